@@ -1,0 +1,5 @@
+"""Bayesian assessment of probability calibration: how far can a probability be trusted?"""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

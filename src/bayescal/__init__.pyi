@@ -1,0 +1,12 @@
+from . import curves as curves
+from . import errors as errors
+from . import estimators as estimators
+from . import functionals as functionals
+from . import plots as plots
+from . import priors as priors
+from . import simulate as simulate
+from .data import CalibrationData as CalibrationData
+from .inference.fit import fit as fit
+from .model import build_model as build_model
+from .posterior import CalibrationPosterior as CalibrationPosterior
+from .posterior import load as load

@@ -1,0 +1,55 @@
+"""The one file that knows library versions.
+
+Python 3.11 has PyMC 5 (which returns ArviZ's InferenceData) and ArviZ's libraries at 0.8; from
+Python 3.12 on it is PyMC 6 (which returns an xarray.DataTree) and ArviZ's libraries at 1.x.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["library_versions", "sample_nuts"]
+
+
+def library_versions(*names: str) -> dict[str, str]:
+    """Installed versions of these distributions."""
+    return {name: version(name) for name in names}
+
+
+def sample_nuts(
+    model: pm.Model, *, draws: int, tune: int, chains: int, seed: int, progress: bool
+) -> tuple[xr.Dataset, xr.Dataset, str]:
+    """Sample a PyMC model, with nutpie when it is installed.
+
+    Returns
+    -------
+    posterior, sample_stats : xarray.Dataset
+    sampler : str
+        "nutpie" or "pymc".
+    """
+    import pymc as pm
+
+    sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
+    result: Any = pm.sample(
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        random_seed=seed,
+        progressbar=progress,
+        nuts_sampler=sampler,
+        target_accept=0.9,
+        model=model,
+        compute_convergence_checks=False,
+    )
+    return _as_dataset(result.posterior), _as_dataset(result.sample_stats), sampler
+
+
+def _as_dataset(group: Any) -> xr.Dataset:
+    dataset: xr.Dataset = group.to_dataset() if hasattr(group, "to_dataset") else group
+    return dataset

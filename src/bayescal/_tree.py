@@ -1,0 +1,202 @@
+"""The posterior as an xarray.DataTree in ArviZ's schema: what each group holds, and its dims."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from bayescal._compat import library_versions
+from bayescal._validate import Floats
+from bayescal.data import CalibrationData
+from bayescal.settings import Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = [
+    "CHAINS",
+    "OBSERVATION_LIMIT",
+    "complete",
+    "fit_tree",
+    "read_coordinates",
+    "read_data",
+    "with_chains",
+]
+
+CHAINS = 4
+OBSERVATION_LIMIT = 5000
+"""Most cases for which log_likelihood and posterior_predictive are kept case by case."""
+
+
+def fit_tree(
+    settings: Settings,
+    data: CalibrationData,
+    coordinates: dict[str, Floats],
+    sample_stats: xr.Dataset,
+    *,
+    engine: str,
+    chains: int,
+    draws: int,
+) -> xr.DataTree:
+    """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
+
+    Parameters
+    ----------
+    settings : Settings
+    data : CalibrationData
+    coordinates : dict of ndarray of shape (chains, draws)
+        Draws of the working coordinates.
+    sample_stats : xarray.Dataset
+    engine : str
+    chains, draws : int
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    attributes = settings.to_attributes() | {
+        "engine": json.dumps(engine),
+        "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
+    }
+    posterior = _with_derived(settings, coordinates, chains, draws)
+    groups = {
+        "posterior": posterior,
+        "sample_stats": sample_stats,
+        "observed_data": _observed(data),
+        "constant_data": _constant(settings, data),
+    }
+    for dataset in groups.values():
+        dataset.attrs.update({"inference_library": "bayescal"} | dict(dataset.attrs))
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs.update(attributes)
+    return tree
+
+
+def complete(tree: xr.DataTree) -> None:
+    """Add the groups that cost time, in place: predictive, likelihood and prior draws.
+
+    log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
+    sampling weights, which are not cases.
+    """
+    import xarray as xr
+
+    if "prior" in tree.children:
+        return
+    settings, data = Settings.from_attributes(tree.attrs), read_data(tree)
+    u = read_coordinates(tree)
+    posterior = tree["posterior"].to_dataset()
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    log_odds = settings.curve.log_odds(u, settings.edges.inside(data.score), settings.frame)
+    rng = settings.rng("predictive")
+    by_case = _has_cases(data)
+    if by_case:
+        row, outcome = _cases(data)
+        signs = np.where(outcome == 1, 1.0, -1.0)
+        likelihood = log_expit(log_odds[:, row] * signs)
+        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
+        coords = {"obs": np.arange(row.size)}
+        tree["log_likelihood"] = xr.DataTree(
+            _dataset({"y": with_chains(likelihood, chains)}, "obs", coords)
+        )
+        predicted = {"y": with_chains(replicate, chains)}
+        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "obs", coords))
+    else:
+        trials = np.rint(data.trials * data.weight_scale).astype(np.int64)
+        counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
+        coords = {"row": np.arange(trials.size)}
+        predicted = {"hits": with_chains(counts, chains)}
+        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
+    prior_rng = settings.rng("prior")
+    names = settings.curve.coordinates
+    drawn = {
+        name: settings.prior.of(name).sample(prior_rng, chains * draws).reshape(chains, draws)
+        for name in names
+    }
+    tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
+    density = {
+        name: settings.prior.of(name).logpdf(posterior[name].to_numpy()) for name in names
+    }
+    tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
+
+
+def read_coordinates(tree: xr.DataTree) -> Floats:
+    """Working coordinates of every draw, of shape (chains * draws, d), chain by chain."""
+    settings = Settings.from_attributes(tree.attrs)
+    posterior = tree["posterior"].to_dataset()
+    total = posterior.sizes["chain"] * posterior.sizes["draw"]
+    u = np.empty((total, settings.curve.size))
+    for column, name in enumerate(settings.curve.coordinates):
+        u[:, column] = posterior[name].transpose("chain", "draw").to_numpy().ravel()
+    return u
+
+
+def read_data(tree: xr.DataTree) -> CalibrationData:
+    """The table that was fitted."""
+    return CalibrationData.from_xarray(tree["constant_data"].to_dataset())
+
+
+def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, Any]:
+    """Split the leading axis of draws into (chain, draw)."""
+    return values.reshape(chains, -1, *values.shape[1:])
+
+
+def _with_derived(
+    settings: Settings, coordinates: dict[str, Floats], chains: int, draws: int
+) -> xr.Dataset:
+    derived = settings.curve.derived(coordinates, settings.frame, np.exp)
+    return _dataset(coordinates | derived, None, {}, chains=chains, draws=draws)
+
+
+def _dataset(
+    values: dict[str, Any],
+    dim: str | None,
+    coords: dict[str, Any],
+    chains: int | None = None,
+    draws: int | None = None,
+) -> xr.Dataset:
+    import xarray as xr
+
+    if chains is None or draws is None:
+        chains, draws = next(iter(values.values())).shape[:2]
+    dims = ("chain", "draw") if dim is None else ("chain", "draw", dim)
+    axes = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    return xr.Dataset({name: (dims, value) for name, value in values.items()}, axes | coords)
+
+
+def _observed(data: CalibrationData) -> xr.Dataset:
+    import xarray as xr
+
+    if _has_cases(data):
+        row, outcome = _cases(data)
+        coords = {"obs": np.arange(row.size)}
+        return xr.Dataset({"y": ("obs", outcome)}, coords)
+    coords = {"row": np.arange(data.score.size)}
+    return xr.Dataset({"hits": ("row", data.hits)}, coords)
+
+
+def _constant(settings: Settings, data: CalibrationData) -> xr.Dataset:
+    dataset = data.to_xarray()
+    dataset["model_score"] = ("row", settings.edges.inside(data.score))
+    if _has_cases(data):
+        row, _ = _cases(data)
+        dataset["case_score"] = ("obs", data.score[row])
+        dataset = dataset.assign_coords(obs=np.arange(row.size))
+    return dataset
+
+
+def _has_cases(data: CalibrationData) -> bool:
+    return not data.is_pseudo and data.n <= OBSERVATION_LIMIT
+
+
+def _cases(data: CalibrationData) -> tuple[Any, Any]:
+    """Row and outcome of each case: within a row, its events first."""
+    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
+    row = np.repeat(np.arange(trials.size), trials)
+    start = np.cumsum(trials) - trials
+    place = np.arange(row.size) - start[row]
+    return row, (place < hits[row]).astype(np.int8)

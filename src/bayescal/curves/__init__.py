@@ -1,0 +1,48 @@
+"""Families of calibration curves, one a file, and the registry that names them.
+
+To add a family, write its file and add it to the tuple below.
+"""
+
+from __future__ import annotations
+
+from bayescal._validate import check_choice
+from bayescal.curves._curve import Curve, Frame
+from bayescal.curves.beta import BETA
+from bayescal.curves.identity import IDENTITY
+from bayescal.curves.intercept import INTERCEPT
+from bayescal.curves.logistic import LOGISTIC
+from bayescal.curves.temperature import TEMPERATURE
+
+__all__ = ["CURVES", "Curve", "Frame", "as_curve"]
+
+CURVES: dict[str, Curve] = {
+    curve.name: curve for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA)
+}
+"""The families by name, from the simplest to the most flexible."""
+
+
+def as_curve(curve: str | Curve) -> Curve:
+    """A family by name, or the family itself.
+
+    Parameters
+    ----------
+    curve : str or Curve
+
+    Returns
+    -------
+    Curve
+
+    Raises
+    ------
+    InputError
+        If no family has that name.
+
+    Examples
+    --------
+    >>> from bayescal.curves import as_curve
+    >>> as_curve("logistic").coordinates
+    ('shift', 'log_slope')
+    """
+    if isinstance(curve, Curve):
+        return curve
+    return CURVES[check_choice(curve, CURVES, "curve")]

@@ -1,0 +1,99 @@
+"""What a calibration curve family is: a basis on the log-odds scale, and its coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from bayescal._validate import Floats
+
+__all__ = ["Curve", "Frame"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The constants of a family at one fit; they depend on scores and trials, never on outcomes.
+
+    Attributes
+    ----------
+    centre : float
+        Score m at which `shift` acts.
+    """
+
+    centre: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A family of calibration curves, linear in its coefficients on the log-odds scale.
+
+    logit g(s) = offset(s) + sum_k coef_k(u) x_k(s). Each coefficient is a linear combination of
+    the working coordinates u, or the exponential of one. That is all either engine needs.
+
+    Attributes
+    ----------
+    name : str
+    formula : str
+        The log-odds of g(s), for people.
+    coordinates : tuple of str
+        Names of the working coordinates u; all zero is perfect calibration.
+    basis : callable
+        `(score, frame) -> (offset (rows,), X (rows, k))`.
+    combination : tuple of k tuples of length d
+        Weights of the coordinates in each coefficient.
+    positive : tuple of k bools
+        Whether a coefficient is the exponential of its combination.
+    derived : callable
+        `(coordinates by name, frame) -> values by name`, reported beside the coordinates.
+    """
+
+    name: str
+    formula: str
+    coordinates: tuple[str, ...]
+    basis: Callable[[Floats, Frame], tuple[Floats, Floats]]
+    combination: tuple[tuple[float, ...], ...]
+    positive: tuple[bool, ...]
+    derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]]
+
+    @property
+    def size(self) -> int:
+        """Number of working coordinates."""
+        return len(self.coordinates)
+
+    def coefficients(self, u: Sequence[Any], exp: Callable[[Any], Any] = np.exp) -> list[Any]:
+        """Coefficients at working coordinates `u`.
+
+        Works on numbers, arrays and symbolic variables alike, given their `exp`.
+        """
+        combined = [
+            sum(weight * value for weight, value in zip(row, u, strict=True) if weight)
+            for row in self.combination
+        ]
+        return [
+            exp(value) if positive else value
+            for value, positive in zip(combined, self.positive, strict=True)
+        ]
+
+    def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:
+        """Log-odds of the curve, shape (draws, rows), for draws `u` of shape (draws, d).
+
+        `score` has shape (rows,), common to all draws, or (draws, rows).
+        """
+        offset, basis = self.basis(score.ravel(), frame)
+        if not self.size:
+            return np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
+        coefficients = np.stack(self.coefficients(list(u.T)), axis=1)
+        if score.ndim == 1:
+            return offset + coefficients @ basis.T
+        columns = basis.reshape(*score.shape, -1)
+        return offset.reshape(score.shape) + np.einsum("ik,ijk->ij", coefficients, columns)
+
+    def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
+        """The curve itself, g(score), of shape (draws, rows)."""
+        if not self.size:
+            return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
+        return np.asarray(expit(self.log_odds(u, score, frame)))

@@ -1,0 +1,21 @@
+"""What a caller may want to catch."""
+
+from __future__ import annotations
+
+__all__ = ["DiagnosticWarning", "EdgeWarning", "InputError", "SeparationError"]
+
+
+class InputError(ValueError):
+    """Bad input: the message names the argument, what was found, where, and what to do."""
+
+
+class SeparationError(InputError):
+    """The outcomes are perfectly separated, so a maximum-likelihood estimate does not exist."""
+
+
+class DiagnosticWarning(UserWarning):
+    """A diagnostic says that a posterior should not be trusted as it stands."""
+
+
+class EdgeWarning(UserWarning):
+    """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""

@@ -1,0 +1,101 @@
+"""The curve and the data as a PyMC model: the reference, and the place to extend from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal.curves import Curve, as_curve
+from bayescal.data import CalibrationData, as_data
+from bayescal.priors import Prior, as_prior
+from bayescal.settings import Settings
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["build_model", "model_from_settings"]
+
+
+def build_model(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    curve: str | Curve = "beta",
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    sample_weight: Any = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+) -> pm.Model:
+    """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
+
+    Working coordinates are free variables named as the family names them; alpha, beta and c (or
+    slope) are deterministic; `hits` is the observed binomial, one element a row of the table.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0/1 or boolean, or a table.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities in [0, 1].
+    curve : str or Curve
+        Family of the calibration curve.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    sample_weight : array-like of shape (n,), optional
+        Case counts.
+    edge : float in (0, 0.5), optional
+        How far inside scores of exactly 0 and 1 are moved.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+
+    Returns
+    -------
+    pymc.Model
+        With coordinates `row` and data `trials`, `score`.
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> model = bc.build_model([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4])  # doctest: +SKIP
+    >>> [variable.name for variable in model.free_RVs]  # doctest: +SKIP
+    ['shift', 'log_slope', 'asymmetry']
+    """
+    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+    settings = Settings.at_fit(data, as_curve(curve), as_prior(prior), edge=edge)
+    return model_from_settings(settings, data)
+
+
+def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
+    """The PyMC model of a table under settings already fixed."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    curve, frame = settings.curve, settings.frame
+    score = settings.edges.inside(data.score)
+    trials, hits = data.trials * data.weight_scale, data.hits * data.weight_scale
+    offset, basis = curve.basis(score, frame)
+    with pm.Model(coords={"row": np.arange(score.size)}) as model:
+        pm.Data("score", score, dims="row")
+        u = [settings.prior.of(name).to_pymc(name) for name in curve.coordinates]
+        named = dict(zip(curve.coordinates, u, strict=True))
+        for name, value in curve.derived(named, frame, pt.exp).items():
+            pm.Deterministic(name, value)
+        log_odds = offset + sum(
+            coefficient * column
+            for coefficient, column in zip(curve.coefficients(u, pt.exp), basis.T, strict=True)
+        )
+        if data.is_pseudo:
+            cases = hits * log_odds - trials * pt.softplus(log_odds)
+            pm.Potential("pseudo_likelihood", cases.sum())
+        else:
+            cases = pm.Data("trials", trials.astype(np.int64), dims="row")
+            pm.Binomial(
+                "hits", n=cases, logit_p=log_odds, observed=hits.astype(np.int64), dims="row"
+            )
+    return model

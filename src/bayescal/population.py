@@ -1,0 +1,139 @@
+"""The score distribution as part of the uncertainty: whose calibration error is it?
+
+Each draw of a calibration curve is averaged over a draw of the population of scores. Three
+populations are on offer: the Bayesian bootstrap of the observed scores, the observed scores
+themselves, and a Beta density with a posterior of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaln, digamma, expit, log_expit, polygamma
+
+from bayescal._importance import importance_sample
+from bayescal._newton import maximise
+from bayescal._validate import Floats, check_choice
+
+__all__ = ["POPULATIONS", "Population", "draw_population"]
+
+POPULATIONS = {
+    "bootstrap": "patients like these: the Bayesian bootstrap, Dirichlet(trials) over the scores",
+    "sample": "these very patients: the observed scores, each counted as often as it occurs",
+    "beta": "a Beta density of scores (Dong et al.), its parameters drawn from their posterior",
+}
+"""The populations by name, and what each stands for."""
+
+NODES = 256
+SHAPE_SIGMA = 3.0
+
+
+class Population(NamedTuple):
+    """Draws of the score distribution.
+
+    Attributes
+    ----------
+    score : ndarray of shape (rows,) or (draws, rows)
+    weight : ndarray of shape (rows,) or (draws, rows)
+        Sums to 1 over the rows.
+    trials : ndarray of shape (rows,) or None
+        Whole case counts, when the population is the observed sample itself.
+    """
+
+    score: Floats
+    weight: Floats
+    trials: Floats | None = None
+
+
+def draw_population(
+    kind: str, score: Floats, trials: Floats, draws: int, rng: np.random.Generator
+) -> Population:
+    """Draw score distributions, one for each draw of a curve.
+
+    Parameters
+    ----------
+    kind : {"bootstrap", "sample", "beta"}
+    score : ndarray of shape (rows,)
+        Scores strictly inside (0, 1).
+    trials : ndarray of shape (rows,)
+        Cases at each score.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Population
+
+    Raises
+    ------
+    InputError
+        If the population is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.population import draw_population
+    >>> rng = np.random.default_rng(0)
+    >>> population = draw_population("bootstrap", np.array([0.2, 0.6]), np.ones(2), 1000, rng)
+    >>> population.weight.shape
+    (1000, 2)
+    """
+    check_choice(kind, POPULATIONS, "population")
+    if kind == "sample":
+        counts = trials if (trials % 1 == 0).all() else None
+        return Population(score, trials / trials.sum(), counts)
+    if kind == "bootstrap":
+        return Population(score, _dirichlet(trials, draws, rng))
+    return _beta_population(score, trials, draws, rng)
+
+
+def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    shape = (draws, trials.size)
+    if (trials == 1).all():
+        gammas = rng.standard_exponential(shape)
+    else:
+        gammas = rng.standard_gamma(trials, shape)
+    total = gammas.sum(axis=1, keepdims=True)
+    gammas /= np.where(total > 0, total, 1)
+    gammas[total[:, 0] == 0] = trials / trials.sum()
+    return gammas
+
+
+def _beta_population(
+    score: Floats, trials: Floats, draws: int, rng: np.random.Generator
+) -> Population:
+    """Nodes and weights of Beta(a, b) densities, (a, b) drawn from their posterior.
+
+    The prior is log a, log b ~ N(0, 3), wide enough to leave any law of scores alone and proper
+    when all scores are equal. The density is laid on nodes spread by a hyperbolic sine round its
+    mean log-odds, so that neither a spike at an end nor a long tail loses mass.
+    """
+    log_s, log_1ms = np.log(score), np.log1p(-score)
+    n, sum_s, sum_1ms = trials.sum(), trials @ log_s, trials @ log_1ms
+
+    def log_density(v: Floats) -> Floats:
+        a, b = np.exp(v[:, 0]), np.exp(v[:, 1])
+        likelihood = (a - 1) * sum_s + (b - 1) * sum_1ms - n * betaln(a, b)
+        return np.asarray(likelihood - 0.5 * np.sum(v**2, axis=1) / SHAPE_SIGMA**2)
+
+    def objective(v: Floats) -> tuple[float, Floats, Floats]:
+        shape = np.exp(v)
+        both = digamma(shape.sum())
+        score_vector = np.array([sum_s, sum_1ms]) - n * (digamma(shape) - both)
+        trigamma = np.diag(polygamma(1, shape)) - polygamma(1, shape.sum())
+        gradient = shape * score_vector - v / SHAPE_SIGMA**2
+        hessian = np.diag(shape * score_vector - 1 / SHAPE_SIGMA**2)
+        hessian -= n * np.outer(shape, shape) * trigamma
+        return float(log_density(v[None])[0]), gradient, hessian
+
+    mode = maximise(objective, np.zeros(2))
+    a, b = np.exp(importance_sample(log_density, mode, draws, rng).draws.T)[..., None]
+    centre = digamma(a) - digamma(b)
+    spread = np.sqrt(polygamma(1, a) + polygamma(1, b))
+    x = np.linspace(-4.2, 4.2, NODES)
+    log_odds = centre + spread * np.sinh(x)
+    log_weight = a * log_expit(log_odds) + b * log_expit(-log_odds) + np.log(np.cosh(x))
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    return Population(np.clip(expit(log_odds), 1e-12, 1 - 1e-12), weight)

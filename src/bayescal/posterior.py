@@ -1,0 +1,413 @@
+"""CalibrationPosterior: a thin view on the tree, and the questions one asks of it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal import _tree
+from bayescal._tree import with_chains
+from bayescal._validate import Floats, as_level, as_scores, check_choice
+from bayescal.curves import Curve
+from bayescal.data import CalibrationData
+from bayescal.errors import InputError
+from bayescal.functionals import FUNCTIONALS, CurveDraws
+from bayescal.population import draw_population
+from bayescal.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["CalibrationPosterior", "load"]
+
+
+class CalibrationPosterior:
+    """Posterior of a calibration curve and of everything computed from it.
+
+    A view on an `xarray.DataTree` in ArviZ's schema, with no state of its own: everything it
+    answers is read from the tree, so saving, loading and ArviZ's tools need nothing else.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As written by `bayescal.fit`.
+
+    Raises
+    ------
+    InputError
+        If the tree was not written by bayescal.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, random_state=1)
+    >>> bool(0 < post.tce().mean() < 0.2)
+    True
+    """
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
+        if missing:
+            raise InputError(
+                f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
+                "by bayescal.fit. Pass one that was, or refit the data."
+            )
+        self._tree = tree
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema.
+
+        Likelihoods, predictions and prior draws are added when this is first read.
+        """
+        _tree.complete(self._tree)
+        return self._tree
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Family, prior, centre, edges and seed of the fit."""
+        return Settings.from_attributes(self._tree.attrs)
+
+    @cached_property
+    def data(self) -> CalibrationData:
+        """The table that was fitted."""
+        return _tree.read_data(self._tree)
+
+    @property
+    def family(self) -> Curve:
+        """The family of curves."""
+        return self.settings.curve
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew it: "importance" or "nuts"."""
+        return str(json.loads(self._tree.attrs["engine"]))
+
+    @property
+    def diagnostics(self) -> dict[str, float | str]:
+        """How far the draws can be trusted.
+
+        Returns
+        -------
+        dict
+            For importance: pareto_k (above 0.7 is bad), ess, log_evidence and its error. For
+            NUTS: the largest r_hat (above 1.01 is bad), smallest ess, and divergences. `verdict`
+            is "ok" or says what is wrong.
+        """
+        stats = self._tree["sample_stats"].to_dataset()
+        if self.engine == "importance":
+            names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
+            found: dict[str, float | str] = {name: float(stats[name]) for name in names}
+            bad = float(found["pareto_k"]) > 0.7
+            verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
+        else:
+            found = self._nuts_diagnostics(stats)
+            verdict = _nuts_verdict(found)
+        return {"engine": self.engine} | found | {"verdict": verdict}
+
+    def curve(self, scores: Any = None) -> xr.DataArray:
+        """Draws of the calibration curve g.
+
+        Parameters
+        ----------
+        scores : array-like of shape (k,), optional
+            Where to evaluate it, in [0, 1]; by default the distinct scores of the data.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, score), values in (0, 1).
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1].
+        """
+        values = self.data.score if scores is None else as_scores(scores, "scores")
+        return self._array(self._probability(values), "curve", score=values)
+
+    def predict(self, y_prob: Any) -> xr.DataArray:
+        """Recalibrated probabilities of new cases.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,)
+            The classifier's probabilities.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, obs). Its mean over draws is the recalibrated probability.
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1].
+        """
+        values = as_scores(y_prob)
+        return self._array(self._probability(values), "recalibrated", obs=np.arange(values.size))
+
+    def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
+        """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
+
+        Parameters
+        ----------
+        p : float, at least 1
+            The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
+        population : {"bootstrap", "sample", "beta"}
+            Whose error: patients like these, these very patients, or a Beta density of scores.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw), values in [0, 1].
+
+        Raises
+        ------
+        InputError
+            If `p` is below 1 or the population unknown.
+
+        References
+        ----------
+        Dong et al. (2025), AAAI, Algorithm 2.
+        """
+        return self.functional("tce", population=population, p=p)
+
+    def functional(
+        self, name: str, population: str = "bootstrap", **options: Any
+    ) -> xr.DataArray:
+        """Posterior of a functional of the curve and the score distribution.
+
+        All functionals of one fit share the same draws of the population, and asking twice gives
+        the same numbers.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw).
+
+        Raises
+        ------
+        InputError
+            If the name or the population is unknown.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        return self._array(self._evaluate([(name, options)], population)[name], name)
+
+    def summary(
+        self, ci_prob: float = 0.95, *, p: float = 1, population: str = "bootstrap"
+    ) -> pd.DataFrame:
+        """Every functional with its equal-tailed credible interval.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+            Probability of the interval.
+        p : float, at least 1
+            Norm of the row "tce".
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: functional. Columns: mean, median, lower, upper. `attrs` state the interval,
+            the population, how many scores of 0 and 1 were moved and to where, and whether this
+            is a pseudo-posterior.
+        """
+        import pandas as pd
+
+        level = as_level(ci_prob)
+        wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
+        draws = self._evaluate(wanted, population)
+        tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
+        rows = {}
+        for name, values in draws.items():
+            lower, median, upper = np.quantile(values, tails)
+            rows[name] = {
+                "mean": values.mean(),
+                "median": median,
+                "lower": lower,
+                "upper": upper,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "functional"
+        edges = self.settings.edges
+        table.attrs.update(
+            ci_prob=level,
+            interval="equal-tailed",
+            population=population,
+            moved=edges.moved,
+            zero_read_as=edges.low,
+            one_read_as=edges.high,
+            pseudo_posterior=self.data.is_pseudo,
+        )
+        return table
+
+    def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
+        """Scores where the curve leaves the diagonal, as one joint statement.
+
+        The largest set found such that, with probability at least `ci_prob`, the curve is above
+        the diagonal on all of its "above" part and below it on all of its "below" part, at once.
+        Scores enter in order of how sure their side is (the excursion sets of Bolin & Lindgren).
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        xarray.DataArray
+            With dim score: 1 where above, -1 where below, 0 where the diagonal cannot be ruled
+            out. The attribute `probability` is the joint probability reached.
+
+        References
+        ----------
+        Bolin & Lindgren (2015), Excursion and contour uncertainty regions for latent Gaussian
+        models, JRSS B 77.
+        """
+        import xarray as xr
+
+        level = as_level(ci_prob)
+        error = self._probability(self.data.score) - self.settings.edges.inside(self.data.score)
+        above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
+        side = np.where(above >= below, 1, -1)
+        order = np.argsort(-np.maximum(above, below), kind="stable")
+        held = (error * side > 0)[:, order]
+        joint = np.logical_and.accumulate(held, axis=1).mean(axis=0)
+        size = int(np.count_nonzero(joint >= level))
+        region = np.zeros(side.size, dtype=np.int8)
+        region[order[:size]] = side[order[:size]]
+        attributes = {"ci_prob": level, "probability": float(joint[size - 1]) if size else 1.0}
+        return xr.DataArray(
+            region, {"score": self.data.score}, "score", "off_diagonal", attributes
+        )
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the reliability diagram; see `bayescal.plots.reliability`."""
+        from bayescal.plots import reliability
+
+        return reliability(self, ax=ax, **options)
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        self.tree.to_netcdf(path, engine="h5netcdf")
+
+    def __repr__(self) -> str:
+        lower, median, upper = np.quantile(self.tce(), [0.025, 0.5, 0.975])
+        return (
+            f"CalibrationPosterior({self.family.name} curve, {self.settings.prior.name} prior, "
+            f"{self.engine}; {self.data.n:g} cases, {self.data.events:g} events; "
+            f"TCE {median:.3f}, 95 % CrI {lower:.3f} to {upper:.3f})"
+        )
+
+    def _defined(self) -> list[str]:
+        """Functionals that these data define."""
+        undefined = {"intercept", "slope"} if self.data.score.size < 2 else set()
+        return [name for name in FUNCTIONALS if name not in undefined]
+
+    def _evaluate(
+        self, wanted: list[tuple[str, dict[str, Any]]], population: str
+    ) -> dict[str, Floats]:
+        u = _tree.read_coordinates(self._tree)
+        curve, frame = self.settings.curve, self.settings.frame
+        score = self.settings.edges.inside(self.data.score)
+        trials = self.data.trials * self.data.weight_scale
+        draws: dict[str, CurveDraws] = {}
+        values = {}
+        for name, options in wanted:
+            kind = "sample" if FUNCTIONALS[name].on_sample else population
+            if kind not in draws:
+                rng = self.settings.rng("population")
+                drawn = draw_population(kind, score, trials, u.shape[0], rng)
+                draws[kind] = CurveDraws(curve.probability(u, drawn.score, frame), drawn)
+            values[name] = FUNCTIONALS[name].compute(draws[kind], **options)
+        return values
+
+    def _probability(self, score: Floats) -> Floats:
+        u = _tree.read_coordinates(self._tree)
+        inside = self.settings.edges.inside(score)
+        return self.settings.curve.probability(u, inside, self.settings.frame)
+
+    def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
+        import xarray as xr
+
+        posterior = self._tree["posterior"]
+        axes = {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
+        shaped = with_chains(values, axes["chain"].size)
+        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
+
+    def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float | str]:
+        import arviz_stats
+
+        posterior = self._tree["posterior"].to_dataset()[list(self.family.coordinates)]
+        rhat = arviz_stats.rhat(posterior)
+        bulk = arviz_stats.ess(posterior, method="bulk")
+        tail = arviz_stats.ess(posterior, method="tail")
+        return {
+            "r_hat": float(rhat.to_array().max()),
+            "ess_bulk": float(bulk.to_array().min()),
+            "ess_tail": float(tail.to_array().min()),
+            "divergences": float(stats["diverging"].sum()),
+        }
+
+
+def load(path: str | PathLike[str]) -> CalibrationPosterior:
+    """Read a posterior that `to_netcdf` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    CalibrationPosterior
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it was not written by bayescal.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> post = bc.load("posterior.nc")  # doctest: +SKIP
+    """
+    from pathlib import Path
+
+    import xarray as xr
+
+    if not Path(path).is_file():
+        raise InputError(f"path {str(path)!r} is not a file.")
+    try:
+        tree = xr.load_datatree(path, engine="h5netcdf")
+    except (OSError, ValueError) as error:
+        raise InputError(f"path {str(path)!r} is not a NetCDF file: {error}.") from error
+    return CalibrationPosterior(tree)
+
+
+def _nuts_verdict(found: dict[str, float | str]) -> str:
+    if float(found["divergences"]) > 0:
+        return "divergences: the sampler missed part of the posterior; use a tighter prior"
+    if float(found["r_hat"]) > 1.01:
+        return "r-hat is above 1.01: the chains disagree; draw more"
+    return "ok"

@@ -1,0 +1,94 @@
+"""Settings: everything that was fixed when a curve was fitted, as a record that can be stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from bayescal.curves import Curve, Frame, as_curve
+from bayescal.data import CalibrationData, Edges
+from bayescal.priors import Prior
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a fit was told, and what it read off the scores. Never depends on outcomes.
+
+    Attributes
+    ----------
+    curve : Curve
+    prior : Prior
+    frame : Frame
+        The family's constants: the centre.
+    edges : Edges
+        How scores of 0 and 1 were read.
+    seed : int
+        Every random number of the fit and of its functionals follows from it.
+    """
+
+    curve: Curve
+    prior: Prior
+    frame: Frame
+    edges: Edges
+    seed: int
+
+    @classmethod
+    def at_fit(
+        cls,
+        data: CalibrationData,
+        curve: Curve,
+        prior: Prior,
+        *,
+        edge: float | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Settings:
+        """Fix the settings for a table."""
+        edges = data.edges(edge)
+        log_odds = logit(edges.inside(data.score))
+        frame = Frame(centre=prior.centre_for(log_odds, data.trials))
+        return cls(curve, prior, frame, edges, _as_seed(random_state))
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A generator of its own for each purpose, the same whenever it is asked for."""
+        return np.random.default_rng([self.seed, *purpose.encode()])
+
+    def to_attributes(self) -> dict[str, str]:
+        """JSON strings, since NetCDF attributes take no None, bool or dict."""
+        described = {
+            "curve": self.curve.name,
+            "prior": self.prior.to_dict(),
+            "frame": asdict(self.frame),
+            "edges": self.edges._asdict(),
+            "seed": self.seed,
+        }
+        return {name: json.dumps(value) for name, value in described.items()}
+
+    @classmethod
+    def from_attributes(cls, attributes: Mapping[Any, Any]) -> Settings:
+        """Read back what `to_attributes` wrote."""
+        read = {
+            name: json.loads(attributes[name])
+            for name in ("curve", "prior", "frame", "edges", "seed")
+        }
+        return cls(
+            as_curve(read["curve"]),
+            Prior.from_dict(read["prior"]),
+            Frame(**read["frame"]),
+            Edges(**read["edges"]),
+            read["seed"],
+        )
+
+
+def _as_seed(random_state: int | np.random.Generator | None) -> int:
+    """The seed itself, or one drawn, so that it can be kept and the fit repeated."""
+    if isinstance(random_state, (int, np.integer)):
+        return abs(int(random_state))
+    generator = np.random.default_rng(random_state)
+    return int(generator.integers(2**31))

@@ -1,0 +1,43 @@
+"""What every test shares: the reference data, a quiet matplotlib, and Hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ["MPLBACKEND"] = "Agg"  # inherited by subprocesses; matplotlib itself is not loaded here
+
+settings.register_profile("default", max_examples=50, deadline=None)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of reference data: `oracles/` (known answers) and `data/` (real data sets).
+
+    It is no part of the package. BAYESCAL_DATA says where it is; otherwise it is looked for in
+    `shared`, beside the clone. With BAYESCAL_REQUIRE_DATA=1 its absence is a failure, not a skip.
+    """
+    folder = Path(os.environ.get("BAYESCAL_DATA") or REPOSITORY.parent / "shared")
+    if not folder.is_dir():
+        message = f"no reference data at {folder}: set BAYESCAL_DATA to the folder that holds them"
+        if os.environ.get("BAYESCAL_REQUIRE_DATA") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Close what a test drew, so that one test's figures are no other test's warning."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -1,0 +1,365 @@
+"""The code against the picture in docs/architecture.md, which is the only copy of it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = REPOSITORY / "src" / "bayescal"
+PAGE = REPOSITORY / "docs" / "architecture.md"
+
+HEAVY = {
+    "arviz",
+    "arviz_base",
+    "arviz_plots",
+    "arviz_stats",
+    "h5netcdf",
+    "matplotlib",
+    "pandas",
+    "pymc",
+    "pytensor",
+    "rich",
+    "scipy",
+    "sklearn",
+    "typer",
+    "xarray",
+}
+
+
+# The picture, as the page states it
+
+
+def block(name: str) -> list[str]:
+    """Lines of the fenced block that the page calls by this name."""
+    found = re.findall(rf"^```text {name}\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    assert len(found) == 1, f"{PAGE.name} must hold one fenced block 'text {name}'"
+    return [line for line in found[0].splitlines() if line.strip()]
+
+
+@cache
+def rooms() -> dict[str, set[str]]:
+    """Each room and the rooms it may import, in the page's order."""
+    pairs = [line.split(":") for line in block("rooms")]
+    assert len({name for name, _ in pairs}) == len(pairs), "a room is listed twice"
+    return {name.strip(): set(allowed.split()) for name, allowed in pairs}
+
+
+@cache
+def arrays_only() -> list[str]:
+    return " ".join(block("arrays-only")).split()
+
+
+@cache
+def exceptions() -> set[tuple[str, str]]:
+    """Methods, as `module.Class.method`, and the room that each may reach up to."""
+    pairs = [line.split("->") for line in block("exceptions")]
+    return {(method.strip(), room.strip()) for method, room in pairs}
+
+
+# The code, as Python parses it
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import that runs: who asks, for what, and inside which function (if any)."""
+
+    module: str  # the asking module, relative to the package: "curves.beta"
+    target: str  # absolute dotted name: "bayescal.priors", "numpy.typing"
+    scope: str  # "Class.method", or "" at the top of the module
+    line: int
+
+    @property
+    def top(self) -> str:
+        return self.target.partition(".")[0]
+
+    @property
+    def inside(self) -> str:
+        """The imported module relative to the package; "" is the front door."""
+        return self.target.partition(".")[2]
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.target}"
+
+
+class Imports(ast.NodeVisitor):
+    """Collects the imports of one module, leaving out those under TYPE_CHECKING."""
+
+    def __init__(self, module: str, is_package: bool) -> None:
+        self.module = module
+        self.home = ["bayescal", *module.split(".")] if module else ["bayescal"]
+        if not is_package:
+            self.home = self.home[:-1]
+        self.scope: list[str] = []
+        self.found: list[Import] = []
+
+    def add(self, target: str, line: int) -> None:
+        self.found.append(Import(self.module, target, ".".join(self.scope), line))
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for name in node.names:
+            self.add(name.name, node.lineno)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        base = node.module or ""
+        if node.level:
+            here = self.home[: len(self.home) - node.level + 1]
+            base = ".".join([*here, base] if base else here)
+        for name in node.names:
+            submodule = f"{base}.{name.name}"
+            self.add(submodule if submodule in absolute_names() else base, node.lineno)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        asked = ast.unparse(node.func)
+        if asked in {"__import__", "import_module", "importlib.import_module"}:
+            name = node.args[0] if node.args else None
+            assert isinstance(name, ast.Constant), (
+                f"{self.module}:{node.lineno} imports a name that is only known at run time"
+            )
+            self.add(str(name.value), node.lineno)
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        checking = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+        for child in node.orelse if checking else [*node.body, *node.orelse]:
+            self.visit(child)
+
+    def nested(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.scope.append(node.name)
+        self.generic_visit(node)
+        self.scope.pop()
+
+    visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = nested
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module, by its name relative to the package; "" is the front door."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def absolute_names() -> set[str]:
+    return {f"bayescal.{name}".rstrip(".") for name in modules()}
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(modules()[name].read_text("utf-8"))
+
+
+@cache
+def imports() -> list[Import]:
+    found = []
+    for name, path in modules().items():
+        visitor = Imports(name, path.name == "__init__.py")
+        visitor.visit(tree(name))
+        found += visitor.found
+    return found
+
+
+def own_imports() -> Iterator[Import]:
+    """Imports of the package's own modules, the named exceptions left out."""
+    for item in imports():
+        if item.top == "bayescal" and not is_exception(item):
+            yield item
+
+
+def room_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def is_exception(item: Import) -> bool:
+    return (f"{item.module}.{item.scope}", room_of(item.inside)) in exceptions()
+
+
+def report(wrong: list[str]) -> str:
+    return "\n" + "\n".join(wrong)
+
+
+# The tests
+
+
+def test_every_module_has_a_room_and_every_room_a_module() -> None:
+    seen = {room_of(name) for name in modules() if name}
+    assert seen == set(rooms())
+
+
+def test_the_picture_runs_one_way() -> None:
+    above: set[str] = set()
+    for room, allowed in rooms().items():
+        assert allowed <= above, f"{room} may import {allowed - above}, not listed above it"
+        above.add(room)
+
+
+def test_imports_follow_the_picture() -> None:
+    wrong = [
+        str(item)
+        for item in own_imports()
+        if item.module  # the front door may name anything
+        and room_of(item.inside) != room_of(item.module)
+        and room_of(item.inside) not in rooms()[room_of(item.module)]
+    ]
+    assert not wrong, report(wrong)
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    graph: dict[str, set[str]] = {name: set() for name in modules()}
+    for item in own_imports():
+        if item.inside in graph and item.inside != item.module:
+            graph[item.module].add(item.inside)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("a circle of imports: " + " -> ".join(error.args[1]))
+
+
+def test_exceptions_are_one_line_methods() -> None:
+    used = {item for item in imports() if item.top == "bayescal" and is_exception(item)}
+    assert {(f"{item.module}.{item.scope}", room_of(item.inside)) for item in used} == exceptions()
+    for item in used:
+        (method,) = (
+            node
+            for node in ast.walk(tree(item.module))
+            if isinstance(node, ast.FunctionDef) and node.lineno < item.line <= node.end_lineno
+        )
+        body = method.body[1:] if ast.get_docstring(method) else method.body
+        kinds = [type(statement) for statement in body]
+        assert kinds == [ast.ImportFrom, ast.Return], f"{item}: import and return, no more"
+
+
+def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:
+    assert set(arrays_only()) <= set(rooms())
+    allowed = {"bayescal", "numpy", "scipy", *sys.stdlib_module_names}
+    wrong = [
+        str(item)
+        for item in imports()
+        if room_of(item.module) in arrays_only() and item.top not in allowed
+    ]
+    assert not wrong, report(wrong)
+
+
+@pytest.mark.parametrize("room", ["estimators", "scores", "simulate"])
+def test_estimators_scores_and_simulate_stand_on_validation_and_newton(room: str) -> None:
+    if room not in rooms():
+        assert room not in map(room_of, modules())
+        return
+    assert room in arrays_only()
+    assert rooms()[room] <= {"errors", "_validate", "_newton"}
+
+
+def test_arviz_is_never_imported_whole() -> None:
+    wrong = [str(item) for item in imports() if item.top == "arviz"]
+    assert not wrong, report(wrong)
+
+
+def test_pymc_is_imported_inside_functions() -> None:
+    wrong = [
+        str(item) for item in imports() if item.top in {"pymc", "pytensor"} and not item.scope
+    ]
+    assert not wrong, report(wrong)
+
+
+def test_only_compat_knows_versions() -> None:
+    wrong = []
+    for name in modules().keys() - {"_compat"}:
+        wrong += [f"{name or 'bayescal'}:{line} {what}" for line, what in versions_asked(tree(name))]
+    assert not wrong, report(sorted(wrong))
+
+
+def versions_asked(module: ast.Module) -> Iterator[tuple[int, str]]:
+    """Where a module asks for the version of Python or of a library other than bayescal."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute):
+            asked = ast.unparse(node)
+            if node.attr in {"__version__", "version_info", "hexversion"} and not (
+                asked == "bayescal.__version__"
+            ):
+                yield node.lineno, asked
+        elif isinstance(node, ast.ImportFrom):
+            names = {name.name for name in node.names}
+            if (node.module or "").startswith("packaging") or names & {"version_info", "__version__"}:
+                yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.Import):
+            if any(name.name.startswith("packaging") for name in node.names):
+                yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.Call):
+            asked = ast.unparse(node)
+            is_version = re.match(r"((importlib\.)?metadata\.)?version\(", asked)
+            if is_version and asked.partition("(")[2] not in {"'bayescal')", "__name__)"}:
+                yield node.lineno, asked
+
+
+def test_no_module_shares_its_name_with_an_exported_function() -> None:
+    wrong = []
+    for package, path in modules().items():
+        if path.name != "__init__.py":
+            continue
+        prefix = f"{package}." if package else ""
+        children = {
+            name.removeprefix(prefix).partition(".")[0]
+            for name in modules()
+            if name.startswith(prefix) and name != package
+        }
+        wrong += [f"{package or 'bayescal'}: {name}" for name in children & exported(path)]
+    assert not wrong, report(wrong)
+
+
+def exported(init: Path) -> set[str]:
+    """Functions, classes and values that a package exports: by definition, import or stub."""
+    names: set[str] = set()
+    for path in (init, init.with_suffix(".pyi")):
+        if not path.exists():
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module != "bayescal":
+                submodules = {f"{node.module}.{name.name}" for name in node.names}
+                names |= {
+                    name.asname or name.name
+                    for name in node.names
+                    if f"{node.module}.{name.name}" not in submodules & absolute_names()
+                }
+    return names
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level names of the modules a fresh interpreter has loaded after running `code`."""
+    environment = {key: value for key, value in os.environ.items() if key != "EAGER_IMPORT"}
+    result = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return {name.partition(".")[0] for name in result.stdout.split()}
+
+
+def test_import_loads_no_heavy_library() -> None:
+    assert not loaded_by("import bayescal") & HEAVY
+
+
+def test_naming_what_is_public_loads_no_heavy_library() -> None:
+    assert not loaded_by("import bayescal; dir(bayescal); bayescal.__version__") & HEAVY
+
+
+@pytest.mark.parametrize("room", arrays_only())
+def test_arrays_only_rooms_load_no_heavy_library(room: str) -> None:
+    assert not loaded_by(f"import bayescal.{room}") & (HEAVY - {"scipy"})
