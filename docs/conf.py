@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
@@ -30,7 +32,6 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
-suppress_warnings = ["toc.empty_glob"]  # the notebooks folder may be empty
 
 # Reference: docstrings are numpydoc, and types stand in them rather than in signatures.
 autodoc_typehints = "none"
@@ -45,14 +46,27 @@ html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page
 html_copy_source = False
 
 
-def copy_notebooks(app: Sphinx) -> None:
-    """Bring the notebooks, which live beside docs/, to where Sphinx can see them."""
+def bring_notebooks(app: Sphinx) -> None:
+    """Copy the notebooks, which live beside docs/, to where Sphinx can see them, and list them."""
     copies = HERE / "notebooks"
     shutil.rmtree(copies, ignore_errors=True)
     copies.mkdir()
+    names = []
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy2(notebook, copies)
+        names.append(notebook.stem)
+    page = "# Notebooks\n\nEach notebook is run from start to end by the tests.\n"
+    if names:
+        page += "\n".join(["\n```{toctree}", ":maxdepth: 1\n", *names, "```\n"])
+    (copies / "index.md").write_text(page, "utf-8")
+
+
+def plain_bar(self: Inliner, match: re.Match[str], lineno: int) -> tuple[str, list, str, list]:
+    """Leave a bar as it stands: in docstrings it is an absolute value, never a substitution."""
+    end = match.end("start")
+    return match.string[:end], [], match.string[end:], []
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("builder-inited", copy_notebooks)
+    Inliner.dispatch["|"] = plain_bar
+    app.connect("builder-inited", bring_notebooks)

@@ -6,6 +6,7 @@ Python 3.12 on it is PyMC 6 (which returns an xarray.DataTree) and ArviZ's libra
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["library_versions", "sample_nuts"]
 
 
+@functools.cache
 def library_versions(*names: str) -> dict[str, str]:
     """Installed versions of these distributions."""
     return {name: version(name) for name in names}

@@ -20,6 +20,8 @@ __all__ = ["Sample", "importance_sample"]
 
 DEGREES = 5.0
 GOOD_K = 0.5
+GOOD_ESS = 0.5
+REFITS = 3
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,14 @@ class _Weighted:
     log_evidence_error: float
     pareto_k: float
 
+    @property
+    def ess(self) -> float:
+        return float(1 / np.sum(self.weights**2))
+
+    def faults(self) -> tuple[float, float]:
+        """Sorts proposals: first by the excess of Pareto k-hat, then by effective size."""
+        return max(self.pareto_k, GOOD_K), -self.ess
+
 
 def importance_sample(
     log_density: Callable[[Floats], Floats], mode: Mode, draws: int, rng: np.random.Generator
@@ -78,22 +88,22 @@ def importance_sample(
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     scale = np.linalg.cholesky(np.linalg.inv(_positive_definite(mode.information)))
     best = _propose(log_density, mode.point, scale, draws, rng)
-    for _ in range(2):
-        if best.pareto_k <= GOOD_K:
+    for _ in range(REFITS):
+        if best.pareto_k <= GOOD_K and best.ess >= GOOD_ESS * best.weights.size:
             break
         centre = best.weights @ best.points
         spread = best.points - centre
         covariance = (best.weights * spread.T) @ spread
         scale = np.linalg.cholesky(_positive_definite(covariance))
         again = _propose(log_density, centre, scale, draws, rng)
-        best = again if again.pareto_k < best.pareto_k else best
+        best = min(best, again, key=_Weighted.faults)
     chosen = _resample(best.weights, draws, rng)
     return Sample(
         best.points[chosen],
         best.log_evidence,
         best.log_evidence_error,
         best.pareto_k,
-        float(1 / np.sum(best.weights**2)),
+        best.ess,
     )
 
 

@@ -7,6 +7,7 @@ themselves, and a Beta density with a posterior of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ POPULATIONS = {
 }
 """The populations by name, and what each stands for."""
 
+BLOCK = 1 << 16
 NODES = 256
 SHAPE_SIGMA = 3.0
 
@@ -48,8 +50,10 @@ class Population(NamedTuple):
 
 def draw_population(
     kind: str, score: Floats, trials: Floats, draws: int, rng: np.random.Generator
-) -> Population:
-    """Draw score distributions, one for each draw of a curve.
+) -> Iterator[tuple[slice, Population]]:
+    """Draw score distributions, one for each draw of a curve, a block of draws at a time.
+
+    Blocks keep the working memory small; the numbers do not depend on them.
 
     Parameters
     ----------
@@ -61,9 +65,11 @@ def draw_population(
     draws : int
     rng : numpy.random.Generator
 
-    Returns
-    -------
-    Population
+    Yields
+    ------
+    part : slice
+        The draws this block is for.
+    population : Population
 
     Raises
     ------
@@ -75,17 +81,28 @@ def draw_population(
     >>> import numpy as np
     >>> from bayescal.population import draw_population
     >>> rng = np.random.default_rng(0)
-    >>> population = draw_population("bootstrap", np.array([0.2, 0.6]), np.ones(2), 1000, rng)
-    >>> population.weight.shape
-    (1000, 2)
+    >>> blocks = draw_population("bootstrap", np.array([0.2, 0.6]), np.ones(2), 1000, rng)
+    >>> [population.weight.shape for _, population in blocks]
+    [(1000, 2)]
     """
     check_choice(kind, POPULATIONS, "population")
+    rows = NODES if kind == "beta" else score.size
+    parts = _blocks(draws, max(1, BLOCK // rows))
     if kind == "sample":
         counts = trials if (trials % 1 == 0).all() else None
-        return Population(score, trials / trials.sum(), counts)
-    if kind == "bootstrap":
-        return Population(score, _dirichlet(trials, draws, rng))
-    return _beta_population(score, trials, draws, rng)
+        fixed = Population(score, trials / trials.sum(), counts)
+        yield from ((part, fixed) for part in parts)
+    elif kind == "bootstrap":
+        for part in parts:
+            yield part, Population(score, _dirichlet(trials, part.stop - part.start, rng))
+    else:
+        a, b = _beta_shapes(score, trials, draws, rng)
+        for part in parts:
+            yield part, _beta_nodes(a[part], b[part])
+
+
+def _blocks(draws: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
 
 
 def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
@@ -100,14 +117,13 @@ def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
     return gammas
 
 
-def _beta_population(
+def _beta_shapes(
     score: Floats, trials: Floats, draws: int, rng: np.random.Generator
-) -> Population:
-    """Nodes and weights of Beta(a, b) densities, (a, b) drawn from their posterior.
+) -> tuple[Floats, Floats]:
+    """Draws of (a, b), each of shape (draws,), from the posterior of a Beta law of scores.
 
-    The prior is log a, log b ~ N(0, 3), wide enough to leave any law of scores alone and proper
-    when all scores are equal. The density is laid on nodes spread by a hyperbolic sine round its
-    mean log-odds, so that neither a spike at an end nor a long tail loses mass.
+    The prior is log a, log b ~ N(0, 3): wide enough to leave any law of scores alone, and proper
+    when all scores are equal.
     """
     log_s, log_1ms = np.log(score), np.log1p(-score)
     n, sum_s, sum_1ms = trials.sum(), trials @ log_s, trials @ log_1ms
@@ -128,7 +144,17 @@ def _beta_population(
         return float(log_density(v[None])[0]), gradient, hessian
 
     mode = maximise(objective, np.zeros(2))
-    a, b = np.exp(importance_sample(log_density, mode, draws, rng).draws.T)[..., None]
+    a, b = np.exp(importance_sample(log_density, mode, draws, rng).draws.T)
+    return a, b
+
+
+def _beta_nodes(a: Floats, b: Floats) -> Population:
+    """Beta(a, b) laws as nodes and weights, of shape (draws, nodes).
+
+    The nodes are spread by a hyperbolic sine round the mean log-odds, so that neither a spike at
+    an end nor a long tail loses mass.
+    """
+    a, b = a[:, None], b[:, None]
     centre = digamma(a) - digamma(b)
     spread = np.sqrt(polygamma(1, a) + polygamma(1, b))
     x = np.linspace(-4.2, 4.2, NODES)

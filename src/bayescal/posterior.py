@@ -332,15 +332,18 @@ class CalibrationPosterior:
         curve, frame = self.settings.curve, self.settings.frame
         score = self.settings.edges.inside(self.data.score)
         trials = self.data.trials * self.data.weight_scale
-        draws: dict[str, CurveDraws] = {}
-        values = {}
-        for name, options in wanted:
-            kind = "sample" if FUNCTIONALS[name].on_sample else population
-            if kind not in draws:
-                rng = self.settings.rng("population")
-                drawn = draw_population(kind, score, trials, u.shape[0], rng)
-                draws[kind] = CurveDraws(curve.probability(u, drawn.score, frame), drawn)
-            values[name] = FUNCTIONALS[name].compute(draws[kind], **options)
+        values = {name: np.empty(u.shape[0]) for name, _ in wanted}
+        for kind in dict.fromkeys((population, "sample")):
+            asked = [
+                (name, options)
+                for name, options in wanted
+                if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
+            ]
+            rng = self.settings.rng("population")
+            for part, drawn in draw_population(kind, score, trials, u.shape[0], rng) if asked else ():
+                draws = CurveDraws(curve.probability(u[part], drawn.score, frame), drawn)
+                for name, options in asked:
+                    values[name][part] = FUNCTIONALS[name].compute(draws, **options)
         return values
 
     def _probability(self, score: Floats) -> Floats:

@@ -88,12 +88,15 @@ class Curve:
             return np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
         coefficients = np.stack(self.coefficients(list(u.T)), axis=1)
         if score.ndim == 1:
-            return offset + coefficients @ basis.T
-        columns = basis.reshape(*score.shape, -1)
-        return offset.reshape(score.shape) + np.einsum("ik,ijk->ij", coefficients, columns)
+            log_odds = coefficients @ basis.T
+        else:
+            log_odds = np.einsum("ik,ijk->ij", coefficients, basis.reshape(*score.shape, -1))
+        log_odds += offset.reshape(score.shape)
+        return log_odds
 
     def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
         """The curve itself, g(score), of shape (draws, rows)."""
         if not self.size:
             return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
-        return np.asarray(expit(self.log_odds(u, score, frame)))
+        log_odds = self.log_odds(u, score, frame)
+        return np.asarray(expit(log_odds, out=log_odds))

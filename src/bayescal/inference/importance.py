@@ -33,7 +33,8 @@ class CurveDensity:
         self.hits = data.hits * data.weight_scale
         score = settings.edges.inside(data.score)
         self.offset, self.basis = self.curve.basis(score, settings.frame)
-        self._combination = np.array(self.curve.combination).reshape(-1, self.curve.size)
+        shape = (self.basis.shape[1], self.curve.size)
+        self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
 
     def log_likelihood(self, u: Floats) -> Floats:
