@@ -533,7 +533,7 @@ def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.int
     if -1 in index:
         at = index.index(-1)
         raise InputError(
-            f"y_true[{at}] = {labels[at]!r} is not one of the {names.size} classes. "
+            f"y_true[{at}] = {labels.tolist()[at]!r} is not one of the {names.size} classes. "
             "Classes are column indices, or the names passed as classes=."
         )
     return np.array(index)

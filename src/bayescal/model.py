@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit
 
+from bayescal._validate import Floats
 from bayescal.curves import Curve, as_curve
 from bayescal.data import CalibrationData, as_data
 from bayescal.priors import Prior, as_prior
@@ -31,7 +33,8 @@ def build_model(
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
 
     Working coordinates are free variables named as the family names them; alpha, beta and c (or
-    slope) are deterministic; `hits` is the observed binomial, one element a row of the table.
+    slope) are deterministic; `hits` is observed, one element a row of the table. Its log likelihood
+    is that of the single cases, without binomial coefficients.
 
     Parameters
     ----------
@@ -90,12 +93,26 @@ def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
             coefficient * column
             for coefficient, column in zip(curve.coefficients(u, pt.exp), basis.T, strict=True)
         )
-        if data.is_pseudo:
-            cases = hits * log_odds - trials * pt.softplus(log_odds)
-            pm.Potential("pseudo_likelihood", cases.sum())
-        else:
-            cases = pm.Data("trials", trials.astype(np.int64), dims="row")
-            pm.Binomial(
-                "hits", n=cases, logit_p=log_odds, observed=hits.astype(np.int64), dims="row"
-            )
+        pm.CustomDist(
+            "hits",
+            pm.Data("trials", trials, dims="row"),
+            log_odds,
+            logp=_cases_log_likelihood,
+            random=_draw_hits,
+            observed=hits,
+            dims="row",
+        )
     return model
+
+
+def _cases_log_likelihood(hits: Any, trials: Any, log_odds: Any) -> Any:
+    """Of the single cases, without binomial coefficients, and finite at any log-odds."""
+    import pytensor.tensor as pt
+
+    return hits * log_odds - trials * pt.softplus(log_odds)
+
+
+def _draw_hits(
+    trials: Floats, log_odds: Floats, rng: np.random.Generator, size: Any = None
+) -> Floats:
+    return rng.binomial(np.rint(trials).astype(np.int64), expit(log_odds), size).astype(float)

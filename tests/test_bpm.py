@@ -1,0 +1,293 @@
+"""TCE_BPM against the released code, its own objective, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayescal import estimators, simulate
+from bayescal.errors import InputError
+from bayescal.estimators import bpm
+from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
+
+RELEASED = "tcebpm.transcription(step=max(1,step))"
+REFERENCE = "tcebpm.reference (sorted stable asc)"
+EQUATION_9 = (
+    "own: paper Eq.9 objective (min sum_B sum_b |b|/N exp(+(g-r)^2), all bins, same schemes)"
+)
+
+
+def read(shared_data: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Outcomes, scores and known answers of one oracle data set."""
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    answers = json.loads((folder / "estimators.json").read_text())[name]
+    return outcomes, scores, answers
+
+
+def equation_9(coefficients: Any, bins: bpm._Bins) -> float:
+    g = bpm._probability(np.asarray(coefficients), bpm._basis(bins.s, bins.q))
+    return float(np.sum(bins.weight * np.exp((g - bins.hit_rate) ** 2)))
+
+
+def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> bpm._Bins:
+    """The bins of the equation 9 oracle: N // B rows each, the remainder left out."""
+    order = np.argsort(scores, kind="stable")
+    parts = []
+    for bins in bpm._schemes(scores.size):
+        rows = scores.size // bins
+        s, y = (
+            a[order][: bins * rows].reshape(bins, rows).mean(axis=1) for a in (scores, outcomes)
+        )
+        parts.append([s, 1 - s, y, np.full(bins, 1 / bins)])
+    return bpm._Bins(*np.concatenate(parts, axis=1))
+
+
+def coefficients(fitted: bpm.BPMCurve) -> list[float]:
+    return [fitted.a, fitted.b, fitted.c]
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[np.ndarray, np.ndarray]:
+    """A data set with many ties."""
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 600, random_state=2)
+    return y_true, y_prob.round(2)
+
+
+# The released code
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_released_objective_reproduces_the_released_code(shared_data: Path, name: str) -> None:
+    outcomes, scores, answers = read(shared_data, name)
+    fitted = fit_bpm_curve(outcomes, scores, objective="released")
+    assert coefficients(fitted) == pytest.approx(answers[RELEASED]["a,b,c"], rel=1e-4)
+    assert fitted.loss == pytest.approx(answers[RELEASED]["objective"], abs=1e-8)
+    exact = answers[RELEASED]["TCE exact integral of |g-s| under Beta(moments), unclipped"]
+    assert tce_bpm(outcomes, scores, objective="released") == pytest.approx(exact, abs=1e-5)
+    empirical = answers[RELEASED]["empirical mean|g(s_i)-s_i|"]
+    found = tce_bpm(outcomes, scores, objective="released", density="empirical")
+    assert found == pytest.approx(empirical, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["B", "C"])
+def test_released_objective_against_what_the_code_printed(shared_data: Path, name: str) -> None:
+    outcomes, scores, answers = read(shared_data, name)
+    printed = answers[REFERENCE]
+    fitted = fit_bpm_curve(outcomes, scores, objective="released")
+    assert coefficients(fitted) == pytest.approx(printed["a,b,c"], rel=1e-4)
+    curve = printed["g([.1,.3,.5,.7,.9])"]
+    assert fitted.curve([0.1, 0.3, 0.5, 0.7, 0.9]) == pytest.approx(curve, abs=1e-5)
+    # It prints five digits of an integral of a clipped density: 3e-6 below the exact one on B.
+    found = tce_bpm(outcomes, scores, objective="released")
+    assert found == pytest.approx(printed["TCE_BPM"], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_moments_give_the_beta_density(shared_data: Path, name: str) -> None:
+    _, scores, answers = read(shared_data, name)
+    shapes = bpm._beta_shapes(scores, np.ones_like(scores))
+    assert shapes == pytest.approx(answers[RELEASED]["beta_moments"], rel=1e-9)
+
+
+# The paper's objective
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_the_oracle_minimum_is_reached_on_its_own_bins(shared_data: Path, name: str) -> None:
+    outcomes, scores, answers = read(shared_data, name)
+    oracle = answers[EQUATION_9]
+    bins = oracle_bins(outcomes, scores)
+    assert equation_9(oracle["a,b,c"], bins) == pytest.approx(oracle["objective"], abs=1e-10)
+    fitted = bpm._fit_paper(bins)
+    assert fitted.loss <= oracle["objective"]
+    assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_the_paper_objective_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
+    outcomes, scores, answers = read(shared_data, name)
+    bins = bpm._shared_bins(outcomes, scores, None)
+    fitted = fit_bpm_curve(outcomes, scores)
+    assert fitted.loss == pytest.approx(equation_9(coefficients(fitted), bins), abs=1e-9)
+    assert fitted.loss <= equation_9(answers[EQUATION_9]["a,b,c"], bins)
+    assert fitted.loss <= answers[EQUATION_9]["objective"]
+
+
+@pytest.mark.parametrize("name", ["D1", "D2", "D5", "clinical-low-underconfident"])
+def test_no_start_finds_a_better_minimum(name: str) -> None:
+    y_true, y_prob = simulate.sample(name, 500, random_state=5)
+    bins = bpm._shared_bins(y_true.astype(float), y_prob, None)
+    found = fit_bpm_curve(y_true, y_prob).loss
+    rng = np.random.default_rng(0)
+    tries = rng.normal(0, 3, size=(2000, 3))
+    assert found <= min(equation_9(coefficients, bins) for coefficients in tries)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
+def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
+    y_true, y_prob = simulate.sample("D4", size, random_state=1)
+    bins = bpm._shared_bins(y_true.astype(float), y_prob, None)
+    schemes = len(bpm._schemes(size))
+    assert np.sum(bins.weight) == pytest.approx(schemes)
+    assert np.sum(bins.weight * bins.hit_rate) == pytest.approx(schemes * y_true.mean())
+    assert np.sum(bins.weight * bins.s) == pytest.approx(schemes * y_prob.mean())
+    assert bins.s + bins.q == pytest.approx(np.ones_like(bins.s))
+
+
+def test_bins_keep_the_digits_of_scores_near_one() -> None:
+    rest = np.repeat([1e-12, 2e-13, 0.4], [50, 30, 20])
+    y_true = np.ones(100)
+    bins = bpm._shared_bins(y_true, 1 - rest, None)
+    top = bins.q[bins.s > 0.999]
+    assert top.min() == pytest.approx(1 - (1 - 2e-13), rel=1e-9)
+
+
+def test_row_order_does_not_matter(example: tuple[np.ndarray, np.ndarray]) -> None:
+    y_true, y_prob = example
+    assert np.unique(y_prob).size < 0.2 * y_prob.size
+    hits_first = np.lexsort((-y_true, y_prob))
+    for order in (hits_first, hits_first[::-1], np.random.default_rng(0).permutation(600)):
+        assert fit_bpm_curve(y_true[order], y_prob[order]) == fit_bpm_curve(y_true, y_prob)
+        assert tce_bpm(y_true[order], y_prob[order]) == pytest.approx(tce_bpm(y_true, y_prob))
+
+
+def test_weights_are_case_counts(example: tuple[np.ndarray, np.ndarray]) -> None:
+    y_true, y_prob = example
+    counts = np.random.default_rng(1).integers(0, 4, y_true.size)
+    repeated = np.repeat(y_true, counts), np.repeat(y_prob, counts)
+    weighted = fit_bpm_curve(y_true, y_prob, sample_weight=counts)
+    assert weighted == fit_bpm_curve(*repeated)
+    for density in ("beta", "empirical"):
+        found = tce_bpm(y_true, y_prob, density=density, sample_weight=counts)
+        assert found == pytest.approx(tce_bpm(*repeated, density=density), rel=1e-9)
+
+
+def test_a_billion_cases_do_not_make_a_million_bins() -> None:
+    counts = np.array([4, 1, 2, 5])
+    outcomes, scores = [0, 1, 0, 1], [0.1, 0.2, 0.6, 0.9]
+    many, more = (
+        fit_bpm_curve(outcomes, scores, sample_weight=counts * size) for size in (1e5, 1e9)
+    )
+    assert coefficients(more) == pytest.approx(coefficients(many), rel=1e-6)
+
+
+def test_swapping_the_classes_swaps_the_coefficients() -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-asymmetric", 3000, random_state=8)
+    fitted, swapped = fit_bpm_curve(y_true, y_prob), fit_bpm_curve(1 - y_true, 1 - y_prob)
+    assert coefficients(swapped) == pytest.approx([fitted.b, fitted.a, -fitted.c], rel=1e-3)
+    assert tce_bpm(1 - y_true, 1 - y_prob) == pytest.approx(tce_bpm(y_true, y_prob), abs=1e-5)
+
+
+# The number
+
+
+@pytest.mark.parametrize("objective", ["paper", "released"])
+@pytest.mark.parametrize("name", ["D1", "D1-code", "D4", "D5", "calibrated"])
+def test_tce_is_recovered_from_many_observations(name: str, objective: str) -> None:
+    y_true, y_prob = simulate.sample(name, 10_000, random_state=6)
+    exact = simulate.truth(name).tce()
+    assert tce_bpm(y_true, y_prob, objective=objective) == pytest.approx(exact, abs=0.012)
+
+
+def test_the_family_cannot_follow_d3() -> None:
+    """The true g(1) is .970; a rising beta curve ends at 1, and the error is underestimated."""
+    y_true, y_prob = simulate.sample("D3", 10_000, random_state=6)
+    assert tce_bpm(y_true, y_prob) < 0.8 * simulate.truth("D3").tce()
+
+
+def test_higher_orders_are_larger(example: tuple[np.ndarray, np.ndarray]) -> None:
+    for density in ("beta", "empirical"):
+        values = [tce_bpm(*example, p=p, density=density) for p in (1, 2, 4, 100)]
+        assert values == sorted(values)
+
+
+def test_mean_zero_one_and_constant_scores_fall_back_to_the_sample() -> None:
+    y_true = np.array([0, 1, 1, 1, 0, 1, 1, 0, 1, 1])
+    for y_prob in (np.full(10, 0.3), y_true.astype(float), np.full(10, 0.3) + 1e-9 * y_true):
+        values = [tce_bpm(y_true, y_prob, density=density) for density in ("beta", "empirical")]
+        assert values[0] == values[1]
+    assert tce_bpm(y_true, np.full(10, 0.3)) == pytest.approx(0.4, abs=1e-5)
+
+
+# Hostile data
+
+
+def few_scores() -> st.SearchStrategy[list[float]]:
+    awkward = st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e-12, 0.5, 1 - 1e-12, 1 - 2**-53])
+    return st.lists(awkward | st.floats(0, 1), min_size=1, max_size=60)
+
+
+@given(y_prob=few_scores(), data=st.data(), p=st.sampled_from([1, 2, 50.0]))
+@pytest.mark.parametrize("density", ["beta", "empirical"])
+@pytest.mark.parametrize("objective", ["paper", "released"])
+def test_any_data_give_a_number_from_zero_to_one(
+    y_prob: list[float], data: st.DataObject, p: float, objective: str, density: str
+) -> None:
+    size = len(y_prob)
+    y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=size, max_size=size))
+    found = tce_bpm(y_true, y_prob, p=p, objective=objective, density=density)
+    assert isinstance(found, float)
+    assert 0 <= found <= 1
+
+
+@given(y_prob=few_scores(), data=st.data())
+def test_any_weights_give_a_bounded_curve(y_prob: list[float], data: st.DataObject) -> None:
+    size = len(y_prob)
+    y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=size, max_size=size))
+    weights = data.draw(st.lists(st.floats(0, 100), min_size=size, max_size=size))
+    weights[0] += 1e-3
+    fitted = fit_bpm_curve(y_true, y_prob, sample_weight=weights)
+    assert abs(fitted.a) <= 100
+    assert abs(fitted.b) <= 100
+    assert np.isfinite(fitted.c)
+    curve = fitted.curve([0, 0.3, 1])
+    assert np.all((curve >= 0) & (curve <= 1))
+
+
+@pytest.mark.parametrize("objective", ["paper", "released"])
+@pytest.mark.parametrize("size", [20, 99, 100, 239, 240])
+def test_separated_and_one_class_data(size: int, objective: str) -> None:
+    y_prob = np.linspace(0, 1, size)
+    for y_true in (np.zeros(size), np.ones(size), (y_prob > 0.6).astype(int)):
+        fitted = fit_bpm_curve(y_true, y_prob, objective=objective)
+        assert np.isfinite([*coefficients(fitted), fitted.loss]).all()
+        gap = fitted.curve(y_prob) - y_true
+        assert np.abs(gap).mean() < 0.2
+
+
+# The door
+
+
+def test_the_package_lists_its_public_functions_only() -> None:
+    assert set(dir(estimators)) == set(estimators.__all__)
+    assert all(callable(getattr(estimators, name)) for name in dir(estimators))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "both"}, "objective"),
+        ({"density": "kernel"}, "density"),
+        ({"p": 0.5}, "p must"),
+        ({"p": float("nan")}, "p must"),
+        ({"objective": "released", "sample_weight": [1, 1]}, "sample_weight"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        tce_bpm([0, 1], [0.2, 0.7], **options)
+
+
+def test_bad_scores_are_named() -> None:
+    with pytest.raises(InputError, match="y_prob"):
+        fit_bpm_curve([0, 1], [0.2, 1.7])
+    with pytest.raises(InputError, match="scores"):
+        fit_bpm_curve([0, 1], [0.2, 0.7]).curve([2])
