@@ -1,6 +1,6 @@
 """Table 4 of Dong et al.: how far the fitted curve and TCE_BPM fall from the truth.
 
-    python benchmarks/ead.py --runs 100 --n 10000 --jobs 2
+    python benchmarks/ead.py --runs 400 --n 10000 --jobs 2
 
 EAD, which Table 4 prints, is the mean over runs of the area between the fitted and the true curve,
 the integral of |fitted g - g| over scores spread evenly from 0 to 1, however few of the data are

@@ -46,9 +46,7 @@ def test_curve_is_what_its_formula_says(name, centre):
     drawn = curve.probability(u[None], SCORES, Frame(centre))[0]
     np.testing.assert_allclose(drawn, BY_HAND[name](SCORES, centre, *u), rtol=1e-4)
     inner = slice(1, -1)
-    np.testing.assert_allclose(
-        drawn[inner], BY_HAND[name](SCORES, centre, *u)[inner], rtol=1e-12
-    )
+    np.testing.assert_allclose(drawn[inner], BY_HAND[name](SCORES, centre, *u)[inner], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -81,9 +79,7 @@ def test_gradient_and_hessian_match_finite_differences(name, prior):
         e = np.eye(u.size)[i] * step
         up, down = density.derivatives(u + e), density.derivatives(u - e)
         assert gradient[i] == pytest.approx((up[0] - down[0]) / (2 * step), rel=1e-5, abs=1e-6)
-        np.testing.assert_allclose(
-            hessian[i], (up[1] - down[1]) / (2 * step), rtol=1e-5, atol=1e-5
-        )
+        np.testing.assert_allclose(hessian[i], (up[1] - down[1]) / (2 * step), rtol=1e-5, atol=1e-5)
     assert value == pytest.approx(density(u[None])[0])
 
 

@@ -120,7 +120,9 @@ def test_line_needs_two_scores():
 
 def test_extreme_scores_stay_finite():
     score = np.array([1e-12, 1e-6, 0.5, 1 - 1e-12])
-    curve = np.array([[1e-15, 0.3, 0.9, 1.0], [0.999, 0.9995, 0.9999, 1.0], [1e-9, 1e-9, 1e-9, 1e-9]])
+    curve = np.array(
+        [[1e-15, 0.3, 0.9, 1.0], [0.999, 0.9995, 0.9999, 1.0], [1e-9, 1e-9, 1e-9, 1e-9]]
+    )
     draws = f.CurveDraws(curve, Population(score, np.full(4, 0.25)))
     for name, functional in f.FUNCTIONALS.items():
         assert np.isfinite(functional.compute(draws)).all(), name
@@ -129,7 +131,9 @@ def test_extreme_scores_stay_finite():
 def all_draws(kind, score, trials, draws=4000, seed=0):
     rng = np.random.default_rng(seed)
     blocks = [p for _, p in draw_population(kind, score, trials, draws, rng)]
-    return np.vstack([np.atleast_2d(b.score) for b in blocks]), np.vstack([b.weight for b in blocks])
+    return np.vstack([np.atleast_2d(b.score) for b in blocks]), np.vstack(
+        [b.weight for b in blocks]
+    )
 
 
 def test_bootstrap_weights_are_dirichlet_of_the_trials():
@@ -162,15 +166,16 @@ def test_beta_population_keeps_all_its_mass(a, b):
 def test_beta_population_posterior_matches_integration_on_a_grid():
     from scipy.special import betaln
 
-    from bayescal.population import SHAPE_SIGMA, _beta_shapes
+    from bayescal.population import SHAPE_MEAN, SHAPE_SIGMA, _beta_shapes
 
     score = np.random.default_rng(3).beta(2, 4, 60)
-    a, b = _beta_shapes(score, np.ones(60), 8000, np.random.default_rng(0))
+    a, _ = _beta_shapes(score, np.ones(60), 8000, np.random.default_rng(0))
 
     def density(log_b, log_a):
         x, z = np.exp(log_a), np.exp(log_b)
         fit = (x - 1) * np.log(score).sum() + (z - 1) * np.log1p(-score).sum() - 60 * betaln(x, z)
-        return np.exp(fit - 0.5 * (log_a**2 + log_b**2) / SHAPE_SIGMA**2 - 30)
+        prior = -(x + z) / SHAPE_MEAN - 0.5 * (log_a**2 + log_b**2) / SHAPE_SIGMA**2
+        return np.exp(fit + prior - 30)
 
     box = (np.log(0.5), np.log(10), np.log(1), np.log(20))
     total = integrate.dblquad(density, *box, epsrel=1e-6)[0]

@@ -41,8 +41,12 @@ def test_a_poor_scale_is_refitted_and_a_hopeless_density_is_confessed():
     wide = sample(lambda u: stats.norm(0, 20).logpdf(u[:, 0]), np.eye(1) * 4)
     assert wide.pareto_k < 0.7
     assert wide.draws.std() == pytest.approx(20, rel=0.15)
-    far = sample(lambda u: np.logaddexp(stats.norm(0, 1).logpdf(u[:, 0]),
-                                        stats.norm(400, 1).logpdf(u[:, 0]) + 20), np.eye(1))
+    far = sample(
+        lambda u: np.logaddexp(
+            stats.norm(0, 1).logpdf(u[:, 0]), stats.norm(400, 1).logpdf(u[:, 0]) + 20
+        ),
+        np.eye(1),
+    )
     assert far.draws.std() < 1.5, "the far mode is out of reach of any local sampler"
 
 

@@ -56,7 +56,7 @@ def test_maximum_likelihood_reproduces_r(key, file, shared_data):
 )
 def test_separation_is_named_not_estimated(fit, outcome):
     score = np.linspace(0.05, 0.95, 20)
-    with pytest.raises(SeparationError, match="A posterior does: use bayescal.fit"):
+    with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
         fit(score, np.ones(20), outcome.astype(float))
 
 

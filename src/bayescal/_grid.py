@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from bayescal._validate import Floats
 
-__all__ = ["EDGE", "LIMIT", "Rows", "collapse", "merge"]
+__all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge"]
 
 LIMIT = 2048
 EDGE = 1e-12
@@ -76,8 +76,8 @@ def merge(first: Rows, second: Rows) -> Rows:
     """Add two tables; the result does not depend on which came first."""
     if first.cell is None and second.cell is None:
         score, row = np.unique(np.concatenate([first.score, second.score]), return_inverse=True)
-        trials = np.bincount(row, np.concatenate([first.trials, second.trials]))
-        hits = np.bincount(row, np.concatenate([first.hits, second.hits]))
+        trials = add_up(row, np.concatenate([first.trials, second.trials]))
+        hits = add_up(row, np.concatenate([first.hits, second.hits]))
         both = Rows(score, trials, hits)
         return both if score.size <= LIMIT else to_grid(both)
     sums = np.zeros((3, LIMIT))
@@ -93,7 +93,12 @@ def to_grid(rows: Rows) -> Rows:
         return rows
     cell, place = _locate(rows.score)
     weights = (rows.trials, rows.hits, place * rows.trials)
-    return _from_cells(*(np.bincount(cell, weight, minlength=LIMIT) for weight in weights))
+    return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
+
+
+def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
+    """Sum of the values that fall in each row."""
+    return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
 
 
 def _distinct_scores(score: Floats) -> Floats | None:

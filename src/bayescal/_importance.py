@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.spatial.distance import cdist
 from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
@@ -21,7 +23,8 @@ __all__ = ["Sample", "importance_sample"]
 DEGREES = 5.0
 GOOD_K = 0.5
 GOOD_ESS = 0.5
-REFITS = 3
+REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
+WIDENING = 1.5
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,11 @@ def importance_sample(
         evidence = float(log_density(np.empty((1, 0)))[0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
     scale = np.linalg.cholesky(np.linalg.inv(_positive_definite(mode.information)))
-    best = _propose(log_density, mode.point, scale, draws, rng)
-    for _ in range(REFITS):
+    best = _propose(log_density, mode.point[None], scale, draws, rng)
+    for kernels in REFITS:
         if best.pareto_k <= GOOD_K and best.ess >= GOOD_ESS * best.weights.size:
             break
-        centre = best.weights @ best.points
-        spread = best.points - centre
-        covariance = (best.weights * spread.T) @ spread
-        scale = np.linalg.cholesky(_positive_definite(covariance))
-        again = _propose(log_density, centre, scale, draws, rng)
-        best = min(best, again, key=_Weighted.faults)
+        best = min(best, _refit(log_density, best, kernels, draws, rng), key=_Weighted.faults)
     chosen = _resample(best.weights, draws, rng)
     return Sample(
         best.points[chosen],
@@ -107,43 +105,74 @@ def importance_sample(
     )
 
 
+def _refit(
+    log_density: Callable[[Floats], Floats],
+    found: _Weighted,
+    kernels: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> _Weighted:
+    """Propose again from what was found: one wide kernel, or many that follow a bent density."""
+    mean = found.weights @ found.points
+    spread = found.points - mean
+    covariance = (found.weights * spread.T) @ spread
+    centres = found.points[_resample(found.weights, kernels, rng)] if kernels > 1 else mean[None]
+    narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
+    scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
+    return _propose(log_density, centres, scale, draws, rng)
+
+
 def _propose(
     log_density: Callable[[Floats], Floats],
-    centre: Floats,
+    centres: Floats,
     scale: Floats,
     draws: int,
     rng: np.random.Generator,
 ) -> _Weighted:
-    """Weighted Student-t proposals centred at `centre`, with `scale` a Cholesky factor."""
+    """Weighted proposals from an even mixture of Student-t kernels.
+
+    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
+    """
     from arviz_stats.base.array import array_stats
 
-    d = centre.size
+    d = centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
-    uniform = qmc.Sobol(d + 1, rng=rng).random_base2(power)
-    uniform = np.clip(uniform, 1e-12, 1 - 1e-12)
-    normal = ndtri(uniform[:, :d])
+    uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
     stretch = 2 * gammaincinv(DEGREES / 2, uniform[:, d]) / DEGREES
-    standard = normal / np.sqrt(stretch)[:, None]
-    points = centre + standard @ scale.T
-    half = (DEGREES + d) / 2
-    log_proposal = (
-        gammaln(half)
-        - gammaln(DEGREES / 2)
-        - 0.5 * d * np.log(DEGREES * np.pi)
-        - np.log(np.diag(scale)).sum()
-        - half * np.log1p(np.sum(standard**2, axis=1) / DEGREES)
-    )
-    log_ratio = log_density(points) - log_proposal
-    smoothed, pareto_k = array_stats.psislw(-log_ratio)
+    steps = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None] @ scale.T
+    kernel = rng.permutation(np.arange(steps.shape[0]) % centres.shape[0])
+    points = centres[kernel] + steps
+    log_ratio = log_density(points) - _log_mixture(points, centres, scale)
+    log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    if np.ptp(log_ratio) == 0:
+        smoothed, pareto_k = log_ratio, -np.inf
+    else:
+        smoothed, pareto_k = array_stats.psislw(-log_ratio)
     ratio = np.exp(log_ratio - log_ratio.max())
-    weights = np.exp(smoothed - logsumexp(smoothed))
     return _Weighted(
         points,
-        weights,
+        np.exp(smoothed - logsumexp(smoothed)),
         float(logsumexp(log_ratio) - np.log(log_ratio.size)),
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k),
     )
+
+
+def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
+    """Log density of an even mixture of Student-t kernels at `points`."""
+    d = scale.shape[0]
+    whitened = solve_triangular(scale, points.T, lower=True).T
+    whitened_centres = solve_triangular(scale, centres.T, lower=True).T
+    distance = cdist(whitened, whitened_centres, "sqeuclidean")
+    half = (DEGREES + d) / 2
+    constant = (
+        gammaln(half)
+        - gammaln(DEGREES / 2)
+        - 0.5 * d * np.log(DEGREES * np.pi)
+        - np.log(np.diag(scale)).sum()
+        - np.log(centres.shape[0])
+    )
+    return np.asarray(constant + logsumexp(-half * np.log1p(distance / DEGREES), axis=1))
 
 
 def _resample(

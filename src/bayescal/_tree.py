@@ -118,9 +118,7 @@ def complete(tree: xr.DataTree) -> None:
         for name in names
     }
     tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
-    density = {
-        name: settings.prior.of(name).logpdf(posterior[name].to_numpy()) for name in names
-    }
+    density = {name: settings.prior.of(name).logpdf(posterior[name].to_numpy()) for name in names}
     tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
 
 

@@ -60,7 +60,11 @@ def as_scores(values: Any, name: str = "y_prob") -> Floats:
             else "If these are log-odds, pass 1 / (1 + exp(-x))"
         )
         _reject_first(
-            (scores < 0) | (scores > 1), scores, name, "is outside [0, 1]; scores are probabilities", cure
+            (scores < 0) | (scores > 1),
+            scores,
+            name,
+            "is outside [0, 1]; scores are probabilities",
+            cure,
         )
     return scores
 
@@ -152,7 +156,8 @@ def check_same_order(y_true: Any, y_prob: Any) -> None:
 
     Arrays are read by position; two shuffled indices would pair the wrong patients.
     """
-    first, second = getattr(y_true, "index", None), getattr(y_prob, "index", None)
+    first: Any = getattr(y_true, "index", None)
+    second: Any = getattr(y_prob, "index", None)
     if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):
         return
     if first.sort_values().equals(second.sort_values()):
@@ -207,7 +212,8 @@ def _is_number(value: Any) -> bool:
 
 def _all_numeric(array: NDArray[Any]) -> bool:
     return array.dtype == object and all(
-        value is None or isinstance(value, (bool, int, float, np.number, np.bool_)) for value in array
+        value is None or isinstance(value, (bool, int, float, np.number, np.bool_))
+        for value in array
     )
 
 
@@ -233,7 +239,9 @@ def _distinct(labels: NDArray[Any]) -> str:
     return shown + (f" and {len(found) - 4} more values" if len(found) > 4 else "")
 
 
-def _reject_first(wrong: NDArray[np.bool_], values: Floats, name: str, problem: str, cure: str) -> None:
+def _reject_first(
+    wrong: NDArray[np.bool_], values: Floats, name: str, problem: str, cure: str
+) -> None:
     at = int(np.flatnonzero(wrong)[0])
     others = int(wrong.sum()) - 1
     more = f" ({others} more like it)" if others else ""

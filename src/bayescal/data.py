@@ -107,7 +107,7 @@ class CalibrationData:
     ) -> None:
         outcomes, scores, weights = paired(y_true, y_prob, sample_weight, pos_label=pos_label)
         if groups is None:
-            tables = {None: _grid.collapse(scores, outcomes, weights)}
+            tables: dict[str | None, Rows] = {None: _grid.collapse(scores, outcomes, weights)}
         else:
             labels = _as_labels(groups, outcomes.size)
             tables = {
@@ -122,18 +122,14 @@ class CalibrationData:
         squares = outcomes.size if weights is None else float(weights @ weights)
         self._set(tables, squares, fractional)
 
-    def _set(
-        self, tables: dict[str | None, Rows], weight_squares: float, fractional: bool
-    ) -> Self:
+    def _set(self, tables: dict[str | None, Rows], weight_squares: float, fractional: bool) -> Self:
         self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
         self._weight_squares = float(weight_squares)
         self._fractional = fractional
         return self
 
     @classmethod
-    def _new(
-        cls, tables: dict[str | None, Rows], weight_squares: float, fractional: bool
-    ) -> Self:
+    def _new(cls, tables: dict[str | None, Rows], weight_squares: float, fractional: bool) -> Self:
         return cls.__new__(cls)._set(tables, weight_squares, fractional)
 
     @classmethod
@@ -177,8 +173,8 @@ class CalibrationData:
                 "there cannot be more events than cases."
             )
         empty = Rows(np.empty(0), np.empty(0), np.empty(0))
-        row = np.unique(scores, return_inverse=True)
-        exact = Rows(row[0], np.bincount(row[1], counts), np.bincount(row[1], events))
+        distinct, row = np.unique(scores, return_inverse=True)
+        exact = Rows(distinct, _grid.add_up(row, counts), _grid.add_up(row, events))
         keep = exact.trials > 0
         exact = Rows(exact.score[keep], exact.trials[keep], exact.hits[keep])
         return cls._new({None: _grid.merge(exact, empty)}, float(counts.sum()), False)
@@ -361,7 +357,11 @@ class CalibrationData:
         """
         import xarray as xr
 
-        columns = {"score": self.score, "trials": self.trials, "hits": self.hits}
+        columns: dict[str, NDArray[Any]] = {
+            "score": self.score,
+            "trials": self.trials,
+            "hits": self.hits,
+        }
         if self.group is not None:
             columns["group"] = self.group
         if self.is_compressed:
@@ -399,8 +399,13 @@ class CalibrationData:
             keep = slice(None) if group is None else group == name
             cell = columns["cell"][keep] if "cell" in columns else np.array([-1])
             exact = bool((cell < 0).all())
+            score, trials, hits = (
+                columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")
+            )
             tables[None if name is None else str(name)] = Rows(
-                *(columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")),
+                score,
+                trials,
+                hits,
                 None if exact else cell.astype(np.intp),
                 None if exact else columns["position"][keep],
             )

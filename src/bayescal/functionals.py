@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._newton import maximise
@@ -34,6 +35,9 @@ __all__ = [
     "slope",
     "tce",
 ]
+
+FLOOR = 1e-15
+WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
 
 
 class CurveDraws(NamedTuple):
@@ -60,7 +64,7 @@ class CurveDraws(NamedTuple):
         weight = self.population.weight
         if weight.ndim == 1:
             return np.asarray(np.broadcast_to(values, self.curve.shape) @ weight)
-        return np.einsum("ij,ij->i", np.broadcast_to(values, self.curve.shape), weight)
+        return np.asarray(np.einsum("ij,ij->i", np.broadcast_to(values, self.curve.shape), weight))
 
 
 def tce(draws: CurveDraws, p: float = 1) -> Floats:
@@ -133,11 +137,11 @@ def calibration_in_the_large(draws: CurveDraws) -> Floats:
     Zero when the average prediction is right. Not the `intercept`, which is fitted with the slope.
     """
     log_odds = logit(draws.population.score)
-    target = draws.mean(draws.curve)
+    target = np.clip(draws.mean(draws.curve), FLOOR, 1 - FLOOR)
     shift = np.zeros(target.size)
     for _ in range(100):
         predicted = expit(log_odds + shift[:, None])
-        mean = draws.mean(predicted)
+        mean = np.clip(draws.mean(predicted), FLOOR, 1 - FLOOR)
         slope = np.maximum(draws.mean(predicted * (1 - predicted)), 1e-300)
         step = (logit(target) - logit(mean)) * mean * (1 - mean) / slope
         shift += np.clip(step, -5, 5)
@@ -173,27 +177,28 @@ def _error_quantile(draws: CurveDraws, q: float) -> Floats:
     place = (below[0, -1] - 1) * q
     lower = _first_at(ranked, below > np.floor(place))
     upper = _first_at(ranked, below > np.ceil(place))
-    return lower + (place - np.floor(place)) * (upper - lower)
+    return np.asarray(lower + (place - np.floor(place)) * (upper - lower))
 
 
-def _first_at(values: Floats, reached: np.ndarray) -> Floats:
-    return np.take_along_axis(values, reached.argmax(axis=1)[:, None], axis=1)[:, 0]
+def _first_at(values: Floats, reached: NDArray[np.bool_]) -> Floats:
+    return np.asarray(np.take_along_axis(values, reached.argmax(axis=1)[:, None], axis=1)[:, 0])
 
 
 def _nearest_line(draws: CurveDraws) -> tuple[Floats, Floats]:
     """(a, b) minimising E_w KL(g || expit(a + b logit s)), one pair a draw."""
     x = logit(np.broadcast_to(draws.population.score, draws.curve.shape))
-    if np.ptp(x, axis=1).max(initial=0) == 0:
+    if np.ptp(x, axis=1).min() == 0:
         raise InputError(
             "intercept and slope need at least two distinct scores; every score here is the same. "
             "calibration_in_the_large is still defined."
         )
-    g, weight = draws.curve, np.broadcast_to(draws.population.weight, draws.curve.shape)
+    g = draws.curve
+    weight = np.maximum(np.broadcast_to(draws.population.weight, g.shape), WEIGHT_FLOOR)
     centre = np.sum(weight * x, axis=1, keepdims=True)
-    scale = np.sqrt(np.sum(weight * (x - centre) ** 2, axis=1, keepdims=True))
-    z = (x - centre) / np.maximum(scale, 1e-300)
-    y = logit(np.clip(g, 1e-15, 1 - 1e-15))
-    line = np.stack(_weighted_line(z, y, weight * np.maximum(g * (1 - g), 1e-15)))
+    scale = x.std(axis=1, keepdims=True)
+    z = (x - centre) / scale
+    y = logit(np.clip(g, FLOOR, 1 - FLOOR))
+    line = np.stack(_weighted_line(z, y, weight * np.maximum(g * (1 - g), FLOOR)))
     unsettled = np.ones(g.shape[0], dtype=bool)
     for _ in range(25):
         fitted = expit(line[0][:, None] + line[1][:, None] * z)
@@ -205,7 +210,7 @@ def _nearest_line(draws: CurveDraws) -> tuple[Floats, Floats]:
             break
     for row in np.flatnonzero(unsettled | ~np.isfinite(line).all(axis=0)):
         line[:, row] = _one_line(z[row], g[row], weight[row])
-    b = line[1] / np.maximum(scale[:, 0], 1e-300)
+    b = line[1] / scale[:, 0]
     return line[0] - b * centre[:, 0], b
 
 
@@ -223,7 +228,7 @@ def _solve_two(z: Floats, information: Floats, residual: Floats) -> Floats:
     r0, r1 = residual.sum(axis=1), np.sum(residual * z, axis=1)
     determinant = np.maximum(i0 * i2 - i1**2, 1e-300)
     step = np.stack([(i2 * r0 - i1 * r1) / determinant, (i0 * r1 - i1 * r0) / determinant])
-    return np.clip(step, -3, 3)
+    return np.asarray(np.clip(step, -3, 3))
 
 
 def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:

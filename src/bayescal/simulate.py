@@ -205,6 +205,7 @@ class Truth:
         Returns
         -------
         float
+            Population value, not an estimate.
 
         Raises
         ------
@@ -253,6 +254,7 @@ def truth(name: str) -> Truth:
     Returns
     -------
     Truth
+        The same object at every call.
 
     Raises
     ------
@@ -280,6 +282,7 @@ def names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+        In the order of the paper, then ours.
 
     Examples
     --------
@@ -346,6 +349,7 @@ def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth
     Returns
     -------
     Truth
+        Its description states the curve and the law of the scores.
 
     Raises
     ------

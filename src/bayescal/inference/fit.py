@@ -140,9 +140,7 @@ def _by_nuts(settings: Settings, data: CalibrationData, draws: int) -> Calibrati
     return posterior
 
 
-def _from_sample(
-    settings: Settings, data: CalibrationData, sample: Sample
-) -> CalibrationPosterior:
+def _from_sample(settings: Settings, data: CalibrationData, sample: Sample) -> CalibrationPosterior:
     import xarray as xr
 
     names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import expit
+from dataclasses import replace
 
-from bayescal._importance import Sample, importance_sample
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._importance import GOOD_K, Sample, importance_sample
 from bayescal._newton import Mode, maximise
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
@@ -63,8 +65,7 @@ class CurveDensity:
         by_coefficient = self.basis.T @ (self.hits - self.trials * fitted)
         weight = self.trials * fitted * (1 - fitted)
         information = (self.basis.T * weight) @ self.basis
-        scale = np.where(self._positive, coefficients, 1.0)
-        jacobian = scale[:, None] * self._combination
+        jacobian = self.jacobian(u)
         bend = np.where(self._positive, by_coefficient * coefficients, 0.0)
         gradient = jacobian.T @ by_coefficient
         hessian = (self._combination.T * bend) @ self._combination
@@ -76,9 +77,59 @@ class CurveDensity:
             hessian[index, index] += curvature
         return value, gradient, hessian
 
+    def jacobian(self, u: Floats) -> Floats:
+        """Derivative of the coefficients by the coordinates, (k, d), at one point."""
+        coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
+        return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
+
     def mode(self) -> Mode:
         """The posterior mode, climbed to from perfect calibration."""
         return maximise(self.derivatives, np.zeros(self.curve.size))
+
+
+class _Pivoted:
+    """The same density in coordinates that are nearly independent.
+
+    `shift` acts at the centre, which may lie far from the data; there it trades off against the
+    slopes along a bend. Here it is exchanged for the curve's log-odds at the score where the data
+    inform most (and zero still means calibrated). The change has unit Jacobian.
+    """
+
+    def __init__(self, density: CurveDensity, settings: Settings, data: CalibrationData) -> None:
+        self.density, self.curve = density, settings.curve
+        self.active = "shift" in self.curve.coordinates and self.curve.size > 1
+        score = settings.edges.inside(data.score)
+        pivot = expit(np.average(logit(score), weights=data.trials * score * (1 - score)))
+        _, basis = self.curve.basis(np.array([pivot]), settings.frame)
+        self.at_pivot = basis[0]
+        self.calibrated = self._slopes(np.zeros((1, self.curve.size)))
+
+    def __call__(self, v: Floats) -> Floats:
+        return self.density(self.to_coordinates(v))
+
+    def to_coordinates(self, v: Floats) -> Floats:
+        """Working coordinates of pivoted points, both of shape (n, d)."""
+        u = v.copy()
+        if self.active:
+            u[:, 0] -= self._slopes(v) - self.calibrated
+        return u
+
+    def mode(self) -> Mode:
+        """The mode and its information, carried over exactly."""
+        mode = self.density.mode()
+        if not self.active:
+            return mode
+        point = mode.point.copy()
+        point[0] += (self._slopes(mode.point[None]) - self.calibrated)[0]
+        jacobian = np.eye(point.size)
+        jacobian[0, 1:] = -(self.density.jacobian(mode.point)[1:, 1:].T @ self.at_pivot[1:])
+        information = jacobian.T @ mode.information @ jacobian
+        return Mode(point, mode.value, information, mode.converged)
+
+    def _slopes(self, u: Floats) -> Floats:
+        """What the coefficients other than the shift add at the pivot."""
+        terms = zip(self.curve.coefficients(list(u.T))[1:], self.at_pivot[1:], strict=True)
+        return np.asarray(sum((value * x for value, x in terms), np.zeros(u.shape[0])))
 
 
 def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> Sample:
@@ -96,7 +147,14 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
         With the evidence, its Monte Carlo error, and Pareto k-hat.
     """
     density = CurveDensity(settings, data)
-    return importance_sample(density, density.mode(), draws, settings.rng("curve"))
+    pivoted = _Pivoted(density, settings, data)
+    rng = settings.rng("curve")
+    sample = importance_sample(pivoted, pivoted.mode(), draws, rng)
+    sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
+    if sample.pareto_k <= GOOD_K:
+        return sample
+    unpivoted = importance_sample(density, density.mode(), draws, rng)
+    return min(sample, unpivoted, key=lambda found: found.pareto_k)
 
 
 def _softplus(x: Floats) -> Floats:

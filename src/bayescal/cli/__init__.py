@@ -1,0 +1,7 @@
+"""The `bayescal` command: one file per subcommand, and nothing heavy until one runs."""
+
+from __future__ import annotations
+
+from bayescal.cli._app import main
+
+__all__ = ["main"]

@@ -1,0 +1,191 @@
+"""From columns to cases: outcomes, scores and weights, each checked, with the place of a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._validate import Floats
+from bayescal.cli._columns import Columns
+from bayescal.cli._read import Source
+from bayescal.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cases", "read_cases"]
+
+MOST_LABELS = 4
+
+
+class Cases(NamedTuple):
+    """What a fit needs of a table.
+
+    Attributes
+    ----------
+    outcome, score : ndarray of shape (n,)
+    weight : ndarray of shape (n,) or None
+    event : str
+        The label that counts as the event.
+    dropped : int
+        Rows left out because a value was missing.
+    """
+
+    outcome: Floats
+    score: Floats
+    weight: Floats | None
+    event: str
+    dropped: int
+
+
+def read_cases(
+    frame: pd.DataFrame,
+    columns: Columns,
+    source: Source,
+    *,
+    event: str | None = None,
+    drop_missing: bool = False,
+) -> Cases:
+    """Take the cases out of a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    columns : Columns
+    source : Source
+        The file, to say where a fault is.
+    event : str, optional
+        The label of the event, when labels are not 0 and 1.
+    drop_missing : bool
+        Leave out rows with a missing value, rather than refuse them.
+
+    Returns
+    -------
+    Cases
+
+    Raises
+    ------
+    InputError
+        If a value is missing, not a number where one is needed, or out of range.
+    """
+    label = frame[columns.outcome]
+    score = _as_numbers(frame[columns.score], columns.score, source)
+    weight = (
+        None
+        if columns.weight is None
+        else _as_numbers(frame[columns.weight], columns.weight, source)
+    )
+    missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
+    if weight is not None:
+        missing |= np.isnan(weight)
+    if missing.any() and not drop_missing:
+        raise InputError(_about_missing(missing, source))
+    if missing.all():
+        raise InputError(f"every row of {source.path} lacks an outcome, a score or a weight.")
+    keep = ~missing
+    _check_scores(score, columns.score, source)
+    if weight is not None:
+        _check_weights(weight, columns.weight, source)
+    outcome, name = _as_outcomes(label[keep], columns.outcome, event)
+    return Cases(
+        outcome, score[keep], None if weight is None else weight[keep], name, int(missing.sum())
+    )
+
+
+def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
+    """The column as floats, NaN where it is missing; decimal commas between semicolons."""
+    import pandas as pd
+
+    if column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    text = column.astype("string").str.strip()
+    text = text.mask(text == "")
+    if source.separator == ";":
+        text = text.str.replace(",", ".", regex=False)
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
+    if wrong.any():
+        value = column[wrong].iloc[0]
+        raise InputError(f"column {name!r}: {value!r} is not a number{_where(wrong, source)}.")
+    return numbers
+
+
+def _as_outcomes(labels: pd.Series, name: str, event: str | None) -> tuple[Floats, str]:
+    """Outcomes as 0 and 1, and the label that became 1."""
+    found = labels.unique().tolist()
+    if event is None:
+        if set(found) <= {0, 1}:
+            return labels.to_numpy(dtype=np.float64), "1"
+        if len(found) == 2:
+            raise InputError(
+                f"column {name!r} holds {_listed(found)}. Say which is the event with --event."
+            )
+    if len(found) > 2:
+        raise InputError(
+            f"column {name!r} holds {len(found)} distinct values ({_listed(found)}), and an "
+            "outcome has two. Name another column with --outcome."
+        )
+    matching = [label for label in found if event is not None and _is_label(label, event)]
+    if not matching and (event is None or len(found) == 2):
+        raise InputError(
+            f"column {name!r} holds {_listed(found)}, none of which is the event {event!r}. Name "
+            "the label of the event with --event."
+        )
+    is_event = np.isin(labels.to_numpy(dtype=object), matching)
+    return is_event.astype(np.float64), str(event)
+
+
+def _is_label(label: object, event: str) -> bool:
+    """Whether a value in the table is what was typed: 2 is "2" and "2.0", True is "true"."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(label).lower() == event.lower()
+    if isinstance(label, (int, float, np.number)):
+        try:
+            return float(event) == label
+        except ValueError:
+            return False
+    return str(label) == event
+
+
+def _check_scores(score: Floats, name: str, source: Source) -> None:
+    outside = (score < 0) | (score > 1)
+    if outside.any():
+        first = score[outside][0]
+        cure = " If these are percentages, divide them by 100." if 1 < first <= 100 else ""
+        raise InputError(
+            f"column {name!r}: {first:g} is outside [0, 1]{_where(outside, source)}; "
+            f"scores are probabilities.{cure}"
+        )
+
+
+def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
+    wrong = (weight < 0) | np.isinf(weight)
+    if wrong.any():
+        raise InputError(
+            f"column {name!r}: {weight[wrong][0]:g} is no weight{_where(wrong, source)}; "
+            "weights are counts of cases."
+        )
+
+
+def _about_missing(missing: NDArray[np.bool_], source: Source) -> str:
+    rows = int(missing.sum())
+    first = source.place(int(missing.argmax()))
+    return (
+        f"{rows} of {missing.size} rows lack an outcome, a score or a weight, the first on {first} "
+        f"of {source.path}. Fill them in, or leave them out with --drop-missing."
+    )
+
+
+def _where(wrong: NDArray[np.bool_], source: Source) -> str:
+    more = int(wrong.sum()) - 1
+    others = f" (and {more} more like it)" if more else ""
+    return f" on {source.place(int(wrong.argmax()))} of {source.path}{others}"
+
+
+def _listed(labels: Iterable[object]) -> str:
+    shown = sorted(map(repr, labels))
+    more = ", ..." if len(shown) > MOST_LABELS else ""
+    return ", ".join(shown[:MOST_LABELS]) + more

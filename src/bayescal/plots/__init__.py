@@ -1,0 +1,7 @@
+"""Figures: one per file, matplotlib axes in, axes out. They draw numbers and compute none."""
+
+from __future__ import annotations
+
+from bayescal.plots._reliability import reliability
+
+__all__ = ["reliability"]

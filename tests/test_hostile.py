@@ -1,0 +1,96 @@
+"""Whatever comes in: a right answer in finite numbers, or a ValueError that teaches."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayescal as bc
+from bayescal.curves import CURVES
+from bayescal.priors import PRESETS
+
+NASTY = [0.0, 1.0, 1e-300, 5e-324, 1 - 2**-53, 1e-12, 1 - 1e-12, 0.5, 0.5 + 1e-15, 0.1]
+scores = st.one_of(st.sampled_from(NASTY), st.floats(0, 1))
+tables = st.integers(1, 20).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 1), min_size=n, max_size=n),
+        st.lists(scores, min_size=n, max_size=n),
+        st.lists(st.sampled_from([0.0, 1.0, 2.5, 1000.0]), min_size=n, max_size=n),
+    )
+)
+
+
+def check(y, s, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", bc.errors.EdgeWarning)
+        warnings.simplefilter("ignore", bc.errors.DiagnosticWarning)
+        post = bc.fit(y, s, engine="importance", draws=200, random_state=0, **options)
+        for population in ("bootstrap", "sample", "beta"):
+            table = post.summary(population=population)
+            assert np.isfinite(table.to_numpy()).all(), table
+            assert table.loc[["tce", "e50", "e90", "emax"]].to_numpy().min() >= 0
+            assert table.loc[["tce", "e50", "e90", "emax"]].to_numpy().max() <= 1
+        curve = post.curve([0, 1e-9, 0.3, 1]).to_numpy()
+        assert ((curve >= 0) & (curve <= 1)).all()
+        for group in post.tree.children.values():
+            for variable in group.data_vars.values():
+                assert np.isfinite(variable.to_numpy()).all() or variable.name == "pareto_k"
+
+
+@given(table=tables, curve=st.sampled_from(list(CURVES)), prior=st.sampled_from(list(PRESETS)))
+def test_any_small_table_has_a_finite_posterior(table, curve, prior):
+    y, s, _ = table
+    check(y, s, curve=curve, prior=prior)
+
+
+@given(table=tables)
+def test_weights_of_any_kind(table):
+    y, s, weight = table
+    if not any(weight):
+        with pytest.raises(ValueError, match="zero everywhere"):
+            bc.fit(y, s, sample_weight=weight)
+    else:
+        check(y, s, sample_weight=weight)
+
+
+@given(st.lists(st.one_of(st.floats(), st.none(), st.text(max_size=3), st.booleans()), max_size=6))
+def test_anything_else_is_a_valueerror(values):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bc.errors.EdgeWarning)
+            bc.fit(values, values, engine="importance", draws=100, random_state=0)
+    except ValueError:
+        return
+    assert all(value in (0, 1) for value in values)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [np.full(60, 0.3), np.full(60, 1e-300), np.tile([0.0, 1.0], 30), np.linspace(0, 1, 60)],
+    ids=["equal", "tiny", "zeros and ones", "spread"],
+)
+@pytest.mark.parametrize("outcome", [np.zeros(60), np.ones(60), np.arange(60) % 2])
+def test_degenerate_data(score, outcome):
+    check(outcome, score)
+
+
+def test_sure_scores_that_are_wrong_cost_something_finite():
+    score = np.concatenate([np.zeros(20), np.ones(20), np.linspace(0.2, 0.8, 60)])
+    outcome = np.concatenate([np.ones(20), np.zeros(20), np.arange(60) % 2])
+    post = bc.fit(outcome, score, random_state=0)
+    assert float(post.functional("slope").median()) < 0.2
+    assert np.isfinite(post.diagnostics["log_evidence"])
+    calibrated = bc.fit(outcome, score, curve="identity", random_state=0)
+    assert np.isfinite(calibrated.diagnostics["log_evidence"])
+
+
+def test_float32_scores_mean_what_they_say():
+    y, s = bc.simulate.sample("D5", 300, random_state=0)
+    wide = bc.fit(y, s, random_state=0).tce()
+    narrow = bc.fit(y.astype(np.int8), s.astype(np.float32), random_state=0).tce()
+    assert float(abs(wide.mean() - narrow.mean())) < 1e-3
