@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from scipy.stats import qmc
@@ -161,10 +160,10 @@ def _propose(
 def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
     """Log density of an even mixture of Student-t kernels at `points`."""
     d = scale.shape[0]
-    whitened = solve_triangular(scale, points.T, lower=True).T
-    whitened_centres = solve_triangular(scale, centres.T, lower=True).T
-    distance = cdist(whitened, whitened_centres, "sqeuclidean")
+    whiten = np.linalg.inv(scale).T
     half = (DEGREES + d) / 2
+    kernels = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / DEGREES)
+    summed = kernels[:, 0] if centres.shape[0] == 1 else logsumexp(kernels, axis=1)
     constant = (
         gammaln(half)
         - gammaln(DEGREES / 2)
@@ -172,7 +171,7 @@ def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
         - np.log(np.diag(scale)).sum()
         - np.log(centres.shape[0])
     )
-    return np.asarray(constant + logsumexp(-half * np.log1p(distance / DEGREES), axis=1))
+    return np.asarray(constant + summed)
 
 
 def _resample(

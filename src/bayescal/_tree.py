@@ -60,6 +60,7 @@ def fit_tree(
     import xarray as xr
 
     attributes = settings.to_attributes() | {
+        "inference_library": json.dumps("bayescal"),
         "engine": json.dumps(engine),
         "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
     }
@@ -70,8 +71,6 @@ def fit_tree(
         "observed_data": _observed(data),
         "constant_data": _constant(settings, data),
     }
-    for dataset in groups.values():
-        dataset.attrs.update({"inference_library": "bayescal"} | dict(dataset.attrs))
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
@@ -93,9 +92,14 @@ def complete(tree: xr.DataTree) -> None:
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     log_odds = settings.curve.log_odds(u, settings.edges.inside(data.score), settings.frame)
     rng = settings.rng("predictive")
-    by_case = _has_cases(data)
-    if by_case:
+    if _has_cases(data):
         row, outcome = _cases(data)
+        constant = tree["constant_data"].to_dataset()
+        tree["constant_data"] = xr.DataTree(
+            constant.assign_coords(obs=np.arange(row.size)).assign(
+                case_score=("obs", data.score[row])
+            )
+        )
         signs = np.where(outcome == 1, 1.0, -1.0)
         likelihood = log_expit(log_odds[:, row] * signs)
         replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
@@ -171,20 +175,13 @@ def _observed(data: CalibrationData) -> xr.Dataset:
 
     if _has_cases(data):
         row, outcome = _cases(data)
-        coords = {"obs": np.arange(row.size)}
-        return xr.Dataset({"y": ("obs", outcome)}, coords)
-    coords = {"row": np.arange(data.score.size)}
-    return xr.Dataset({"hits": ("row", data.hits)}, coords)
+        return xr.Dataset({"y": ("obs", outcome)}, {"obs": np.arange(row.size)})
+    return xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})
 
 
 def _constant(settings: Settings, data: CalibrationData) -> xr.Dataset:
-    dataset = data.to_xarray()
-    dataset["model_score"] = ("row", settings.edges.inside(data.score))
-    if _has_cases(data):
-        row, _ = _cases(data)
-        dataset["case_score"] = ("obs", data.score[row])
-        dataset = dataset.assign_coords(obs=np.arange(row.size))
-    return dataset
+    model_score = ("row", settings.edges.inside(data.score))
+    return data.to_xarray().assign(model_score=model_score)
 
 
 def _has_cases(data: CalibrationData) -> bool:

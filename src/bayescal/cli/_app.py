@@ -76,7 +76,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except InputError as error:
         return complain(str(error))
     except OSError as error:
-        return complain(f"{error.filename or 'the file'}: {error.strerror or error}.")
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(f"{where}{error.strerror or error}.")
     except Exception as error:
         if not hasattr(error, "format_message"):  # every usage error of typer has it
             raise

@@ -70,12 +70,13 @@ class CurveDensity:
         gradient = jacobian.T @ by_coefficient
         hessian = (self._combination.T * bend) @ self._combination
         hessian -= jacobian.T @ information @ jacobian
-        value = float(self(u[None])[0])
+        value = self.hits @ log_odds - self.trials @ _softplus(log_odds)
+        value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
         for index, name in enumerate(self.curve.coordinates):
             slope, curvature = self.prior.of(name).slope_and_curvature(u[index])
             gradient[index] += slope
             hessian[index, index] += curvature
-        return value, gradient, hessian
+        return float(value), gradient, hessian
 
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""

@@ -126,7 +126,7 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:
-    """First row of each bin: rows are taken until a bin has its share."""
+    """First row of each bin: rows are taken until it has its share."""
     if bins == "auto":
         if trials.size <= MOST_BINS and trials.min() >= HANDFUL:
             return np.arange(trials.size)
@@ -140,7 +140,7 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
             starts.append(row)
             held = 0.0
         held += cases
-    if held < min(share / 2, HANDFUL) and len(starts) > 1:
+    if held < min(share, HANDFUL) and len(starts) > 1:
         starts.pop()
     return np.array(starts)
 

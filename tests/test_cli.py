@@ -1,0 +1,543 @@
+"""The command line: what it reads, what it says, and how it says no."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli import main
+from bayescal.errors import DiagnosticWarning
+
+N, EVENTS = 100, 28
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch) -> Run:
+    """The command as a shell would see it, 80 columns wide."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def invoke(*arguments: object) -> Result:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Result(left.value.code or 0, captured.out, captured.err)
+
+    return invoke
+
+
+@pytest.fixture(scope="module")
+def patients() -> pd.DataFrame:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", N, random_state=6)
+    return pd.DataFrame({"id": np.arange(N), "p": y_prob, "y": y_true})
+
+
+@pytest.fixture
+def csv(tmp_path, patients) -> Path:
+    path = tmp_path / "predictions.csv"
+    patients.to_csv(path, index=False)
+    return path
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def numbers(value: object) -> Iterator[float]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from numbers(item)
+    elif isinstance(value, (int, float)):
+        yield value
+
+
+def complains(result: Result) -> str:
+    """The one line on stderr."""
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert result.err.startswith("Error: ")
+    return result.err.strip()
+
+
+# The demo
+
+
+def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
+    plot, record = tmp_path / "out.png", tmp_path / "out.json"
+    result = run("demo", "--plot", plot, "--json", record)
+    assert (result.code, result.err) == (0, "")
+    assert "malignant" in result.out
+    assert "The true calibration error is 0.0" in result.out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    found = json.loads(record.read_text())
+    assert all(math.isfinite(number) for number in numbers(found))
+    assert found["cases"] == 150
+    assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
+    assert found["functionals"]["slope"]["upper"] < 1  # over-confident, as announced
+    assert found["functionals"]["tce"]["lower"] > 0.01
+
+
+# What assess says
+
+
+def test_assess_tells_what_the_posterior_says(run, csv, patients, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    result = run("assess", csv, "--outcome", "y", "--score", "p", "--seed", "7", "--json", record)
+    assert (result.code, result.err) == (0, "")
+    summary = bc.fit(patients["y"], patients["p"], random_state=7).summary()
+    found = json.loads(record.read_text())
+    for name, row in summary.iterrows():
+        for key in ("mean", "median", "lower", "upper"):
+            assert found["functionals"][name][key] == row[key]
+    median, lower, upper = summary.loc["tce", ["median", "lower", "upper"]]
+    said = " ".join(result.out.split())
+    assert (
+        f"The true calibration error is {median:.2f} "
+        f"(95 % credible interval {lower:.2f} to {upper:.2f})." in said
+    )
+    assert f"off by about {100 * median:.0f} percentage points" in said
+    assert "Predictions are too extreme (over-confident): slope 0." in said
+    assert f"{N} cases, {EVENTS} events (28 %); mean score {patients['p'].mean():.3f}" in said
+    assert "beta curve, neutral prior; importance sampling, Pareto k-hat" in said
+    assert "Seed 7 repeats these numbers." in said
+    assert found["source"] == {
+        "file": str(csv),
+        "outcome": "y",
+        "score": "p",
+        "weight": None,
+        "event": "1",
+        "rows_dropped": 0,
+    }
+    assert found["settings"]["seed"] == 7
+    assert found["versions"]["numpy"] == np.__version__
+
+
+def test_assess_repeats_itself_with_the_seed_it_shows(run, csv) -> None:
+    first = run("assess", csv).out
+    seed = " ".join(first.split()).split("Seed ")[1].split()[0]
+    assert run("assess", csv, "--seed", seed).out == first
+
+
+def test_options_reach_the_fit(run, csv, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    options = "--curve logistic --prior clinical --p 2 --ci-prob 0.9 --edge 0.01 --seed 1"
+    result = run("assess", csv, *options.split(), "--engine", "importance", "--json", record)
+    assert result.code == 0
+    settings = json.loads(record.read_text())["settings"]
+    expected = {"curve": "logistic", "prior": "clinical", "p": 2, "ci_prob": 0.9, "seed": 1}
+    assert settings.items() >= expected.items()
+    assert "90 % interval" in result.out
+    assert "root mean square" in result.out
+    assert "Integrated calibration index" in result.out
+
+
+def test_the_largest_error_can_be_written_as_json(run, csv, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    assert run("assess", csv, "--p", "inf", "--curve", "identity", "--json", record).code == 0
+    found = json.loads(record.read_text())
+    assert found["settings"]["p"] == "inf"
+    assert found["diagnostics"]["pareto_k"] is None
+
+
+def test_a_narrow_terminal_keeps_every_word(run, csv, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = run("assess", csv).out
+    assert max(map(len, out.splitlines())) <= 40
+    assert "…" not in out
+    assert "Calibration-in-the-large" in out
+
+
+def test_no_colours_in_a_pipe(run, csv) -> None:
+    result = run("assess", csv)
+    assert "\x1b" not in result.out + result.err
+
+
+def test_plot(run, csv, tmp_path) -> None:
+    plot = tmp_path / "figure.svg"
+    result = run("assess", csv, "--plot", plot)
+    assert result.code == 0
+    assert "<svg" in plot.read_text()
+    assert "figure.svg" in result.out.replace("\n", "")
+
+
+# Notes
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ({"p": lambda d: d.p.round(1)}, "taken as rounded, and read further in: 0 as 0.025."),
+        ({"p": lambda d: (d.p > 0.5) * 1}, "Say how far inside they belong with --edge."),
+        ({"y": lambda d: d.y * 0}, "no case had the event"),
+        ({"y": lambda d: d.y * 0 + 1}, "every case had the event"),
+        ({"p": lambda d: d.p / 50}, "see also --prior clinical"),
+    ],
+)
+def test_what_the_reader_should_know_is_a_note(run, tmp_path, patients, change, note) -> None:
+    path, record = tmp_path / "odd.csv", tmp_path / "out.json"
+    patients.assign(**change).to_csv(path, index=False)
+    result = run("assess", path, "--outcome", "y", "--score", "p", "--json", record)
+    assert (result.code, result.err) == (0, "")
+    said = " ".join(result.out.split())
+    assert "Note: " in said
+    assert note in said
+    assert any(note in text for text in json.loads(record.read_text())["notes"])
+
+
+def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
+    run, csv, monkeypatch
+) -> None:
+    monkeypatch.setattr("bayescal.inference.fit.BAD_K", -math.inf)
+    result = run("assess", csv, "--engine", "importance")
+    assert (result.code, result.err) == (0, "")
+    said = " ".join(result.out.split())
+    assert "Note: importance sampling is unreliable here" in said
+    assert "use --engine nuts, or --engine auto" in said
+
+
+def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
+    from bayescal.cli import _analysis
+
+    def fit(*data: object, **options: object) -> bc.CalibrationPosterior:
+        import warnings
+
+        warnings.warn("not ours", FutureWarning, stacklevel=1)
+        warnings.warn("ours", DiagnosticWarning, stacklevel=1)
+        return bc.fit(*data, **options)
+
+    monkeypatch.setattr(_analysis, "fit", fit)
+    with pytest.warns(FutureWarning, match="not ours"):
+        result = run("assess", csv)
+    assert "Note: ours" in result.out
+
+
+# What assess reads
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("table.csv", {}),
+        ("table.CSV", {}),
+        ("table.csv.gz", {}),
+        ("table.tsv", {"sep": "\t"}),
+        ("table.txt", {"sep": "\t"}),
+        ("european.csv", {"sep": ";", "decimal": ","}),
+    ],
+)
+def test_kinds_of_text(run, tmp_path, patients, name, options) -> None:
+    path, record = tmp_path / name, tmp_path / "out.json"
+    patients.to_csv(path, index=False, **options)
+    assert run("assess", path, "--json", record).code == 0
+    found = json.loads(record.read_text())
+    assert (found["cases"], found["events"]) == (N, EVENTS)
+    assert found["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
+
+
+def test_parquet(run, tmp_path, patients) -> None:
+    pytest.importorskip("pyarrow")
+    path, record = tmp_path / "table.parquet", tmp_path / "out.json"
+    patients.set_index("y").to_parquet(path)  # an index is a column like any other
+    assert run("assess", path, "--json", record).code == 0
+    assert json.loads(record.read_text())["events"] == EVENTS
+    patients.assign(p=patients.p + 1).to_parquet(path)
+    assert f"is outside [0, 1] on row 1 of {path}" in complains(run("assess", path))
+
+
+def test_parquet_without_pyarrow(run, tmp_path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    line = complains(run("assess", written(tmp_path / "table.parquet", b"PAR1")))
+    assert "bayescal[parquet]" in line
+
+
+def test_a_byte_order_mark_and_spaces_in_the_header(run, tmp_path, patients) -> None:
+    path = written(tmp_path / "a.csv", "\ufeff y , p \n" + "1,0.7\n0,0.2\n0,0.4\n" * 5)
+    assert run("assess", path, "--outcome", "y", "--score", "p").code == 0
+
+
+def test_big_file(run, tmp_path) -> None:
+    y_true, y_prob = bc.simulate.sample("clinical-low-shifted", 200_000, random_state=0)
+    path, record = tmp_path / "big.csv", tmp_path / "out.json"
+    pd.DataFrame({"y": y_true, "p": y_prob}).to_csv(path, index=False)
+    assert run("assess", path, "--json", record).code == 0
+    found = json.loads(record.read_text())
+    assert found["cases"] == 200_000
+    assert found["distinct_scores"] <= 2048
+
+
+@pytest.mark.parametrize(
+    ("values", "event"),
+    [
+        (("alive", "dead"), "dead"),
+        ((1, 2), "2"),
+        ((1.0, 2.0), "2"),
+        ((False, True), "true"),
+        ((False, True), None),
+        ((0.0, 1.0), None),
+    ],
+)
+def test_labels_of_the_event(run, tmp_path, patients, values, event) -> None:
+    path, record = tmp_path / "labels.csv", tmp_path / "out.json"
+    patients.assign(y=np.array(values)[patients["y"]]).to_csv(path, index=False)
+    options = [] if event is None else ["--event", event]
+    assert run("assess", path, *options, "--json", record).code == 0
+    assert json.loads(record.read_text())["events"] == EVENTS
+
+
+def test_weights_are_cases(run, tmp_path, patients) -> None:
+    path, record = tmp_path / "weights.csv", tmp_path / "out.json"
+    patients.assign(w=2).to_csv(path, index=False)
+    assert run("assess", path, "--weight", "w", "--json", record).code == 0
+    assert json.loads(record.read_text())["cases"] == 2 * N
+    patients.assign(w=1.5).to_csv(path, index=False)
+    result = run("assess", path, "--weight", "w", "--json", record)
+    assert "pseudo-posterior" in " ".join(result.out.split())
+    assert json.loads(record.read_text())["settings"]["pseudo_posterior"] is True
+
+
+def test_missing_values_are_left_out_when_told(run, tmp_path, patients) -> None:
+    path = tmp_path / "gaps.csv"
+    gaps = patients.astype({"y": float})
+    gaps.loc[4, "p"] = gaps.loc[9, "y"] = np.nan
+    gaps.to_csv(path, index=False)
+    line = complains(run("assess", path))
+    assert f"2 of {N} rows" in line
+    assert f"the first on line 6 of {path}" in line
+    result = run("assess", path, "--drop-missing")
+    assert result.code == 0
+    assert f"2 of {N} rows left out" in result.out
+    assert f"{N - 2} cases" in result.out
+
+
+# Columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen"),
+    [
+        ({"y": "y", "p": "p"}, ("y", "p")),
+        ({"y": "Y_true", "p": "Prob"}, ("Y_true", "Prob")),
+        ({"y": "died", "p": "model 3"}, ("died", "model 3")),
+    ],
+)
+def test_columns_are_guessed_by_name_or_by_content(run, csv, patients, columns, chosen) -> None:
+    patients.rename(columns=columns).assign(age=60.5).to_csv(csv, index=False)
+    result = run("assess", csv)
+    assert result.code == 0
+    outcome, score = chosen
+    assert result.out.startswith(f"Calibration of {score} as the probability that {outcome} is 1")
+
+
+@pytest.mark.parametrize(
+    ("copies", "options", "message"),
+    [
+        ({"died": "y", "relapse": "y", "y": "id"}, [], "the outcome: 'died', 'relapse'"),
+        ({"obs": "y"}, [], "several columns could be the outcome: 'y', 'obs'"),
+        ({"risk": "p"}, [], "several columns could be the score: 'p', 'risk'"),
+        ({"p": "id", "a": "p", "b": "p"}, ["--score", "c"], "no column 'c'"),
+        ({}, ["--outcome", "p"], "no column looks like the score"),
+        ({}, ["--score", "y"], "no column looks like the outcome"),
+        ({}, ["--outcome", "z"], "there is no column 'z'. There are 'id', 'p', 'y'."),
+        ({}, ["--weight", "z"], "--weight: there is no column 'z'"),
+    ],
+)
+def test_unclear_columns_are_listed(run, csv, patients, copies, options, message) -> None:
+    columns = {name: patients[original] for name, original in copies.items()}
+    patients.assign(**columns).to_csv(csv, index=False)
+    assert message in complains(run("assess", csv, *options))
+
+
+def test_a_name_that_occurs_twice_is_refused(run, tmp_path) -> None:
+    path = written(tmp_path / "twice.csv", "y,p,p\n1,0.3,0.4\n0,0.2,0.4\n")
+    line = complains(run("assess", path, "--outcome", "y", "--score", "p"))
+    assert "2 columns are called 'p'" in line
+
+
+HOSTILE = ["[bold]y[/]", "[/]", "\x1b[31mred\x1b[0m", "two\nlines", "\u202egnp", "[link=x]p[/link]"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_from_files_cannot_steer_the_terminal(run, tmp_path, patients, name) -> None:
+    path = tmp_path / "hostile.csv"
+    patients.rename(columns={"y": name}).to_csv(path, index=False)
+    shown = name.encode("unicode_escape").decode()
+    result = run("assess", path, "--outcome", name, "--score", "p")
+    assert result.code == 0
+    assert shown in result.out
+    line = complains(run("assess", path, "--outcome", "nope", "--score", "p"))
+    assert shown in line
+    for text in (result.out, line):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_hostile_labels_stay_text(run, tmp_path, patients) -> None:
+    path = tmp_path / "[red]\x1b.csv"
+    labels = np.array(["\x1b[2Jalive", "[bold]dead"])[patients["y"]]
+    patients.assign(y=labels).to_csv(path, index=False)
+    line = complains(run("assess", path))
+    assert "[bold]dead" in line
+    assert "\x1b" not in line
+    result = run("assess", path, "--event", "[bold]dead")
+    assert "[bold]dead ([red]\\x1b.csv)" in result.out.replace("\n", "")
+
+
+# How it says no
+
+
+BAD_FILES = {
+    "missing.csv": (None, "there is no file"),
+    "empty.csv": ("", "is empty"),
+    "blank.csv": ("\n \n", "is empty"),
+    "header.csv": ("y,p\n", "has no rows"),
+    "headless.csv": ("1,0.3\n0,0.2\n", "line 1 of {path} holds numbers, where column names"),
+    "decimals.csv": ("y,p\n1,0,3\n0,0,2\n", "line 2 of {path} has 3 fields, and the header"),
+    "long.csv": ("y,p\n1,0.3\n0,0.2,5\n", "cannot be read: Expected 2 fields in line 3, saw 3"),
+    "binary.csv": (b"y,p\0\xff\xfe\n", "is not a text file"),
+    "gap.csv": ("y,p\n1,0.3\n\n0,\n", "1 of 2 rows lack an outcome, a score or a weight"),
+    "gap2.csv": ("y,p\n1,0.3\n\n0,\n", "the first on line 4 of {path}"),
+    "word.csv": ('y,p\n1,0.3\n0,"a\nb"\n1,x\n', "'a\\nb' is not a number on line 3 of {path}"),
+    "range.csv": ('y,p\n1,0.3\n"0",1.2\n', "column 'p': 1.2 is outside [0, 1] on line 3 of"),
+    "negative.csv": ("y,p\n1,-0.3\n0,0.2\n", "-0.3 is outside [0, 1] on line 2 of"),
+    "percent.csv": ("y,p\n1,30\n0,20\n", "If these are percentages, divide them by 100"),
+    "infinite.csv": ("y,p\n1,inf\n0,0.2\n", "inf is outside [0, 1] on line 2 of"),
+    "labels.csv": ("y,p\nno,0.3\nyes,0.2\n", "holds 'no', 'yes'. Say which is the event"),
+    "codes.csv": ("y,p\n1,0.3\n2,0.2\n", "holds 1, 2. Say which is the event with --event"),
+    "three.csv": ("y,p\n1,0.3\n0,0.2\n3,0.4\n", "holds 3 distinct values (0, 1, 3)"),
+    "sheet.xlsx": (b"PK", "is neither CSV"),
+    "broken.csv.gz": (b"no", "cannot be read: Not a gzipped file"),
+    "cut.csv.gz": (gzip.compress(b"y,p\n1,0.3\n" * 99)[:20], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files(run, tmp_path, name) -> None:
+    content, message = BAD_FILES[name]
+    path = tmp_path / name
+    if content is not None:
+        written(path, content)
+    line = complains(run("assess", path, "--outcome", "y", "--score", "p"))
+    assert message.format(path=path) in line
+
+
+def test_a_broken_parquet_file(run, tmp_path) -> None:
+    pytest.importorskip("pyarrow")
+    line = complains(run("assess", written(tmp_path / "broken.parquet", b"not parquet")))
+    assert "broken.parquet cannot be read" in line
+
+
+def test_a_folder_is_no_file(run, tmp_path) -> None:
+    assert "is a folder" in complains(run("assess", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--event", "dead"], "holds 0, 1, none of which is the event 'dead'"),
+        (["--curve", "wave"], "curve must be one of 'beta'"),
+        (["--prior", "mine"], "prior must be one of 'clinical'"),
+        (["--engine", "steam"], "engine must be one of 'auto'"),
+        (["--p", "0.5"], "p must be at least 1"),
+        (["--p", "many"], "'--p'"),
+        (["--ci-prob", "95"], "divide by 100"),
+        (["--edge", "2"], "edge must lie strictly between 0 and 0.5"),
+        (["--seed", "-1"], "'--seed'"),
+        (["--seed", "x"], "'--seed'"),
+        (["--weight", "w"], "column 'w': -1 is no weight on line 2 of"),
+        (["--plot", "nowhere/out.png"], "there is no folder nowhere"),
+        (["--json", "nowhere/out.json"], "there is no folder nowhere"),
+        (["--plot", "out.docx"], "its name must end in"),
+        (["--plot"], "--plot"),
+        (["--unknown"], "--unknown"),
+        (["another.csv"], "another.csv"),
+    ],
+)
+def test_bad_options(run, csv, patients, options, message) -> None:
+    patients.assign(w=-1).to_csv(csv, index=False)
+    assert message in complains(run("assess", csv, *options))
+
+
+@pytest.mark.parametrize("arguments", [["fly"], ["--fly"], ["assess"], ["demo", "file.csv"]])
+def test_bad_usage_is_one_line_that_points_to_help(run, arguments) -> None:
+    assert complains(run(*arguments)).endswith("See 'bayescal --help'.")
+
+
+def test_a_file_that_cannot_be_written(run, csv, tmp_path) -> None:
+    result = run("assess", csv, "--json", tmp_path / ("x" * 300))
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert "name too long" in result.err
+
+
+def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
+    def interrupted(*data: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayescal.cli._analysis.fit", interrupted)
+    result = run("assess", csv)
+    assert (result.code, result.err.strip()) == (130, "")
+
+
+def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
+    def broken(*data: object, **options: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("bayescal.cli._analysis.fit", broken)
+    with pytest.raises(ZeroDivisionError):
+        main(["assess", str(csv)])
+
+
+# The command itself
+
+
+def test_version_and_help(run) -> None:
+    assert run("--version").out.startswith("bayescal 0.")
+    for arguments in ([], ["--help"], ["-h"]):
+        result = run(*arguments)
+        assert result.code == 0
+        assert "assess" in result.out
+        assert "demo" in result.out
+    assert "--drop-missing" in run("assess", "--help").out
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "arviz_base arviz_stats h5netcdf matplotlib numpy pandas pymc scipy sklearn xarray"
+    code = (
+        "import sys; sys.argv[1:] = ['--help']\n"
+        "from bayescal.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as left:\n    assert left.code == 0\n"
+        f"print(set(sys.modules) & set('{heavy}'.split()), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "set()"
+
+
+def test_it_can_be_run_as_a_module() -> None:
+    command = [sys.executable, "-m", "bayescal", "assess", "nowhere.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: there is no file nowhere.csv.\n"
