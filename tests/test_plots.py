@@ -149,7 +149,6 @@ def test_the_strip_shows_every_score_by_outcome(post, ax) -> None:
         (np.linspace(0.001, 0.04, 400), "auto", (0, 0.05)),
         (np.linspace(0.001, 0.04, 400), "full", (0, 1)),
         (np.linspace(0.001, 0.04, 400), (0.01, 0.2), (0.01, 0.2)),
-        (np.linspace(0.97, 0.999, 400), "auto", (0.96, 1)),
         (np.linspace(0.2, 0.8, 400), "auto", (0, 1)),
     ],
 )
@@ -158,6 +157,15 @@ def test_limits_follow_the_scores_unless_told(ax, scores, limits, expected) -> N
     bc.plots.reliability(bc.fit(y_true, scores, random_state=0), ax, limits=limits)
     np.testing.assert_allclose(ax.get_xlim(), expected)
     np.testing.assert_allclose(ax.get_ylim(), expected)
+
+
+def test_limits_close_in_on_scores_near_one(ax) -> None:
+    scores = np.linspace(0.97, 0.999, 400)
+    y_true = np.random.default_rng(0).random(400) < scores
+    bc.plots.reliability(bc.fit(y_true, scores, random_state=0), ax)
+    for low, high in (ax.get_xlim(), ax.get_ylim()):
+        assert high == 1
+        assert 0.9 <= low <= 0.97
 
 
 # Odd data

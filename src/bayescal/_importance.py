@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
+from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
 from bayescal._newton import Mode
@@ -19,7 +19,7 @@ from bayescal._validate import Floats
 
 __all__ = ["Sample", "importance_sample"]
 
-DEGREES = 5.0
+DEGREES = 4.0
 GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
@@ -136,8 +136,8 @@ def _propose(
 
     d = centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
-    uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
-    stretch = 2 * gammaincinv(DEGREES / 2, uniform[:, d]) / DEGREES
+    uniform = np.clip(qmc.Sobol(d + 2, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
+    stretch = -2 * np.log(uniform[:, d] * uniform[:, d + 1]) / DEGREES  # chi-square on four
     steps = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None] @ scale.T
     kernel = rng.permutation(np.arange(steps.shape[0]) % centres.shape[0])
     points = centres[kernel] + steps

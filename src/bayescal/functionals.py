@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,11 @@ FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
 
 
-class CurveDraws(NamedTuple):
+@dataclass(frozen=True)
+class CurveDraws:
     """Draws of a calibration curve at the scores of a population.
+
+    What several functionals need is worked out once and kept.
 
     Attributes
     ----------
@@ -54,10 +57,28 @@ class CurveDraws(NamedTuple):
     curve: Floats
     population: Population
 
-    @property
+    @cached_property
     def error(self) -> Floats:
         """The curve minus the score, of shape (draws, rows)."""
         return self.curve - self.population.score
+
+    @cached_property
+    def ranked(self) -> tuple[Floats, Floats]:
+        """Absolute errors in ascending order, and the cases or weight up to each."""
+        error = np.abs(self.error)
+        order = np.argsort(error, axis=1)
+        population = self.population
+        if population.trials is not None:
+            counted = population.trials[order]
+        else:
+            weight = np.broadcast_to(population.weight, error.shape)
+            counted = np.take_along_axis(weight, order, axis=1)
+        return np.take_along_axis(error, order, axis=1), np.cumsum(counted, axis=1)
+
+    @cached_property
+    def line(self) -> tuple[Floats, Floats]:
+        """Intercept and slope of the line in log-odds nearest to each draw."""
+        return _nearest_line(self)
 
     def mean(self, values: Floats) -> Floats:
         """Average over the population, one number a draw."""
@@ -156,24 +177,19 @@ def intercept(draws: CurveDraws) -> Floats:
     What a logistic regression of the outcomes on the log-odds tends to. It is the log-odds of an
     event at score one half, not calibration-in-the-large.
     """
-    return _nearest_line(draws)[0]
+    return draws.line[0]
 
 
 def slope(draws: CurveDraws) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
-    return _nearest_line(draws)[1]
+    return draws.line[1]
 
 
 def _error_quantile(draws: CurveDraws, q: float) -> Floats:
     """Quantile of |g - s|: type 7 over patients for a sample, else the weighted inverse CDF."""
-    error = np.abs(draws.error)
-    order = np.argsort(error, axis=1)
-    ranked = np.take_along_axis(error, order, axis=1)
+    ranked, below = draws.ranked
     if draws.population.trials is None:
-        weight = np.broadcast_to(draws.population.weight, error.shape)
-        below = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1)
         return _first_at(ranked, below >= q * below[:, -1:])
-    below = np.cumsum(draws.population.trials[order], axis=1)
     place = (below[0, -1] - 1) * q
     lower = _first_at(ranked, below > np.floor(place))
     upper = _first_at(ranked, below > np.ceil(place))

@@ -91,6 +91,12 @@ class CalibrationPosterior:
         return str(json.loads(self._tree.attrs["engine"]))
 
     @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the libraries that drew it."""
+        found: dict[str, str] = json.loads(self._tree.attrs["versions"])
+        return found
+
+    @property
     def diagnostics(self) -> dict[str, float | str]:
         """How far the draws can be trusted.
 

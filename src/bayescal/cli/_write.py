@@ -106,8 +106,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
             "one_read_as": stated["one_read_as"],
         },
         "diagnostics": post.diagnostics,
-        "versions": json.loads(post._tree.attrs["versions"])
-        | {"python": platform.python_version()},
+        "versions": post.versions | {"python": platform.python_version()},
     }
 
 
