@@ -21,8 +21,6 @@ SETS = {
     "rain": ("data/clinical/reliabilitydiag_precip_Niamey_2016.csv", "obs", "EMOS"),
 }
 
-pymc_noise = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
-
 
 def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     """Every quantity compared, each of shape (chain, draw)."""
@@ -44,7 +42,6 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
 
 
 @pytest.mark.parametrize("name", SETS)
-@pymc_noise
 def test_importance_agrees_with_nuts(name, shared_data):
     path, outcome, score = SETS[name]
     table = pd.read_csv(shared_data / path)
@@ -62,7 +59,6 @@ def test_importance_agrees_with_nuts(name, shared_data):
             assert abs(value - expected) < allowed, f"{quantity} {statistic}"
 
 
-@pymc_noise
 def test_auto_visibly_hands_over_to_nuts(monkeypatch):
     monkeypatch.setattr(fit_module, "BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
@@ -83,7 +79,6 @@ def test_importance_says_so_when_it_should_not_be_trusted(monkeypatch):
     assert post.engine == "importance"
 
 
-@pymc_noise
 def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
     model = bc.build_model([1, 0, 1], [0.0, 1.0, 0.5], edge=1e-12)
     log_density = model.compile_logp()
@@ -92,7 +87,6 @@ def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
         assert np.isfinite(log_density(point))
 
 
-@pymc_noise
 def test_the_model_simulates_outcomes_from_its_prior():
     import pymc as pm
 
@@ -104,7 +98,6 @@ def test_the_model_simulates_outcomes_from_its_prior():
     assert hits.shape == (1, 20, 60)
 
 
-@pymc_noise
 def test_sampling_weights_reach_nuts_as_effective_cases():
     y, s = bc.simulate.sample("clinical-middle-shifted", 80, random_state=5)
     weights = np.random.default_rng(0).uniform(0.5, 2, 80)
@@ -114,7 +107,6 @@ def test_sampling_weights_reach_nuts_as_effective_cases():
     assert float(fast.tce().mean()) == pytest.approx(float(slow.tce().mean()), abs=0.004)
 
 
-@pymc_noise
 def test_the_model_and_the_fast_density_are_one_definition():
     from bayescal.inference.importance import CurveDensity
     from bayescal.settings import Settings

@@ -320,9 +320,10 @@ class CalibrationPosterior:
     def __repr__(self) -> str:
         lower, median, upper = np.quantile(self.tce(), [0.025, 0.5, 0.975])
         return (
-            f"CalibrationPosterior({self.family.name} curve, {self.settings.prior.name} prior, "
-            f"{self.engine}; {self.data.n:g} cases, {self.data.events:g} events; "
-            f"TCE {median:.3f}, 95 % CrI {lower:.3f} to {upper:.3f})"
+            "CalibrationPosterior\n"
+            f"  {self.data.n:g} cases, {self.data.events:g} events\n"
+            f"  {self.family.name} curve, {self.settings.prior.name} prior, {self.engine}\n"
+            f"  TCE {median:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
         )
 
     def _defined(self) -> list[str]:
