@@ -63,7 +63,7 @@ def test_auto_visibly_hands_over_to_nuts(monkeypatch):
     monkeypatch.setattr(fit_module, "BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
     with pytest.warns(bc.errors.DiagnosticWarning, match="sampling with NUTS instead"):
-        post = bc.fit(y, s, curve="intercept", draws=400, random_state=1)
+        post = bc.fit(y, s, curve="intercept", draws=2000, random_state=1)
     assert post.engine == "nuts"
     assert "diverging" in post.tree["sample_stats"]
     assert {"r_hat", "ess_bulk", "divergences"} <= set(post.diagnostics)
