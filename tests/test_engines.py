@@ -41,13 +41,22 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
     return found
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_importance_agrees_with_nuts(name, shared_data):
+@pytest.mark.parametrize(
+    ("name", "curve"), [*((name, "beta") for name in SETS), ("oracle A", "spline")]
+)
+def test_importance_agrees_with_nuts(name, curve, shared_data):
     path, outcome, score = SETS[name]
     table = pd.read_csv(shared_data / path)
     fast, slow = (
         quantities(
-            bc.fit(table[outcome], table[score], engine=engine, draws=DRAWS, random_state=2024)
+            bc.fit(
+                table[outcome],
+                table[score],
+                curve=curve,
+                engine=engine,
+                draws=DRAWS,
+                random_state=2024,
+            )
         )
         for engine in ("importance", "nuts")
     )

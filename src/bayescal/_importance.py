@@ -6,10 +6,11 @@ systematic resampling to draws of equal weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp, ndtri
 from scipy.stats import qmc
@@ -17,7 +18,7 @@ from scipy.stats import qmc
 from bayescal._newton import Mode
 from bayescal._validate import Floats
 
-__all__ = ["Sample", "importance_sample"]
+__all__ = ["Sample", "importance_sample", "mix_samples", "smooth_weights"]
 
 DEGREES = 4.0
 GOOD_K = 0.5
@@ -48,6 +49,45 @@ class Sample:
     log_evidence_error: float
     pareto_k: float
     ess: float
+
+
+def mix_samples(
+    parts: Sequence[Sample], log_weights: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Sample, NDArray[np.intp]]:
+    """One sample from several, each with its prior weight, and the part each draw came from.
+
+    Parameters
+    ----------
+    parts : sequence of Sample
+        All of one dimension.
+    log_weights : ndarray of shape (parts,)
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    mixed : Sample
+        Its Pareto k-hat is the worst among parts with at least one draw in a hundred.
+    part : ndarray of shape (draws,)
+    """
+    evidence = np.array([part.log_evidence for part in parts]) + log_weights
+    total = float(logsumexp(evidence))
+    share = np.exp(evidence - total)
+    part = _resample(share, draws, rng)
+    points = np.empty((draws, parts[0].draws.shape[1]))
+    for index, sample in enumerate(parts):
+        mine = np.flatnonzero(part == index)
+        points[mine] = sample.draws[_resample(np.ones(len(sample.draws)), mine.size, rng)]
+    errors = np.array([sample.log_evidence_error for sample in parts])
+    ess = np.array([sample.ess for sample in parts])
+    mixed = Sample(
+        points,
+        total,
+        float(np.sqrt(np.sum((share * errors) ** 2))),
+        max(s.pareto_k for s, weight in zip(parts, share, strict=True) if weight >= 0.01),
+        float(1 / np.sum(share**2 / ess)) if (share**2 / ess).sum() > 0 else float(draws),
+    )
+    return mixed, part
 
 
 @dataclass(frozen=True)
@@ -132,8 +172,6 @@ def _propose(
 
     `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
     """
-    from arviz_stats.base.array import array_stats
-
     d = centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
     uniform = np.clip(qmc.Sobol(d + 2, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
@@ -143,10 +181,7 @@ def _propose(
     points = centres[kernel] + steps
     log_ratio = log_density(points) - _log_mixture(points, centres, scale)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
-    if np.ptp(log_ratio) == 0:
-        smoothed, pareto_k = log_ratio, -np.inf
-    else:
-        smoothed, pareto_k = array_stats.psislw(-log_ratio)
+    smoothed, pareto_k = smooth_weights(log_ratio)
     ratio = np.exp(log_ratio - log_ratio.max())
     return _Weighted(
         points,
@@ -155,6 +190,20 @@ def _propose(
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k),
     )
+
+
+def smooth_weights(log_ratio: Floats) -> tuple[Floats, float]:
+    """Pareto-smoothed log weights and k-hat, by ArviZ; a flat top has no tail to smooth."""
+    from arviz_stats.base.array import array_stats
+
+    top = np.partition(log_ratio, -(log_ratio.size // 10) - 1)[-(log_ratio.size // 10) - 1 :]
+    if np.ptp(top) < 1e-9:
+        return log_ratio, -np.inf
+    with np.errstate(all="ignore"):
+        smoothed, pareto_k = array_stats.psislw(-log_ratio)
+    if not np.isfinite(pareto_k) or np.isnan(smoothed).any():
+        return log_ratio, np.inf
+    return smoothed, float(pareto_k)
 
 
 def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
@@ -174,9 +223,7 @@ def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
     return np.asarray(constant + summed)
 
 
-def _resample(
-    weights: Floats, draws: int, rng: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def _resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Indices of equal-weight draws by systematic resampling, in random order."""
     ladder = np.cumsum(weights)
     steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]

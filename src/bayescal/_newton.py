@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit, logit
 from bayescal._validate import Floats
 from bayescal.errors import SeparationError
 
-__all__ = ["Mode", "beta_mle", "binomial_mle", "logistic_mle", "maximise"]
+__all__ = ["Mode", "beta_mle", "binomial_mle", "logistic_gain", "logistic_mle", "maximise"]
 
 EDGE = 1e-12
 LARGEST_LOG_ODDS = 40.0
@@ -119,11 +119,7 @@ def binomial_mle(
     scaled = basis / scale
 
     def log_likelihood(coef: Floats) -> tuple[float, Floats, Floats]:
-        eta = offset + scaled @ coef
-        fitted = expit(eta)
-        value = hits @ log_expit(eta) + (trials - hits) @ log_expit(-eta)
-        weight = trials * fitted * (1 - fitted)
-        return float(value), scaled.T @ (hits - trials * fitted), -(scaled.T * weight) @ scaled
+        return _binomial(coef, scaled, trials, hits, offset)
 
     mode = maximise(log_likelihood, np.zeros(basis.shape[1]), tolerance=1e-22)
     eta = offset + scaled @ mode.point
@@ -139,6 +135,17 @@ def binomial_mle(
     return mode.point / scale, covariance
 
 
+def _binomial(
+    coef: Floats, basis: Floats, trials: Floats, hits: Floats, offset: Floats | float
+) -> tuple[float, Floats, Floats]:
+    """Log likelihood of single outcomes, its gradient and its Hessian."""
+    eta = offset + basis @ coef
+    fitted = expit(eta)
+    value = hits @ log_expit(eta) + (trials - hits) @ log_expit(-eta)
+    weight = trials * fitted * (1 - fitted)
+    return float(value), basis.T @ (hits - trials * fitted), -(basis.T * weight) @ basis
+
+
 def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:
     """Logistic recalibration: (intercept, slope) on the log-odds, and their covariance.
 
@@ -146,6 +153,21 @@ def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, F
     """
     log_odds = logit(np.clip(score, EDGE, 1 - EDGE))
     return binomial_mle(np.column_stack([np.ones_like(log_odds), log_odds]), trials, hits)
+
+
+def logistic_gain(score: Floats, trials: Floats, hits: Floats) -> float:
+    """Half the likelihood-ratio statistic of logistic recalibration against perfect calibration.
+
+    Defined for separated outcomes too, where the likelihood approaches its supremum.
+    """
+    log_odds = logit(np.clip(score, EDGE, 1 - EDGE))
+    basis = np.column_stack([np.ones_like(log_odds), log_odds])
+
+    def log_likelihood(coef: Floats) -> tuple[float, Floats, Floats]:
+        return _binomial(coef, basis, trials, hits, 0.0)
+
+    start = np.array([0.0, 1.0])
+    return maximise(log_likelihood, start).value - log_likelihood(start)[0]
 
 
 def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:

@@ -40,6 +40,7 @@ def fit_tree(
     engine: str,
     chains: int,
     draws: int,
+    families: dict[str, float] | None = None,
 ) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
 
@@ -52,6 +53,9 @@ def fit_tree(
     sample_stats : xarray.Dataset
     engine : str
     chains, draws : int
+    families : dict of str to float, optional
+        Of an average: the families mixed and their prior probabilities. `coordinates` then holds
+        the index of each draw's family too.
 
     Returns
     -------
@@ -64,6 +68,8 @@ def fit_tree(
         "engine": json.dumps(engine),
         "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
     }
+    if families is not None:
+        attributes["families"] = json.dumps(families)
     posterior = _with_derived(settings, coordinates, chains, draws)
     groups = {
         "posterior": posterior,
@@ -84,7 +90,7 @@ def complete(tree: xr.DataTree) -> None:
     """
     import xarray as xr
 
-    if "prior" in tree.children:
+    if "posterior_predictive" in tree.children:
         return
     settings, data = Settings.from_attributes(tree.attrs), read_data(tree)
     u = read_coordinates(tree)
@@ -115,14 +121,13 @@ def complete(tree: xr.DataTree) -> None:
         coords = {"row": np.arange(trials.size)}
         predicted = {"hits": with_chains(counts, chains)}
         tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
-    prior_rng = settings.rng("prior")
     names = settings.curve.coordinates
-    drawn = {
-        name: settings.prior.of(name).sample(prior_rng, chains * draws).reshape(chains, draws)
-        for name in names
-    }
-    tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
-    density = {name: settings.prior.of(name).logpdf(posterior[name].to_numpy()) for name in names}
+    if "families" in tree.attrs:
+        return  # an average has no prior density of its own: its families have different dimensions
+    drawn = settings.prior.sample(names, settings.rng("prior"), chains * draws)
+    by_chain = {name: with_chains(values, chains) for name, values in drawn.items()}
+    tree["prior"] = xr.DataTree(_with_derived(settings, by_chain, chains, draws))
+    density = _log_prior(settings, {name: posterior[name].to_numpy() for name in names})
     tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
 
 
@@ -145,6 +150,20 @@ def read_data(tree: xr.DataTree) -> CalibrationData:
 def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, Any]:
     """Split the leading axis of draws into (chain, draw)."""
     return values.reshape(chains, -1, *values.shape[1:])
+
+
+def _log_prior(settings: Settings, coordinates: dict[str, Floats]) -> dict[str, Floats]:
+    """Log prior density of each coordinate; of all deviations together, tau summed out."""
+    rough = [values for name, values in coordinates.items() if name.startswith("deviation")]
+    density = {
+        name: settings.prior.of(name).logpdf(values)
+        for name, values in coordinates.items()
+        if not name.startswith("deviation")
+    }
+    if rough:
+        stacked = np.stack([values.ravel() for values in rough], axis=1)
+        density["deviation"] = settings.prior.deviation_logpdf(stacked).reshape(rough[0].shape)
+    return density
 
 
 def _with_derived(

@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 
 __all__ = [
     "Floats",
+    "as_draws",
     "as_level",
+    "as_outcome_batch",
     "as_outcomes",
     "as_scores",
     "as_vector",
@@ -101,6 +103,38 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
     return outcomes
 
 
+def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
+    """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
+
+    A vector (or one column) comes back as `as_outcomes` reads it. More dimensions keep their own
+    numeric type, since a thousand replicates as bytes take an eighth of the room.
+    """
+    array = _to_numpy(values, name)
+    if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
+        outcomes = as_outcomes(values, name)
+        check_same_length(outcomes.size, name, size, "y_prob")
+        return outcomes
+    check_same_length(array.shape[-1], f"the last axis of {name}", size, "y_prob")
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "iuf":
+        try:
+            array = array.astype(np.float64, casting="unsafe" if array.dtype == object else "safe")
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{name} holds {array.dtype} values, but outcomes in more than one dimension "
+                "must be 0/1 or boolean. Convert them first."
+            ) from None
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), array.shape)
+        where = ", ".join(map(str, at))
+        raise InputError(
+            f"{name}[{where}] = {array[at]:g} is neither 0 nor 1. Outcomes are 0/1 or boolean."
+        )
+    return array
+
+
 def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | None:
     """Non-negative finite case counts, or None for one each."""
     if values is None:
@@ -127,6 +161,13 @@ def as_level(value: Any, name: str = "ci_prob") -> float:
         hint = " If you meant a percentage, divide by 100." if level > 1 else ""
         raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
     return level
+
+
+def as_draws(draws: Any) -> int:
+    """A number of draws, rounded up to a multiple of four chains."""
+    if not isinstance(draws, (int, np.integer)) or draws < 100:
+        raise InputError(f"draws must be a whole number of at least 100, got {draws!r}.")
+    return int(-(-draws // 4) * 4)
 
 
 def paired(

@@ -45,6 +45,11 @@ class Edges(NamedTuple):
     moved: float
     assumed: bool
 
+    def nearer(self, factor: float) -> Edges:
+        """The same edges, this many times nearer to 0 and 1."""
+        low, gap = max(self.low / factor, EDGE), max((1 - self.high) / factor, EDGE)
+        return self._replace(low=low, high=1 - gap)
+
     def inside(self, score: Floats) -> Floats:
         """Scores strictly inside (0, 1), as the model reads them."""
         inner = np.clip(score, EDGE, 1 - EDGE)
@@ -342,6 +347,22 @@ class CalibrationData:
         rows = self._tables[name]
         squares = self._weight_squares * float(rows.trials.sum()) / self.n
         return CalibrationData._new({None: rows}, squares, self._fractional)
+
+    def one_group(self) -> CalibrationData:
+        """The table itself, refused if it holds several groups, which one curve cannot describe.
+
+        Raises
+        ------
+        InputError
+            If there is more than one group.
+        """
+        if len(self.groups) > 1:
+            shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
+            raise InputError(
+                f"the table holds {len(self.groups)} groups ({shown}), and this draws one curve. "
+                "Take each with data.select(name), or all as one with data.pooled()."
+            )
+        return self
 
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""

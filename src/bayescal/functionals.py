@@ -274,20 +274,25 @@ class Functional:
         Its value when the model is perfectly calibrated.
     on_sample : bool
         Whether it is defined on the observed scores, whatever the population.
+    is_distance : bool
+        Whether it is never negative, and zero only at calibration.
     """
 
     compute: Callable[..., Floats]
     label: str
     calibrated: float
     on_sample: bool = False
+    is_distance: bool = False
 
 
 FUNCTIONALS: dict[str, Functional] = {
-    "tce": Functional(tce, "true calibration error (TCE)", 0.0),
-    "ici": Functional(ici, "integrated calibration index (ICI)", 0.0),
-    "e50": Functional(e50, "median error (E50)", 0.0),
-    "e90": Functional(e90, "90th percentile of error (E90)", 0.0),
-    "emax": Functional(emax, "largest error over observed scores (Emax)", 0.0, on_sample=True),
+    "tce": Functional(tce, "true calibration error (TCE)", 0.0, is_distance=True),
+    "ici": Functional(ici, "integrated calibration index (ICI)", 0.0, is_distance=True),
+    "e50": Functional(e50, "median error (E50)", 0.0, is_distance=True),
+    "e90": Functional(e90, "90th percentile of error (E90)", 0.0, is_distance=True),
+    "emax": Functional(
+        emax, "largest error over observed scores (Emax)", 0.0, on_sample=True, is_distance=True
+    ),
     "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
     "o_e": Functional(o_e, "observed / expected events (O/E)", 1.0),
     "calibration_in_the_large": Functional(

@@ -85,7 +85,7 @@ def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
     offset, basis = curve.basis(score, frame)
     with pm.Model(coords={"row": np.arange(score.size)}) as model:
         pm.Data("score", score, dims="row")
-        u = [settings.prior.of(name).to_pymc(name) for name in curve.coordinates]
+        u = _coordinates(settings)
         named = dict(zip(curve.coordinates, u, strict=True))
         for name, value in curve.derived(named, frame, pt.exp).items():
             pm.Deterministic(name, value)
@@ -103,6 +103,21 @@ def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
             dims="row",
         )
     return model
+
+
+def _coordinates(settings: Settings) -> list[Any]:
+    """The working coordinates as PyMC variables, tau of the deviations summed out."""
+    import pymc as pm
+
+    names = settings.curve.coordinates
+    rough = [name for name in names if name.startswith("deviation")]
+    u = [settings.prior.of(name).to_pymc(name) for name in names if name not in rough]
+    if rough:
+        taus, weights = zip(*settings.prior.roughness, strict=True)
+        parts = [pm.MvNormal.dist(np.zeros(len(rough)), np.eye(len(rough)) * t**2) for t in taus]
+        deviations = pm.Mixture("deviations", np.array(weights), parts)
+        u += [pm.Deterministic(name, deviations[k]) for k, name in enumerate(rough)]
+    return u
 
 
 def _cases_log_likelihood(hits: Any, trials: Any, log_odds: Any) -> Any:

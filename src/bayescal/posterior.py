@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from bayescal import _tree
 from bayescal._tree import with_chains
@@ -213,10 +214,103 @@ class CalibrationPosterior:
         check_choice(name, FUNCTIONALS, "name")
         return self._array(self._evaluate([(name, options)], population)[name], name)
 
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration in an averaged posterior; None for a single family."""
+        weights = self._families
+        if weights is None:
+            return None
+        family = self._tree["posterior"]["family"].to_numpy()
+        return float((family == list(weights).index("identity")).mean())
+
+    def prob_monotone(self) -> float:
+        """Probability that the curve never falls over the range of the observed scores.
+
+        Returns
+        -------
+        float
+            1 for every family but `spline` and averages that hold it.
+        """
+        observed = self.settings.edges.inside(self.data.score)
+        grid = expit(np.linspace(logit(observed[0]), logit(observed[-1]), 201))
+        u = _tree.read_coordinates(self._tree)
+        log_odds = self.family.log_odds(u, grid, self.settings.frame)
+        return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
+
+    def interval(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        kind: str = "auto",
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> tuple[float, float]:
+        """Credible interval of a functional.
+
+        An averaged posterior has an atom at calibration. With it, the equal-tailed interval of a
+        distance from calibration fails just above zero: when P(calibrated) is 0.9, its upper end
+        is only the 75 % point of the rest. The *hull* mends that: its upper end is the
+        (1 + ci_prob) / 2 quantile of the draws that are not calibrated; its lower end is 0 if
+        P(calibrated) is at least (1 - ci_prob) / 2, and the mixture's equal-tailed lower end
+        otherwise. Its probability is at least `ci_prob`.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+        kind : {"auto", "hull", "equal-tailed"}
+            "auto" is the hull for distances from calibration in an averaged posterior, and
+            equal-tailed otherwise.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        lower, upper : float
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or a hull is asked for where there is no atom.
+        """
+        check_choice(kind, ("auto", "hull", "equal-tailed"), "kind")
+        values = self.functional(name, population, **options).to_numpy().ravel()
+        return self._interval(name, values, as_level(ci_prob), kind)
+
+    def _interval(
+        self, name: str, values: Floats, level: float, kind: str = "auto"
+    ) -> tuple[float, float]:
+        tail = (1 - level) / 2
+        lower, upper = np.quantile(values, [tail, 1 - tail])
+        has_atom = self._families is not None and FUNCTIONALS[name].is_distance
+        if kind == "hull" and not has_atom:
+            raise InputError(
+                f"the hull is for distances from calibration in an averaged posterior; {name} here "
+                "has no atom. Use kind='equal-tailed'."
+            )
+        if kind == "equal-tailed" or not has_atom:
+            return float(lower), float(upper)
+        family = self._tree["posterior"]["family"].to_numpy().ravel()
+        rest = values[family != list(self._families or ()).index("identity")]
+        if rest.size:
+            upper = np.quantile(rest, 1 - tail)
+        return 0.0 if (self.prob_calibrated or 0.0) >= tail else float(lower), float(upper)
+
+    @property
+    def _families(self) -> dict[str, float] | None:
+        """Families of an averaged posterior and their prior probabilities."""
+        if "families" not in self._tree.attrs:
+            return None
+        found: dict[str, float] = json.loads(self._tree.attrs["families"])
+        return found
+
     def summary(
         self, ci_prob: float = 0.95, *, p: float = 1, population: str = "bootstrap"
     ) -> pd.DataFrame:
-        """Every functional with its equal-tailed credible interval.
+        """Every functional with its credible interval, as `interval` gives it.
 
         Parameters
         ----------
@@ -238,13 +332,12 @@ class CalibrationPosterior:
         level = as_level(ci_prob)
         wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
         draws = self._evaluate(wanted, population)
-        tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
         rows = {}
         for name, values in draws.items():
-            lower, median, upper = np.quantile(values, tails)
+            lower, upper = self._interval(name, values, level)
             rows[name] = {
                 "mean": values.mean(),
-                "median": median,
+                "median": np.median(values),
                 "lower": lower,
                 "upper": upper,
             }
@@ -253,7 +346,7 @@ class CalibrationPosterior:
         edges = self.settings.edges
         table.attrs.update(
             ci_prob=level,
-            interval="equal-tailed",
+            interval="equal-tailed" if self._families is None else "hull, equal-tailed",
             population=population,
             moved=edges.moved,
             zero_read_as=edges.low,
@@ -318,12 +411,15 @@ class CalibrationPosterior:
         self.tree.to_netcdf(path, engine="h5netcdf")
 
     def __repr__(self) -> str:
-        lower, median, upper = np.quantile(self.tce(), [0.025, 0.5, 0.975])
+        lower, upper = self.interval("tce")
+        median = float(self.tce().median())
+        atom = self.prob_calibrated
         return (
             "CalibrationPosterior\n"
             f"  {self.data.n:g} cases, {self.data.events:g} events\n"
             f"  {self.family.name} curve, {self.settings.prior.name} prior, {self.engine}\n"
             f"  TCE {median:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
+            + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
         )
 
     def _defined(self) -> list[str]:

@@ -7,11 +7,11 @@ a calibrated model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import expit, gammaln, logsumexp
 
 from bayescal._validate import Floats, check_choice
 from bayescal.errors import InputError
@@ -142,6 +142,9 @@ class Prior:
         Logarithm of the curve's slope on the log-odds scale; negative is overconfident.
     asymmetry : Normal or StudentT
         log(alpha / beta) of the beta family: how differently low and high scores behave.
+    roughness : tuple of (tau, weight) pairs
+        Prior of the spline's scale tau, the standard deviation of its departure from a line in
+        log-odds, averaged over the cases: a few values and their probabilities.
     centre : float in (0, 1) or "mean"
         Score at which `shift` acts; "mean" takes the score whose log-odds is the mean.
     name : str
@@ -158,6 +161,7 @@ class Prior:
     shift: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
     log_slope: Distribution = field(default_factory=lambda: Normal(0.0, 0.5))
     asymmetry: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
+    roughness: tuple[tuple[float, float], ...] = ((0.3, 1 / 3), (1.0, 1 / 3), (3.0, 1 / 3))
     centre: float | Literal["mean"] = 0.5
     name: str = "custom"
 
@@ -168,15 +172,30 @@ class Prior:
                     f"the prior of {coordinate} must be a Normal or StudentT of bayescal.priors, "
                     f"got {getattr(self, coordinate)!r}."
                 )
+        taus = np.array(self.roughness, dtype=np.float64)
+        if taus.ndim != 2 or taus.shape[1] != 2 or (taus <= 0).any():
+            raise InputError(
+                "roughness must hold (tau, weight) pairs of positive numbers, "
+                f"got {self.roughness!r}."
+            )
+        if abs(taus[:, 1].sum() - 1) > 1e-9:
+            raise InputError(f"the weights of roughness sum to {taus[:, 1].sum():g}, not 1.")
         if isinstance(self.centre, str):
             check_choice(self.centre, ("mean",), "centre")
         elif not 0 < self.centre < 1:
             raise InputError(f'centre must lie in (0, 1) or be "mean", got {self.centre!r}.')
 
     def of(self, coordinate: str) -> Distribution:
-        """The distribution of one coordinate."""
+        """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
+        if coordinate.startswith("deviation"):
+            ((tau, _),) = self.roughness
+            return Normal(0.0, tau)
         distribution: Distribution = getattr(self, coordinate)
         return distribution
+
+    def at(self, tau: float) -> Prior:
+        """The same prior with the spline's scale fixed."""
+        return replace(self, roughness=((tau, 1.0),))
 
     def centre_for(self, log_odds: Floats, trials: Floats) -> float:
         """The centre for scores with these log-odds, each counted `trials` times."""
@@ -186,14 +205,37 @@ class Prior:
 
     def logpdf(self, coordinates: tuple[str, ...], u: Floats) -> Floats:
         """Joint log density of draws `u` of shape (draws, d)."""
+        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
         density = np.zeros(u.shape[0])
-        for column, coordinate in enumerate(coordinates):
-            density += self.of(coordinate).logpdf(u[:, column])
-        return density
+        for column in np.flatnonzero(~rough):
+            density += self.of(coordinates[column]).logpdf(u[:, column])
+        return density + self.deviation_logpdf(u[:, rough]) if rough.any() else density
+
+    def deviation_logpdf(self, deviations: Floats) -> Floats:
+        """Joint log density of deviations of shape (draws, k), tau summed out."""
+        terms = [
+            np.log(weight) + Normal(0.0, tau).logpdf(deviations).sum(axis=1)
+            for tau, weight in self.roughness
+        ]
+        return np.asarray(logsumexp(terms, axis=0))
+
+    def sample(
+        self, coordinates: tuple[str, ...], rng: np.random.Generator, size: int
+    ) -> dict[str, Floats]:
+        """Draws of the coordinates, each of shape (size,)."""
+        taus, weights = np.array(self.roughness).T
+        tau = rng.choice(taus, size, p=weights)
+        return {
+            name: tau * rng.standard_normal(size)
+            if name.startswith("deviation")
+            else self.of(name).sample(rng, size)
+            for name in coordinates
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description; `from_dict` reads it back."""
         described: dict[str, Any] = {"name": self.name, "centre": self.centre}
+        described["roughness"] = [list(pair) for pair in self.roughness]
         for coordinate in ("shift", "log_slope", "asymmetry"):
             distribution = self.of(coordinate)
             kind = {"distribution": type(distribution).__name__}
@@ -207,7 +249,12 @@ class Prior:
         for coordinate in ("shift", "log_slope", "asymmetry"):
             arguments = dict(described[coordinate])
             distributions[coordinate] = _KINDS[arguments.pop("distribution")](**arguments)
-        return cls(**distributions, centre=described["centre"], name=described["name"])
+        return cls(
+            **distributions,
+            roughness=tuple(map(tuple, described["roughness"])),
+            centre=described["centre"],
+            name=described["name"],
+        )
 
 
 PRESETS: dict[str, Prior] = {
@@ -249,7 +296,7 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     if isinstance(prior, Prior):
         return prior
     if isinstance(prior, Mapping):
-        known = ("shift", "log_slope", "asymmetry", "centre", "name")
+        known = ("shift", "log_slope", "asymmetry", "roughness", "centre", "name")
         for key in prior:
             check_choice(key, known, "the prior's keys")
         return Prior(**prior)

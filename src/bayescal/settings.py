@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import logit
 
-from bayescal.curves import Curve, Frame, as_curve
+from bayescal.curves import Curve, Frame, stored_curve
 from bayescal.data import CalibrationData, Edges
 from bayescal.priors import Prior
 
@@ -52,8 +52,23 @@ class Settings:
         """Fix the settings for a table."""
         edges = data.edges(edge)
         log_odds = logit(edges.inside(data.score))
-        frame = Frame(centre=prior.centre_for(log_odds, data.trials))
+        centre = prior.centre_for(log_odds, data.trials)
+        frame = curve.shape_frame(edges.inside(data.score), data.trials, centre)
         return cls(curve, prior, frame, edges, _as_seed(random_state))
+
+    def of_family(self, curve: Curve) -> Settings:
+        """The same fit of another family; the constants of one family serve the simpler ones."""
+        return replace(self, curve=curve)
+
+    def with_prior(self, prior: Prior, data: CalibrationData) -> Settings:
+        """The same fit under another prior, with its own centre."""
+        score = self.edges.inside(data.score)
+        centre = prior.centre_for(logit(score), data.trials)
+        return replace(self, prior=prior, frame=self.curve.shape_frame(score, data.trials, centre))
+
+    def with_edges(self, edges: Edges, data: CalibrationData) -> Settings:
+        """The same fit with scores of 0 and 1 read otherwise."""
+        return replace(self, edges=edges).with_prior(self.prior, data)
 
     def rng(self, purpose: str) -> np.random.Generator:
         """A generator of its own for each purpose, the same whenever it is asked for."""
@@ -78,9 +93,13 @@ class Settings:
             for name in ("curve", "prior", "frame", "edges", "seed")
         }
         return cls(
-            as_curve(read["curve"]),
+            stored_curve(read["curve"]),
             Prior.from_dict(read["prior"]),
-            Frame(**read["frame"]),
+            Frame(
+                read["frame"]["centre"],
+                tuple(read["frame"]["knots"]),
+                tuple(map(tuple, read["frame"]["smoother"])),
+            ),
             Edges(**read["edges"]),
             read["seed"],
         )

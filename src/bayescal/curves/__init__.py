@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from bayescal._validate import check_choice
 from bayescal.curves._curve import Curve, Frame
+from bayescal.curves.average import AVERAGE
 from bayescal.curves.beta import BETA
 from bayescal.curves.identity import IDENTITY
 from bayescal.curves.intercept import INTERCEPT
 from bayescal.curves.logistic import LOGISTIC
+from bayescal.curves.spline import SPLINE
 from bayescal.curves.temperature import TEMPERATURE
 
-__all__ = ["CURVES", "Curve", "Frame", "as_curve"]
+__all__ = ["AVERAGE", "CURVES", "Curve", "Frame", "as_curve", "stored_curve"]
 
 CURVES: dict[str, Curve] = {
-    curve.name: curve for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA)
+    curve.name: curve for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE)
 }
 """The families by name, from the simplest to the most flexible."""
 
@@ -46,3 +48,8 @@ def as_curve(curve: str | Curve) -> Curve:
     if isinstance(curve, Curve):
         return curve
     return CURVES[check_choice(curve, CURVES, "curve")]
+
+
+def stored_curve(name: str) -> Curve:
+    """The family a stored posterior names, which may be an average of the others."""
+    return AVERAGE if name == AVERAGE.name else as_curve(name)

@@ -21,9 +21,19 @@ class Frame:
     ----------
     centre : float
         Score m at which `shift` acts.
+    knots : tuple of float
+        Log-odds between which a spline bends.
+    smoother : tuple of tuples of float
+        Maps the spline's raw columns to deviations of unit prior scale.
     """
 
     centre: float
+    knots: tuple[float, ...] = ()
+    smoother: tuple[tuple[float, ...], ...] = ()
+
+
+def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
+    return Frame(centre)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Curve:
         Whether a coefficient is the exponential of its combination.
     derived : callable
         `(coordinates by name, frame) -> values by name`, reported beside the coordinates.
+    shape_frame : callable
+        `(score, trials, centre) -> Frame`: the constants of a fit, read off the scores.
     """
 
     name: str
@@ -57,6 +69,12 @@ class Curve:
     combination: tuple[tuple[float, ...], ...]
     positive: tuple[bool, ...]
     derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]]
+    shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether it has deviations, whose scale tau is integrated over."""
+        return any(name.startswith("deviation") for name in self.coordinates)
 
     @property
     def size(self) -> int:
@@ -97,7 +115,10 @@ class Curve:
         """The curve itself, g(score), of shape (draws, rows)."""
         if not self.size:
             return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
-        return expit_in_place(self.log_odds(u, score, frame))
+        curve = expit_in_place(self.log_odds(u, score, frame))
+        calibrated = ~u.any(axis=1)  # without the rounding of a trip through log-odds
+        curve[calibrated] = score if score.ndim == 1 else score[calibrated]
+        return curve
 
 
 def expit_in_place(log_odds: Floats) -> Floats:

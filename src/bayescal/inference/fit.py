@@ -10,10 +10,10 @@ import numpy as np
 
 from bayescal._importance import Sample
 from bayescal._tree import CHAINS, fit_tree, with_chains
-from bayescal._validate import check_choice
+from bayescal._validate import as_draws, check_choice
 from bayescal.curves import Curve, as_curve
 from bayescal.data import CalibrationData, as_data
-from bayescal.errors import DiagnosticWarning, EdgeWarning, InputError
+from bayescal.errors import DiagnosticWarning, EdgeWarning
 from bayescal.inference.importance import sample_importance
 from bayescal.posterior import CalibrationPosterior
 from bayescal.priors import Prior, as_prior
@@ -99,9 +99,8 @@ def fit(
     True
     """
     check_choice(engine, ENGINES, "engine")
-    size = _as_draws(draws)
-    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
-    _one_group(data)
+    size = as_draws(draws)
+    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
     settings = Settings.at_fit(
         data, as_curve(curve), as_prior(prior), edge=edge, random_state=random_state
     )
@@ -155,21 +154,6 @@ def _from_sample(settings: Settings, data: CalibrationData, sample: Sample) -> C
             settings, data, coordinates, stats, engine="importance", chains=CHAINS, draws=draws
         )
     )
-
-
-def _as_draws(draws: int) -> int:
-    if not isinstance(draws, (int, np.integer)) or draws < 100:
-        raise InputError(f"draws must be a whole number of at least 100, got {draws!r}.")
-    return int(-(-draws // CHAINS) * CHAINS)
-
-
-def _one_group(data: CalibrationData) -> None:
-    if len(data.groups) > 1:
-        shown = ", ".join(map(repr, data.groups[:3])) + (", ..." if len(data.groups) > 3 else "")
-        raise InputError(
-            f"the table holds {len(data.groups)} groups ({shown}), and fit() draws one curve. "
-            "Fit each with data.select(name), or all as one with data.pooled()."
-        )
 
 
 def _warn_about_edges(settings: Settings) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._importance import GOOD_K, Sample, importance_sample
+from bayescal._importance import GOOD_K, Sample, importance_sample, mix_samples
 from bayescal._newton import Mode, maximise
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
@@ -147,9 +147,27 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     Sample
         With the evidence, its Monte Carlo error, and Pareto k-hat.
     """
+    if settings.curve.is_rough:
+        return _sample_rough(settings, data, draws)
+    return _sample_smooth(settings, data, draws, settings.rng("curve"))
+
+
+def _sample_rough(settings: Settings, data: CalibrationData, draws: int) -> Sample:
+    """A mixture over the grid of tau, each value with its own evidence."""
+    rng = settings.rng("curve")
+    taus, weights = zip(*settings.prior.roughness, strict=True)
+    parts = [
+        _sample_smooth(replace(settings, prior=settings.prior.at(tau)), data, draws, rng)
+        for tau in taus
+    ]
+    return mix_samples(parts, np.log(weights), draws, rng)[0]
+
+
+def _sample_smooth(
+    settings: Settings, data: CalibrationData, draws: int, rng: np.random.Generator
+) -> Sample:
     density = CurveDensity(settings, data)
     pivoted = _Pivoted(density, settings, data)
-    rng = settings.rng("curve")
     sample = importance_sample(pivoted, pivoted.mode(), draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
     if sample.pareto_k <= GOOD_K:

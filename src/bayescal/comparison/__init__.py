@@ -1,0 +1,1 @@
+"""Which curve, and is it calibrated? Evidence, averaging, cross-validation, sensitivity."""

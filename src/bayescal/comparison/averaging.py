@@ -1,0 +1,79 @@
+"""The model-averaged posterior: draws of every family, in proportion to its probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import logit
+
+from bayescal._importance import Sample, mix_samples
+from bayescal._tree import CHAINS, fit_tree, with_chains
+from bayescal._validate import Floats
+from bayescal.curves import AVERAGE, CURVES
+from bayescal.data import CalibrationData
+from bayescal.posterior import CalibrationPosterior
+from bayescal.settings import Settings
+
+__all__ = ["average_posterior"]
+
+
+def average_posterior(
+    settings: Settings,
+    data: CalibrationData,
+    samples: Mapping[str, Sample],
+    weights: Mapping[str, float],
+    draws: int,
+) -> CalibrationPosterior:
+    """Mix the families' draws by prior weight times evidence.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the average: one centre and one set of knots for all families.
+    data : CalibrationData
+    samples : mapping of str to Sample
+        Draws and evidence of each family.
+    weights : mapping of str to float
+        Prior probabilities; families of weight zero are left out.
+    draws : int
+
+    Returns
+    -------
+    CalibrationPosterior
+        Its tree holds an integer `family` per draw, an index into the attribute `families`.
+    """
+    import xarray as xr
+
+    names = [name for name in samples if weights[name] > 0]
+    parts = [replace(samples[name], draws=_united(samples[name], name, settings)) for name in names]
+    log_weights = np.log([weights[name] for name in names])
+    mixed, part = mix_samples(parts, log_weights, draws, settings.rng("average"))
+    coordinates = {
+        name: with_chains(mixed.draws[:, column], CHAINS)
+        for column, name in enumerate(AVERAGE.coordinates)
+    }
+    kept = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
+    stats = xr.Dataset({name: getattr(mixed, name) for name in kept})
+    tree = fit_tree(
+        settings,
+        data,
+        coordinates | {"family": with_chains(part, CHAINS)},
+        stats,
+        engine="importance",
+        chains=CHAINS,
+        draws=draws // CHAINS,
+        families={name: float(weights[name]) for name in names},
+    )
+    return CalibrationPosterior(tree)
+
+
+def _united(sample: Sample, name: str, settings: Settings) -> Floats:
+    """A family's draws in the union of coordinates, zero where it has none."""
+    united = np.zeros((sample.draws.shape[0], AVERAGE.size))
+    for column, coordinate in enumerate(CURVES[name].coordinates):
+        united[:, AVERAGE.coordinates.index(coordinate)] = sample.draws[:, column]
+    if name == "temperature":  # a line through one half, wherever the centre is
+        united[:, 0] = (np.exp(sample.draws[:, 0]) - 1) * logit(settings.frame.centre)
+    return united

@@ -1,0 +1,112 @@
+"""Expected log predictive density by PSIS leave-one-out, and stacking weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_expit, logsumexp, softmax
+
+from bayescal._importance import smooth_weights
+from bayescal._validate import Floats
+from bayescal.curves import Curve
+from bayescal.data import CalibrationData
+from bayescal.settings import Settings
+
+__all__ = ["LeaveOneOut", "leave_one_out", "stacking_weights"]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Leave-one-out densities of the distinct cases, and how many there are of each.
+
+    Attributes
+    ----------
+    elpd : float
+        Sum over patients.
+    pointwise : ndarray of shape (distinct,)
+        Log predictive density of one patient left out.
+    count : ndarray of shape (distinct,)
+    pareto_k : float
+        Largest over the patients; above 0.7 the estimate is shaky.
+    """
+
+    elpd: float
+    pointwise: Floats
+    count: Floats
+    pareto_k: float
+
+
+def leave_one_out(
+    curve: Curve, draws: Floats, settings: Settings, data: CalibrationData
+) -> LeaveOneOut:
+    """PSIS-LOO of one family, run once per distinct score and outcome.
+
+    Parameters
+    ----------
+    curve : Curve
+    draws : ndarray of shape (draws, d)
+        Working coordinates.
+    settings : Settings
+    data : CalibrationData
+
+    Returns
+    -------
+    LeaveOneOut
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC, Statistics and Computing 27.
+    """
+    score = settings.edges.inside(data.score)
+    log_odds = curve.log_odds(draws, score, settings.frame)
+    hits = np.flatnonzero(data.hits > 0)
+    misses = np.flatnonzero(data.trials > data.hits)
+    likelihood = np.hstack([log_expit(log_odds[:, hits]), log_expit(-log_odds[:, misses])])
+    count = np.concatenate([data.hits[hits], (data.trials - data.hits)[misses]])
+    count = count * data.weight_scale
+    if not curve.size:
+        pointwise, worst = likelihood[0], -np.inf
+    else:
+        pointwise = np.empty(count.size)
+        worst = -np.inf
+        for index, column in enumerate(likelihood.T):
+            weight, pareto_k = smooth_weights(-column)
+            pointwise[index] = logsumexp(weight + column) - logsumexp(weight)
+            worst = max(worst, pareto_k)
+    return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
+
+
+def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
+    """Weights of the mixture of predictions with the best leave-one-out density.
+
+    Parameters
+    ----------
+    parts : sequence of LeaveOneOut
+        One a family, of the same cases.
+
+    Returns
+    -------
+    ndarray of shape (families,)
+        Non-negative, summing to 1.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson & Gelman (2018), Using stacking to average Bayesian predictive
+    distributions, Bayesian Analysis 13.
+    """
+    densities = np.stack([part.pointwise for part in parts], axis=1)
+    peak = densities.max(axis=1, keepdims=True)
+    relative, share = np.exp(densities - peak), parts[0].count / parts[0].count.sum()
+
+    def loss(free: Floats) -> tuple[float, Floats]:
+        weights = softmax(free)
+        mixed = relative @ weights
+        gradient = (share / mixed) @ relative
+        return -float(share @ np.log(mixed)), -weights * (gradient - gradient @ weights)
+
+    best = minimize(loss, np.zeros(len(parts)), jac=True, method="BFGS", tol=1e-10)
+    return np.asarray(softmax(best.x))

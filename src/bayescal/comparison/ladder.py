@@ -1,0 +1,303 @@
+"""compare(): the ladder of curves, its evidence, and the probability of calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayescal._importance import Sample
+from bayescal._newton import logistic_gain
+from bayescal._validate import as_draws, as_level, check_choice
+from bayescal.comparison.averaging import average_posterior
+from bayescal.comparison.crossval import leave_one_out, stacking_weights
+from bayescal.comparison.sensitivity import prior_sensitivity
+from bayescal.curves import AVERAGE, CURVES
+from bayescal.data import CalibrationData, as_data
+from bayescal.errors import InputError
+from bayescal.inference.importance import sample_importance
+from bayescal.posterior import CalibrationPosterior
+from bayescal.priors import Prior, as_prior
+from bayescal.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CurveComparison", "compare"]
+
+LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline")
+READ_ONLY = ("intercept", "temperature")
+
+
+def compare(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    curves: Sequence[str] = LADDER,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    prior_calibrated: float = 0.1,
+    weights: Mapping[str, float] | None = None,
+    draws: int = 4000,
+    sample_weight: Any = None,
+    random_state: int | np.random.Generator | None = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+) -> CurveComparison:
+    """Compare families of calibration curves, and average over them.
+
+    `identity` is perfect calibration, so its posterior probability is the probability that the
+    model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta` and
+    `spline` share the rest equally; `intercept` and `temperature` stand in the table for reading
+    and weigh nothing, because averaging over curves that are too simple makes intervals too
+    narrow.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1].
+    curves : sequence of str
+        Families to compare; `identity` is always among them.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    prior_calibrated : float in (0, 1)
+        Prior probability of `identity`. The other families share the rest equally.
+    weights : mapping of str to float, optional
+        Prior weights of the families other than `identity`, scaled to 1 - prior_calibrated.
+    draws : int
+        Draws of each family, and of the average.
+    sample_weight : array-like of shape (n,), optional
+    random_state : int or numpy.random.Generator, optional
+    edge : float in (0, 0.5), optional
+    pos_label : object, optional
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    CurveComparison
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, or a family is unknown.
+
+    References
+    ----------
+    Kass & Raftery (1995), Bayes factors, JASA 90. Hoeting et al. (1999), Bayesian model averaging:
+    a tutorial, Statistical Science 14.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    >>> cmp = bc.compare(y_true, y_prob, random_state=1)
+    >>> cmp.prob_calibrated < 0.05
+    True
+    """
+    size = as_draws(draws)
+    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
+    names = _ordered(curves)
+    shares = _prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
+    settings = Settings.at_fit(data, AVERAGE, as_prior(prior), edge=edge, random_state=random_state)
+    samples = {name: _sample(settings, data, name, size) for name in names}
+    return CurveComparison(settings, data, samples, shares, size)
+
+
+class CurveComparison:
+    """Families of curves compared on one table, and their average.
+
+    Made by `bayescal.compare`. What takes time (leave-one-out, the averaged posterior, the prior
+    sensitivity) is computed when it is first read.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        data: CalibrationData,
+        samples: Mapping[str, Sample],
+        weights: Mapping[str, float],
+        draws: int,
+    ) -> None:
+        self.settings, self.data = settings, data
+        self._samples, self._weights, self._draws = dict(samples), dict(weights), draws
+
+    @property
+    def log_evidence(self) -> dict[str, float]:
+        """Log marginal likelihood of the individual outcomes under each family."""
+        return {name: sample.log_evidence for name, sample in self._samples.items()}
+
+    @property
+    def posterior_prob(self) -> dict[str, float]:
+        """Posterior probability of each family, under the prior weights."""
+        names = [name for name, weight in self._weights.items() if weight > 0]
+        joint = np.array([np.log(self._weights[n]) + self.log_evidence[n] for n in names])
+        found = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
+        return {name: found.get(name, 0.0) for name in self._samples}
+
+    @property
+    def prob_calibrated(self) -> float:
+        """Posterior probability of exact calibration, under `prior_calibrated`."""
+        return self.posterior_prob["identity"]
+
+    def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
+        """Posterior probability of exact calibration under another prior for it.
+
+        Parameters
+        ----------
+        prior_calibrated : float in (0, 1)
+            0.5 gives even odds.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If the probability is not between 0 and 1.
+        """
+        level = as_level(prior_calibrated, "prior_calibrated")
+        others = [name for name, w in self._weights.items() if w > 0 and name != "identity"]
+        share = np.array([self._weights[name] for name in others])
+        evidence = np.array([self.log_evidence[name] for name in others])
+        rest = logsumexp(evidence, b=share / share.sum())
+        odds = np.log(1 - level) - np.log(level) + rest - self.log_evidence["identity"]
+        return float(1 / (1 + np.exp(np.clip(odds, -700, 700))))
+
+    @cached_property
+    def prob_calibrated_bic(self) -> float:
+        """Probability of calibration at even odds by BIC, against logistic recalibration.
+
+        The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
+        prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
+        """
+        gain = logistic_gain(
+            self.settings.edges.inside(self.data.score),
+            self.data.trials * self.data.weight_scale,
+            self.data.hits * self.data.weight_scale,
+        )
+        n = self.data.n * self.data.weight_scale
+        return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per family.
+
+        Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
+        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights) and
+        pareto_k_loo.
+        """
+        import pandas as pd
+
+        loo = {
+            name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
+            for name, sample in self._samples.items()
+        }
+        stacked = stacking_weights(list(loo.values()))
+        rows = {}
+        for place, (name, sample) in enumerate(self._samples.items()):
+            log_factor = sample.log_evidence - self.log_evidence["identity"]
+            rows[name] = {
+                "log_evidence": sample.log_evidence,
+                "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
+                "prior": self._weights[name],
+                "posterior_prob": self.posterior_prob[name],
+                "elpd_loo": loo[name].elpd,
+                "stacking_weight": stacked[place],
+                "log_evidence_error": sample.log_evidence_error,
+                "pareto_k": sample.pareto_k,
+                "pareto_k_loo": loo[name].pareto_k,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "curve"
+        return table
+
+    @cached_property
+    def posterior(self) -> CalibrationPosterior:
+        """The model-averaged posterior, with its atom at calibration."""
+        return average_posterior(
+            self.settings, self.data, self._samples, self._weights, self._draws
+        )
+
+    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Posterior probability that the true calibration error is below `x`.
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return float((self.posterior.tce(p, population) < x).mean())
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """Does the answer depend on the prior? One row per prior, and BIC.
+
+        Columns: prob_calibrated (under this comparison's prior weights), and the probability at
+        even odds against each alternative alone: logistic, beta, and the average. For the presets
+        also the power-scaling sensitivity of TCE to prior and likelihood (above 0.05 is worth a
+        look), by ArviZ. When an outcome contradicts a score of exactly 0 or 1, a last row reads
+        such scores ten times nearer to certainty.
+        """
+        return prior_sensitivity(
+            self.settings, self.data, self._weights, self._draws, self.prob_calibrated_bic
+        )
+
+    def __repr__(self) -> str:
+        ladder = ", ".join(
+            f"{name} {probability:.2f}"
+            for name, probability in self.posterior_prob.items()
+            if self._weights[name] > 0
+        )
+        return (
+            "CurveComparison\n"
+            f"  {self.data.n:g} cases, {self.data.events:g} events; "
+            f"{self.settings.prior.name} prior\n"
+            f"  posterior probabilities: {ladder}\n"
+            f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
+            f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
+        )
+
+
+def _sample(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
+    return sample_importance(settings.of_family(CURVES[name]), data, draws)
+
+
+def _ordered(curves: Sequence[str]) -> list[str]:
+    """The families asked for, with identity, in the ladder's order."""
+    asked = [curves] if isinstance(curves, str) else list(curves)
+    for name in asked:
+        check_choice(name, CURVES, "curves")
+    return [name for name in CURVES if name in asked or name == "identity"]
+
+
+def _prior_weights(
+    names: Sequence[str], prior_calibrated: float, weights: Mapping[str, float] | None
+) -> dict[str, float]:
+    others = [name for name in names if name != "identity"]
+    if weights is None:
+        raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}
+        if not any(raw.values()):  # nothing else was asked for
+            raw = dict.fromkeys(others, 1.0)
+    else:
+        for name in weights:
+            check_choice(name, others, "the keys of weights")
+        raw = {name: float(weights.get(name, 0.0)) for name in others}
+        if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
+            raise InputError(f"weights must be non-negative numbers, got {dict(weights)!r}.")
+    total = sum(raw.values())
+    if not total > 0:
+        raise InputError(
+            "no family other than identity has any weight, so there is nothing to compare it "
+            f"with. Ask for one of {', '.join(LADDER[1:])}, or give weights=."
+        )
+    shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
+    return {"identity": prior_calibrated} | shares
