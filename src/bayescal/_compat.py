@@ -45,7 +45,7 @@ def sample_nuts(
         random_seed=seed,
         progressbar=progress,
         nuts_sampler=sampler,
-        target_accept=0.9,
+        target_accept=0.95,
         model=model,
         compute_convergence_checks=False,
     )

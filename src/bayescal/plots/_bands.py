@@ -81,9 +81,8 @@ def error_interval(
     -------
     tuple of float
     """
-    tail = (1 - as_level(ci_prob)) / 2
-    median, lower, upper = np.quantile(post.tce(p), [0.5, tail, 1 - tail])
-    return float(median), float(lower), float(upper)
+    lower, upper = post.interval("tce", ci_prob, p=p)
+    return float(post.tce(p).median()), lower, upper
 
 
 def _grid(score: Floats) -> Floats:
