@@ -43,9 +43,18 @@ nitpicky = False
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = dict.fromkeys(
-    ("index", "install", "model", "comparison", "architecture", "changelog", "notebooks/**"), []
-)
+html_sidebars = {
+    page: []
+    for page in (
+        "index",
+        "install",
+        "model",
+        "comparison",
+        "architecture",
+        "changelog",
+        "notebooks/**",
+    )
+}
 html_copy_source = False
 
 

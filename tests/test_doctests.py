@@ -36,6 +36,12 @@ PUBLIC = [
     "simulate.truth",
     "plots.reliability",
     "functionals.tce",
+    "compare",
+    "check_consistency",
+    "estimators.ece",
+    "estimators.debiased_ece",
+    "validation.sbc",
+    "validation.coverage",
 ]
 
 

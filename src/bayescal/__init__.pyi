@@ -5,6 +5,11 @@ from . import functionals as functionals
 from . import plots as plots
 from . import priors as priors
 from . import simulate as simulate
+from . import validation as validation
+from .checks import Consistency as Consistency
+from .checks import check_consistency as check_consistency
+from .comparison.ladder import CurveComparison as CurveComparison
+from .comparison.ladder import compare as compare
 from .data import CalibrationData as CalibrationData
 from .inference.fit import fit as fit
 from .model import build_model as build_model

@@ -40,7 +40,12 @@ class Mode:
 
 
 def maximise(
-    objective: Objective, start: Floats, *, tolerance: float = 1e-12, steps: int = 200
+    objective: Objective,
+    start: Floats,
+    *,
+    tolerance: float = 1e-12,
+    steps: int = 200,
+    longest: float = np.inf,
 ) -> Mode:
     """Climb to a local maximum by Newton steps, damped where the surface is not concave.
 
@@ -53,6 +58,8 @@ def maximise(
         Stop when the predicted gain of the next step falls below this.
     steps : int
         Most steps to take.
+    longest : float
+        Farthest that one step may move a coordinate.
 
     Returns
     -------
@@ -66,6 +73,7 @@ def maximise(
         if gradient @ step < tolerance:
             converged = True
             break
+        step *= min(1.0, longest / float(np.abs(step).max()))
         scale, moved = 1.0, False
         while scale > 1e-10:
             candidate = objective(point + scale * step)

@@ -12,6 +12,7 @@ import typer
 from bayescal.cli._assess import assess
 from bayescal.cli._demo import demo
 from bayescal.cli._terminal import complain
+from bayescal.cli._validate import validate
 from bayescal.errors import InputError
 
 __all__ = ["main"]
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(assess)
+app.command()(validate)
 
 
 @app.callback(invoke_without_command=True)

@@ -16,6 +16,7 @@ from bayescal.settings import Settings
 __all__ = ["CurveDensity", "sample_importance"]
 
 BLOCK = 1 << 16
+LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 
 
 class CurveDensity:
@@ -85,7 +86,7 @@ class CurveDensity:
 
     def mode(self) -> Mode:
         """The posterior mode, climbed to from perfect calibration."""
-        return maximise(self.derivatives, np.zeros(self.curve.size))
+        return maximise(self.derivatives, np.zeros(self.curve.size), longest=LONGEST_STEP)
 
 
 class _Pivoted:

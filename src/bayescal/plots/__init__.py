@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayescal.plots._consistency import consistency
+from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 
-__all__ = ["reliability"]
+__all__ = ["consistency", "rank_ecdf", "reliability"]

@@ -1,0 +1,152 @@
+"""Interval methods for the true calibration error: our posteriors, and what others would do.
+
+Each takes a table, a generator and the level, and gives the two ends of an interval. To add one,
+write it and add its line to the registry at the foot of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal._newton import EDGE, logistic_mle
+from bayescal._validate import Floats
+from bayescal.comparison.ladder import compare
+from bayescal.curves import CURVES, Curve, as_curve
+from bayescal.data import CalibrationData
+from bayescal.errors import SeparationError
+from bayescal.functionals import CurveDraws, tce
+from bayescal.inference.importance import sample_importance
+from bayescal.population import draw_population
+from bayescal.priors import Prior, as_prior
+from bayescal.settings import Settings
+
+__all__ = ["METHODS", "Interval", "posterior_interval"]
+
+Interval = tuple[float, float]
+
+DRAWS = 4000
+RESAMPLES = 1000
+BINS = 10
+
+
+def posterior_interval(
+    data: CalibrationData,
+    rng: np.random.Generator,
+    ci_prob: float,
+    *,
+    curve: str | Curve,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+) -> Interval:
+    """Equal-tailed interval of TCE: what `bayescal.fit(...).tce()` gives, without the tree.
+
+    Always by the importance engine, so that thousands of data sets stay affordable.
+    """
+    settings = Settings.at_fit(data, as_curve(curve), as_prior(prior), random_state=rng)
+    u = sample_importance(settings, data, DRAWS).draws
+    score = settings.edges.inside(data.score)
+    trials = data.trials * data.weight_scale
+    blocks = draw_population("bootstrap", score, trials, DRAWS, settings.rng("population"))
+    errors = [
+        tce(
+            CurveDraws(
+                settings.curve.probability(u[part], population.score, settings.frame), population
+            )
+        )
+        for part, population in blocks
+    ]
+    return _equal_tailed(np.concatenate(errors), ci_prob)
+
+
+def average_interval(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
+    """Hull interval of the averaged posterior, at `bayescal.compare`'s default weights."""
+    curves = ("identity", "logistic", "beta", "spline")
+    found = compare(data, curves=curves, draws=DRAWS, random_state=rng)
+    return found.posterior.interval("tce", ci_prob)
+
+
+def ece_percentile(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
+    """Percentile bootstrap of ECE in ten equal-mass bins."""
+    return _equal_tailed(_resampled_ece(data, rng), ci_prob)
+
+
+def ece_basic(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
+    """Basic (reflected) bootstrap of ECE in ten equal-mass bins, clipped to [0, 1]."""
+    observed = float(_ece(data.score, data.trials[None], data.hits[None])[0])
+    lower, upper = _equal_tailed(_resampled_ece(data, rng), ci_prob)
+    return _clip(2 * observed - upper), _clip(2 * observed - lower)
+
+
+def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
+    """Ten equal-mass bins, the rate of each with a Beta(1, 1) prior of its own."""
+    place = _equal_mass_bins(data.trials[None])[0]
+    trials, hits, expected = (
+        np.bincount(place, values, BINS)
+        for values in (data.trials, data.hits, data.trials * data.score)
+    )
+    filled = trials > 0
+    trials, hits, expected = trials[filled], hits[filled], expected[filled]
+    rate = rng.beta(1 + hits, 1 + trials - hits, (DRAWS, trials.size))
+    return _equal_tailed(np.abs(rate - expected / trials) @ trials / data.n, ci_prob)
+
+
+def logistic_ici(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
+    """ICI of the logistic maximum likelihood fit, simulated from its normal approximation.
+
+    All of (0, 1) when the fit does not exist.
+    """
+    try:
+        coef, covariance = logistic_mle(data.score, data.trials, data.hits)
+    except SeparationError:
+        return 0.0, 1.0
+    score = np.clip(data.score, EDGE, 1 - EDGE)
+    drawn = rng.multivariate_normal(coef, covariance, DRAWS, method="cholesky")
+    curve = expit(drawn @ np.stack([np.ones_like(score), logit(score)]))
+    return _equal_tailed(np.abs(curve - data.score) @ data.trials / data.n, ci_prob)
+
+
+def _resampled_ece(data: CalibrationData, rng: np.random.Generator) -> Floats:
+    cells = np.concatenate([data.trials - data.hits, data.hits])
+    counts = rng.multinomial(int(data.n), cells / cells.sum(), RESAMPLES).astype(np.float64)
+    misses, hits = np.split(counts, 2, axis=1)
+    return _ece(data.score, misses + hits, hits)
+
+
+def _ece(score: Floats, trials: Floats, hits: Floats) -> Floats:
+    """ECE of several tables of counts, (tables, rows), at the same ascending scores."""
+    tables = trials.shape[0]
+    place = _equal_mass_bins(trials) + BINS * np.arange(tables)[:, None]
+    excess = np.bincount(place.ravel(), (hits - trials * score).ravel(), BINS * tables)
+    return np.asarray(np.abs(excess.reshape(tables, BINS)).sum(axis=1) / trials.sum(axis=1))
+
+
+def _equal_mass_bins(trials: Floats) -> NDArray[np.intp]:
+    """Bin of each row, by where the middle of its cases falls; equal scores stay together."""
+    middle = np.cumsum(trials, axis=1) - trials / 2
+    share = middle / trials.sum(axis=1, keepdims=True)
+    return np.asarray(np.minimum(BINS * share, BINS - 1), dtype=np.intp)
+
+
+def _equal_tailed(values: Floats, ci_prob: float) -> Interval:
+    lower, upper = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+    return float(lower), float(upper)
+
+
+def _clip(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
+
+
+METHODS: dict[str, Callable[[CalibrationData, np.random.Generator, float], Interval]] = {
+    **{name: partial(posterior_interval, curve=name) for name in CURVES},
+    "average": average_interval,
+    "ece_percentile": ece_percentile,
+    "ece_basic": ece_basic,
+    "bins_beta11": bins_beta11,
+    "logistic_ici": logistic_ici,
+}
+"""The methods by name; a family of curves stands for its posterior under the neutral prior."""
