@@ -12,8 +12,9 @@ from bayescal.curves._curve import Curve, Frame
 
 __all__ = ["DEVIATIONS", "KNOTS", "SPLINE", "deviation_columns", "spline_frame"]
 
-KNOTS = 7
+KNOTS = 10
 DEVIATIONS = tuple(f"deviation_{k + 1}" for k in range(KNOTS - 2))
+SMOOTHNESS = 0.75  # 1/2 is the cubic smoothing spline; more favours slow bends over quick ones
 REACH = 12.0  # log-odds past which no bend is looked for
 
 
@@ -62,9 +63,9 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     """Knots at quantiles of the scores, and deviations orthogonal to intercept and slope.
 
     Quantiles are of cases weighted by sqrt(s (1 - s)), so that knots go where outcomes can tell
-    one curve from another. Deviations have independent unit coefficients in the roughness of
-    their second derivative, and are scaled so that the trial-weighted mean variance of their sum
-    is one.
+    one curve from another. Deviations are the eigenvectors of the integrated squared second
+    derivative, with prior variance its eigenvalue to the power -2 SMOOTHNESS, scaled so that the
+    trial-weighted mean variance of their sum is one.
     """
     x = np.clip(logit(score), -REACH, REACH)
     knots = _knots(x, trials * np.sqrt(score * (1 - score)))
@@ -75,7 +76,7 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     mass = (trials / trials.sum())[:, None]
     on_line = np.linalg.lstsq(np.sqrt(mass) * line, np.sqrt(mass) * raw, rcond=None)[0]
     values, vectors = np.linalg.eigh(_roughness(knots))
-    smooth = vectors / np.sqrt(np.maximum(values, 1e-9 * values[-1]))
+    smooth = vectors / np.maximum(values, 1e-9 * values[-1]) ** SMOOTHNESS
     bent = (raw - line @ on_line) @ smooth
     scale = np.sqrt(np.sum(mass * bent**2))
     if not scale > 0:
