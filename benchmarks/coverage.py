@@ -46,8 +46,8 @@ def step(log_s: np.ndarray, log_q: np.ndarray) -> np.ndarray:
 TRUTHS = (
     *(bc.simulate.truth(name) for name in NAMED),
     Truth("sine", "g = s + .1 sin(4 pi s), s ~ Beta(1.5, 1.5)", BetaScores(1.5, 1.5), sine),
-    Truth("step", "g = .25 below one half, .75 above, s ~ Beta(1.5, 1.5)", BetaScores(1.5, 1.5), step),
-)  # fmt: skip
+    Truth("step", "g = .25 below one half, .75 above", BetaScores(1.5, 1.5), step),
+)
 
 
 def main() -> None:
@@ -70,7 +70,7 @@ def main() -> None:
     )
     table = coverage_table(found)
     print(table.round(3).to_string())
-    columns = ["truth", "size", "method", "runs", "coverage", "mean_width", "mean_score"]
+    columns = ["truth", "size", "method", "runs", "coverage", "mean_width", "mean_interval_score"]
     flat = table.reset_index()
     kept = [name for name in columns if name in flat]
     record = {"runs": options.runs, "cells": flat[kept].round(4).to_dict(orient="records")}
