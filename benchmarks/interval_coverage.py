@@ -1,7 +1,7 @@
 """Coverage of 95 % intervals of the true calibration error, on truths that we chose with.
 
-Run `python benchmarks/coverage.py --runs 100 --sizes 100 500`. Finished batches are kept under
-`--path`, so a run can be interrupted, lengthened, or given more sizes.
+Run `python benchmarks/interval_coverage.py --runs 100 --sizes 100 500`. Finished batches are kept
+under `--path`, so a run can be interrupted, lengthened, or given more sizes.
 """
 
 from __future__ import annotations
