@@ -46,7 +46,7 @@ def fit(
         Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
-    curve : {"beta", "logistic", "temperature", "intercept", "identity"} or Curve
+    curve : {"beta", "spline", "logistic", "temperature", "intercept", "identity"} or Curve
         Family of the calibration curve.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
