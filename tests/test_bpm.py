@@ -89,6 +89,7 @@ def test_released_objective_against_what_the_code_printed(shared_data: Path, nam
     assert found == pytest.approx(printed["TCE_BPM"], abs=1e-5)
 
 
+@pytest.mark.oracle("tce_bpm")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 def test_moments_give_the_beta_density(shared_data: Path, name: str) -> None:
     _, scores, answers = read(shared_data, name)

@@ -20,6 +20,7 @@ __all__ = [
     "Floats",
     "as_draws",
     "as_level",
+    "as_order",
     "as_outcome_batch",
     "as_outcomes",
     "as_scores",
@@ -161,6 +162,13 @@ def as_level(value: Any, name: str = "ci_prob") -> float:
         hint = " If you meant a percentage, divide by 100." if level > 1 else ""
         raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
     return level
+
+
+def as_order(p: Any) -> float:
+    """The order of a norm: a finite number of at least 1."""
+    if isinstance(p, (int, float, np.integer, np.floating)) and np.isfinite(p) and p >= 1:
+        return float(p)
+    raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
 
 
 def as_draws(draws: Any) -> int:

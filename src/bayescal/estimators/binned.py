@@ -8,57 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import erf
 
-from bayescal._validate import (
-    Floats,
-    as_outcome_batch,
-    as_scores,
-    as_weights,
-    check_choice,
-    check_same_order,
-)
+from bayescal._validate import Floats, as_order
 from bayescal.errors import InputError
+from bayescal.estimators._batch import Statistic, over_replicates
+from bayescal.estimators._bins import SAME, Bins, as_bins, bins_of
+from bayescal.estimators._registry import estimator
 
 __all__ = ["debiased_ece", "ece", "mce"]
 
-_BINNINGS = ("mass", "width")
-_TIES = ("split", "together")
-_MOST_BINS = 1_000_000
-_BLOCK = 1 << 20
-_SAME = 1e-9
 
-
-class _Bins(NamedTuple):
-    """Scores in bins. Empty bins have no mass, and a score and rate of 0.
-
-    Attributes
-    ----------
-    shares : sparse array of shape (bins, cases)
-        Weight that each case puts into each bin.
-    mass, score : ndarray of shape (bins,)
-        Total weight and mean score.
-    cases : ndarray of shape (bins,)
-        The weight as a number of cases: for sampling weights, on the scale of Kish's size.
-    """
-
-    shares: Any
-    mass: Floats
-    score: Floats
-    cases: Floats
-
-    def rate(self, outcomes: NDArray[Any]) -> Floats:
-        """Mean outcome of each bin, of shape (replicates, bins)."""
-        hits = self.shares @ np.ascontiguousarray(outcomes.T, dtype=np.float64)
-        rate: Floats = hits.T / np.where(self.mass > 0, self.mass, 1)
-        return rate
-
-
+@estimator(
+    "Expected calibration error",
+    paper="Naeini, Cooper & Hauskrecht 2015",
+    estimates="binned calibration error, an average over bins",
+    span=(0, 1),
+    bound="below TCE of the same order in the population; biased upwards in a sample",
+)
 def ece(
     y_true: Any,
     y_prob: Any,
@@ -122,9 +92,9 @@ def ece(
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
     """
-    order = _as_order(p)
+    order = as_order(p)
 
-    def norm(bins: _Bins, rate: Floats) -> Floats:
+    def norm(bins: Bins, rate: Floats) -> Floats:
         gap = np.abs(rate - bins.score)
         powers: Floats = gap**order @ (bins.mass / bins.mass.sum())
         return powers ** (1 / order)
@@ -132,6 +102,12 @@ def ece(
     return _evaluate(y_true, y_prob, sample_weight, norm, n_bins, binning, ties)
 
 
+@estimator(
+    "Maximum calibration error",
+    paper="Naeini, Cooper & Hauskrecht 2015",
+    estimates="the largest calibration error of a bin",
+    span=(0, 1),
+)
 def mce(
     y_true: Any,
     y_prob: Any,
@@ -180,13 +156,20 @@ def mce(
     0.4
     """
 
-    def largest(bins: _Bins, rate: Floats) -> Floats:
+    def largest(bins: Bins, rate: Floats) -> Floats:
         gap: Floats = np.abs(rate - bins.score).max(axis=1)
         return gap
 
     return _evaluate(y_true, y_prob, sample_weight, largest, n_bins, binning, ties)
 
 
+@estimator(
+    "Debiased ECE",
+    paper="Kumar, Liang & Ma 2019; Broecker 2012; Ferro & Fricker 2012",
+    estimates="binned calibration error, without the part that chance adds",
+    bound="below TCE of the same order in the population",
+    span=(0, 1),
+)
 def debiased_ece(
     y_true: Any,
     y_prob: Any,
@@ -259,8 +242,8 @@ def debiased_ece(
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
     debias = _debiased_square if p == 2 else _debiased_absolute
 
-    def corrected(bins: _Bins, rate: Floats) -> Floats:
-        several = bins.cases >= 2 - _SAME  # cases shared out between bins add up to whole ones
+    def corrected(bins: Bins, rate: Floats) -> Floats:
+        several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
         rate, cases = rate[:, several], bins.cases[several]
         error = debias(np.abs(rate - bins.score[several]), rate * (1 - rate), cases)
         power: Floats = error @ (cases / bins.cases.sum())
@@ -287,121 +270,16 @@ def _evaluate(
     y_true: Any,
     y_prob: Any,
     sample_weight: Any,
-    statistic: Callable[[_Bins, Floats], Floats],
+    statistic: Callable[[Bins, Floats], Floats],
     n_bins: int,
     binning: str,
     ties: str,
 ) -> float | Floats:
-    """A statistic of the bins' mean outcomes, a block of replicates at a time."""
-    scores = as_scores(y_prob)
-    outcomes = as_outcome_batch(y_true, scores.size)
-    check_same_order(y_true, y_prob)
-    bins = _bins(scores, as_weights(sample_weight, scores.size), _as_bins(n_bins), binning, ties)
-    rows = outcomes.reshape(-1, scores.size)
-    values = np.empty(rows.shape[0])
-    step = max(1, _BLOCK // scores.size)
-    for start in range(0, values.size, step):
-        part = slice(start, start + step)
-        values[part] = statistic(bins, bins.rate(rows[part]))
-    return float(values[0]) if outcomes.ndim == 1 else values.reshape(outcomes.shape[:-1])
+    """A statistic of the bins' mean outcomes, for every replicate."""
+    number = as_bins(n_bins)
 
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        bins = bins_of(scores, weights, number, binning, ties)
+        return lambda outcomes: statistic(bins, bins.rate(outcomes))
 
-# Bins
-
-
-def _bins(scores: Floats, weights: Floats | None, n_bins: int, binning: str, ties: str) -> _Bins:
-    check_choice(binning, _BINNINGS, "binning")
-    check_choice(ties, _TIES, "ties")
-    weight = np.ones(scores.size) if weights is None else weights
-    if binning == "width":
-        shares = _shares(_width_index(scores, n_bins), weight, n_bins)
-    elif ties == "together":
-        shares = _shares(_mass_index(scores, weight, n_bins), weight, n_bins)
-    else:
-        shares = _split_shares(scores, weight, n_bins)
-    mass = shares @ np.ones(scores.size)
-    score = shares @ scores / np.where(mass > 0, mass, 1)
-    return _Bins(shares, mass, score, mass if weights is None else mass * _kish(weights))
-
-
-def _kish(weight: Floats) -> float:
-    """Effective cases in a unit of weight: 1 when the weights are case counts."""
-    whole = (weight % 1 == 0).all()
-    return 1.0 if whole else float(weight.sum() / (weight @ weight))
-
-
-def _shares(index: NDArray[np.intp], weight: Floats, n_bins: int) -> Any:
-    """Every case in the one bin that its index says."""
-    ends = np.arange(index.size + 1)
-    return sparse.csc_array((weight, index, ends), shape=(n_bins, index.size))
-
-
-def _width_index(scores: Floats, n_bins: int) -> NDArray[np.intp]:
-    """How many of the edges 1/n, ..., (n - 1)/n lie strictly below each score.
-
-    Rounding can carry the product up to an edge but never past the next one, so that one
-    comparison with the edge below is exact.
-    """
-    edges = np.arange(n_bins + 1) / n_bins
-    edges[0] = -1
-    index = (scores * n_bins).astype(np.intp)
-    return index - (scores <= edges[index])
-
-
-def _mass_index(scores: Floats, weight: Floats, n_bins: int) -> NDArray[np.intp]:
-    """The bin of each case when equal scores all go to the bin of their first."""
-    row, below, _ = _stacked(scores, weight)
-    cuts = _cuts(weight, n_bins)[1:-1]
-    return np.searchsorted(cuts, below, side="right")[row]
-
-
-def _split_shares(scores: Floats, weight: Floats, n_bins: int) -> Any:
-    """Cases with equal scores share out the bins that they reach into."""
-    row, below, above = _stacked(scores, weight)
-    cuts = _cuts(weight, n_bins)
-    first = np.searchsorted(cuts[1:-1], below, side="right")
-    last = np.maximum(np.searchsorted(cuts[1:-1], above, side="left"), first)
-    reach = (last - first + 1)[row]
-    ends = np.concatenate([[0], np.cumsum(reach)])
-    case = np.repeat(np.arange(row.size), reach)
-    index = first[row][case] + np.arange(case.size) - ends[case]
-    group = row[case]
-    overlap = np.minimum(above[group], cuts[index + 1]) - np.maximum(below[group], cuts[index])
-    held = (above - below)[group]
-    share = weight[case] * np.maximum(overlap, 0) / np.where(held > 0, held, 1)
-    return sparse.csc_array((share, index, ends), shape=(n_bins, row.size))
-
-
-def _stacked(scores: Floats, weight: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Group of equal scores that each case is in, and the weight below and up to each group."""
-    _, row = np.unique(scores, return_inverse=True)
-    above: Floats = np.cumsum(np.bincount(row, weight))
-    return row, np.concatenate([[0.0], above[:-1]]), above
-
-
-def _cuts(weight: Floats, n_bins: int) -> Floats:
-    """Where the sorted cases are cut, ends included: as `numpy.array_split` does."""
-    total, k = float(weight.sum()), np.arange(n_bins + 1.0)
-    if (weight % 1 == 0).all():
-        each, extra = divmod(total, n_bins)
-        counted: Floats = k * each + np.minimum(k, extra)
-        return counted
-    cuts = total * (k / n_bins - _SAME)  # so that rounding in the sums parts no case from its bin
-    cuts[[0, -1]] = 0, total
-    return cuts
-
-
-# Options
-
-
-def _as_bins(n_bins: Any) -> int:
-    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 1 <= n_bins <= _MOST_BINS:
-        raise InputError(f"n_bins must be a whole number from 1 to {_MOST_BINS:,}, got {n_bins!r}.")
-    return int(n_bins)
-
-
-def _as_order(p: Any) -> float:
-    if isinstance(p, (int, float, np.integer, np.floating)) and math.isfinite(p) and p >= 1:
-        return float(p)
-    raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
+    return over_replicates(y_true, y_prob, sample_weight, prepare)

@@ -12,6 +12,7 @@ from scipy.special import betaincinv, expit, logit
 
 from bayescal._validate import Floats, as_scores, check_choice, paired
 from bayescal.errors import InputError
+from bayescal.estimators._registry import estimator
 
 __all__ = ["BPMCurve", "fit_bpm_curve", "tce_bpm"]
 
@@ -152,6 +153,12 @@ def fit_bpm_curve(
     return _fit(outcomes, scores, weights, objective)
 
 
+@estimator(
+    "TCE by binomial process modelling",
+    paper="Dong et al. 2025",
+    estimates="TCE",
+    span=(0, 1),
+)
 def tce_bpm(
     y_true: Any,
     y_prob: Any,
