@@ -36,7 +36,16 @@ def verdict(curve: str, prior: str, n: int, simulations: int, options: Any) -> d
     )
     table = uniformity(found, options.prob)
     worst = table["level"].idxmin()
-    return {
+    families = {}
+    if "family" in found.coords:
+        probability = found["posterior_prob"]
+        error = probability.std("simulation") / simulations**0.5
+        mean = probability.mean("simulation")
+        families = {
+            "mean_posterior_prob": mean.to_series().to_dict(),
+            "standard_errors_off": ((mean - found["prior_prob"]) / error).to_series().to_dict(),
+        }
+    return families | {
         "curve": curve,
         "prior": prior,
         "n": n,
@@ -70,7 +79,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--path", help="folder for finished batches, to resume from")
     parser.add_argument(
-        "--curves", nargs="+", default=["intercept", "temperature", "logistic", "beta", "spline"]
+        "--curves",
+        nargs="+",
+        default=["intercept", "temperature", "logistic", "beta", "spline", "average"],
     )
     parser.add_argument("--output", type=Path, default=RESULTS / "sbc.json")
     options = parser.parse_args()

@@ -19,7 +19,7 @@ from bayescal.priors import Normal, Prior
 from bayescal.settings import Settings
 from bayescal.validation import _batches, coverage, coverage_table, sbc, uniformity
 from bayescal.validation._coverage import interval_score
-from bayescal.validation._experiment import OneFamily
+from bayescal.validation._experiment import AverageOfFamilies, OneFamily
 from bayescal.validation._intervals import METHODS, posterior_interval
 from bayescal.validation._sbc import sbc_of
 from bayescal.validation._uniformity import _band, _boundaries, _stays_inside, _tails, rank_bands
@@ -145,6 +145,32 @@ def test_exact_calibration_ranks_at_random() -> None:
     """All draws tie with the truth, and ties are broken evenly."""
     found = sbc("identity", n=20, simulations=100, random_state=0, n_jobs=1)
     assert uniformity(found)["inside"].all()
+
+
+def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None:
+    found = sbc("average", n=40, simulations=150, random_state=7, n_jobs=1)
+    assert uniformity(found)["inside"].all()
+    assert found["quantity"].to_numpy()[0] == "tce"
+    assert found["family"].to_numpy().tolist() == ["identity", "logistic", "beta", "spline"]
+    probability = found["posterior_prob"]
+    np.testing.assert_allclose(probability.sum("family"), 1)
+    error = probability.std("simulation") / np.sqrt(150)
+    assert (abs(probability.mean("simulation") - found["prior_prob"]) < 4 * error).all()
+
+
+def test_an_average_with_the_wrong_weights_is_caught() -> None:
+    """Truths with calibration at even odds, posteriors that give it one in ten."""
+
+    class Mistaken(AverageOfFamilies):
+        def truth(self, rng):
+            even = replace(self, weights={"identity": 0.5, "beta": 0.5})
+            return AverageOfFamilies.truth(even, rng)
+
+    data = bc.CalibrationData(np.zeros(60), np.linspace(0.05, 0.95, 60))
+    settings = Settings.at_fit(data, bc.curves.AVERAGE, Prior(), random_state=0)
+    wrong = Mistaken(settings, data.score, data.trials, {"identity": 0.1, "beta": 0.9})
+    found = sbc_of(wrong, simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None)
+    assert not uniformity(found)["inside"].all()
 
 
 def test_ranks_do_not_depend_on_jobs_or_on_where_a_run_stopped(logistic, tmp_path) -> None:

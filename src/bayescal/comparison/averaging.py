@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import logit
+from numpy.typing import NDArray
+from scipy.special import logit, logsumexp
 
 from bayescal._importance import Sample, mix_samples
 from bayescal._tree import CHAINS, fit_tree, with_chains
@@ -16,7 +17,7 @@ from bayescal.data import CalibrationData
 from bayescal.posterior import CalibrationPosterior
 from bayescal.settings import Settings
 
-__all__ = ["average_posterior"]
+__all__ = ["average_posterior", "mix_families", "posterior_probabilities"]
 
 
 def average_posterior(
@@ -46,10 +47,7 @@ def average_posterior(
     """
     import xarray as xr
 
-    names = [name for name in samples if weights[name] > 0]
-    parts = [replace(samples[name], draws=_united(samples[name], name, settings)) for name in names]
-    log_weights = np.log([weights[name] for name in names])
-    mixed, part = mix_samples(parts, log_weights, draws, settings.rng("average"))
+    mixed, part = mix_families(settings, samples, weights, draws)
     coordinates = {
         name: with_chains(mixed.draws[:, column], CHAINS)
         for column, name in enumerate(AVERAGE.coordinates)
@@ -64,9 +62,36 @@ def average_posterior(
         engine="importance",
         chains=CHAINS,
         draws=draws // CHAINS,
-        families={name: float(weights[name]) for name in names},
+        families={name: float(weights[name]) for name in samples if weights[name] > 0},
     )
     return CalibrationPosterior(tree)
+
+
+def mix_families(
+    settings: Settings, samples: Mapping[str, Sample], weights: Mapping[str, float], draws: int
+) -> tuple[Sample, NDArray[np.intp]]:
+    """The mixture itself, in the union of coordinates; see `average_posterior`.
+
+    Returns
+    -------
+    mixed : Sample
+    part : ndarray of shape (draws,)
+        Which of the families with any weight each draw is of.
+    """
+    names = [name for name in samples if weights[name] > 0]
+    parts = [replace(samples[name], draws=_united(samples[name], name, settings)) for name in names]
+    log_weights = np.log([weights[name] for name in names])
+    return mix_samples(parts, log_weights, draws, settings.rng("average"))
+
+
+def posterior_probabilities(
+    log_evidence: Mapping[str, float], weights: Mapping[str, float]
+) -> dict[str, float]:
+    """Probability of each family given the data; zero for those without prior weight."""
+    names = [name for name, weight in weights.items() if weight > 0]
+    joint = np.array([np.log(weights[name]) + log_evidence[name] for name in names])
+    found = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
+    return {name: found.get(name, 0.0) for name in log_evidence}
 
 
 def _united(sample: Sample, name: str, settings: Settings) -> Floats:

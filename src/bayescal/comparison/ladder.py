@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from bayescal._importance import Sample
 from bayescal._newton import logistic_gain
 from bayescal._validate import as_draws, as_level, check_choice
-from bayescal.comparison.averaging import average_posterior
+from bayescal.comparison.averaging import average_posterior, posterior_probabilities
 from bayescal.comparison.crossval import leave_one_out, stacking_weights
 from bayescal.comparison.sensitivity import prior_sensitivity
 from bayescal.curves import AVERAGE, CURVES
@@ -26,10 +26,12 @@ from bayescal.settings import Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CurveComparison", "compare"]
+__all__ = ["CurveComparison", "compare", "prior_weights", "sample_family"]
 
 LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline")
+PRIOR_CALIBRATED = 0.1
 READ_ONLY = ("intercept", "temperature")
+AVERAGED = tuple(name for name in LADDER if name not in READ_ONLY)
 
 
 def compare(
@@ -38,7 +40,7 @@ def compare(
     *,
     curves: Sequence[str] = LADDER,
     prior: str | Prior | Mapping[str, Any] = "neutral",
-    prior_calibrated: float = 0.1,
+    prior_calibrated: float = PRIOR_CALIBRATED,
     weights: Mapping[str, float] | None = None,
     draws: int = 4000,
     sample_weight: Any = None,
@@ -100,9 +102,9 @@ def compare(
     size = as_draws(draws)
     data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
     names = _ordered(curves)
-    shares = _prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
+    shares = prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
     settings = Settings.at_fit(data, AVERAGE, as_prior(prior), edge=edge, random_state=random_state)
-    samples = {name: _sample(settings, data, name, size) for name in names}
+    samples = {name: sample_family(settings, data, name, size) for name in names}
     return CurveComparison(settings, data, samples, shares, size)
 
 
@@ -132,10 +134,7 @@ class CurveComparison:
     @property
     def posterior_prob(self) -> dict[str, float]:
         """Posterior probability of each family, under the prior weights."""
-        names = [name for name, weight in self._weights.items() if weight > 0]
-        joint = np.array([np.log(self._weights[n]) + self.log_evidence[n] for n in names])
-        found = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
-        return {name: found.get(name, 0.0) for name in self._samples}
+        return posterior_probabilities(self.log_evidence, self._weights)
 
     @property
     def prob_calibrated(self) -> float:
@@ -267,7 +266,8 @@ class CurveComparison:
         )
 
 
-def _sample(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
+def sample_family(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
+    """Draws and evidence of one family at the settings of the average."""
     return sample_importance(settings.of_family(CURVES[name]), data, draws)
 
 
@@ -279,9 +279,12 @@ def _ordered(curves: Sequence[str]) -> list[str]:
     return [name for name in CURVES if name in asked or name == "identity"]
 
 
-def _prior_weights(
-    names: Sequence[str], prior_calibrated: float, weights: Mapping[str, float] | None
+def prior_weights(
+    names: Sequence[str],
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    weights: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
+    """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != "identity"]
     if weights is None:
         raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}

@@ -1,8 +1,7 @@
 """One simulated experiment: a truth from the prior, data from the truth, a posterior from the data.
 
 Simulation-based calibration asks of each truth how it ranks among the posterior draws. What is
-drawn, fitted and ranked is up to the experiment; another one (an average over families, say) need
-only answer the same four questions.
+drawn, fitted and ranked is up to the experiment; another one need only answer the same questions.
 """
 
 from __future__ import annotations
@@ -16,16 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
+from bayescal.comparison.averaging import mix_families, posterior_probabilities
+from bayescal.comparison.ladder import sample_family
+from bayescal.curves import CURVES
 from bayescal.data import CalibrationData
 from bayescal.functionals import CurveDraws, tce
 from bayescal.inference.importance import sample_importance
 from bayescal.population import Population
 from bayescal.settings import Settings
 
-__all__ = ["ENGINE_DRAWS", "Experiment", "OneFamily", "ranks"]
+__all__ = ["ENGINE_DRAWS", "AverageOfFamilies", "Experiment", "Facts", "OneFamily", "ranks"]
 
 ENGINE_DRAWS = 4000
 """What `bayescal.fit` draws by default."""
+
+Facts = dict[str, float]
+"""Numbers kept of a fit, by name."""
 
 PLACES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -51,8 +56,8 @@ class Experiment(Protocol):
         """Outcomes of that truth, at the scores of the experiment."""
         ...
 
-    def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, float]:
-        """Posterior draws of shape (draws, d), and the Pareto k-hat of the fit."""
+    def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
+        """Posterior draws of shape (draws, d), and what else is kept of the fit."""
         ...
 
     def evaluate(self, u: Floats) -> Floats:
@@ -100,13 +105,13 @@ class OneFamily:
         hits = rng.binomial(self.trials.astype(np.int64), self._curve(truth[None], self._inside)[0])
         return CalibrationData.from_counts(self.score, self.trials, hits)
 
-    def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, float]:
+    def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
         """Posterior draws of shape (draws, d), and the Pareto k-hat of the fit.
 
         The engine gives its draws in random order, so the first few are a random sample of them.
         """
         sample = sample_importance(replace(self.settings, seed=seed), data, ENGINE_DRAWS)
-        return sample.draws[:draws], sample.pareto_k
+        return sample.draws[:draws], {"pareto_k": sample.pareto_k}
 
     def evaluate(self, u: Floats) -> Floats:
         """The quantities at each draw, of shape (draws, quantities)."""
@@ -127,9 +132,60 @@ class OneFamily:
         return self.settings.curve.probability(u, score, self.settings.frame)
 
 
+@dataclass(frozen=True)
+class AverageOfFamilies(OneFamily):
+    """The average over families, from its prior weights on, at fixed scores.
+
+    Attributes
+    ----------
+    settings : Settings
+        Of the average.
+    score, trials : ndarray of shape (rows,)
+    weights : dict of str to float
+        Prior probability of each family.
+    """
+
+    weights: dict[str, float]
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """TCE at these very scores, and the curve at a few of them.
+
+        The coordinates are left out: which of them a draw has depends on its family.
+        """
+        return super().quantities[self.settings.curve.size :]
+
+    @property
+    def depends_on(self) -> dict[str, Any]:
+        """The settings apart from the seed, the scores and the weights."""
+        return super().depends_on | {"weights": self.weights}
+
+    def truth(self, rng: np.random.Generator) -> Floats:
+        """A family from its prior weight, then its coordinates, in the union of coordinates."""
+        families = list(self.weights)
+        family = families[rng.choice(len(families), p=list(self.weights.values()))]
+        drawn = self.settings.prior.sample(CURVES[family].coordinates, rng, 1)
+        names = self.settings.curve.coordinates
+        return np.array([drawn[name][0] if name in drawn else 0.0 for name in names])
+
+    def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
+        """Draws of the mixture, its Pareto k-hat, and the probability of each family."""
+        settings = replace(self.settings, seed=seed)
+        samples = {name: sample_family(settings, data, name, ENGINE_DRAWS) for name in self.weights}
+        mixed, _ = mix_families(settings, samples, self.weights, ENGINE_DRAWS)
+        evidence = {name: sample.log_evidence for name, sample in samples.items()}
+        found = posterior_probabilities(evidence, self.weights)
+        facts = {f"prob_{name}": found[name] for name in self.weights}
+        return mixed.draws[:draws], {"pareto_k": mixed.pareto_k} | facts
+
+    def evaluate(self, u: Floats) -> Floats:
+        """The quantities at each draw, of shape (draws, quantities)."""
+        return super().evaluate(u)[:, self.settings.curve.size :]
+
+
 def ranks(
     experiment: Experiment, draws: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], float]:
+) -> tuple[NDArray[np.int64], Facts]:
     """Run the experiment once.
 
     Parameters
@@ -143,12 +199,13 @@ def ranks(
     -------
     rank : ndarray of shape (quantities,)
         How many draws lie below the truth, from 0 to `draws`; ties are broken at random.
-    pareto_k : float
+    facts : dict of str to float
+        What else is kept of the fit.
     """
     truth = experiment.truth(rng)
     data = experiment.observe(truth, rng)
-    drawn, pareto_k = experiment.posterior(data, draws, int(rng.integers(2**31)))
+    drawn, facts = experiment.posterior(data, draws, int(rng.integers(2**31)))
     values = experiment.evaluate(np.vstack([truth, drawn]))
     below = np.sum(values[1:] < values[0], axis=0)
     ties = np.sum(values[1:] == values[0], axis=0)
-    return below + rng.integers(ties + 1), pareto_k
+    return below + rng.integers(ties + 1), facts

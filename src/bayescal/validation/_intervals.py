@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 
 from bayescal._newton import EDGE, logistic_mle
 from bayescal._validate import Floats
-from bayescal.comparison.ladder import compare
+from bayescal.comparison.ladder import AVERAGED, compare
 from bayescal.curves import CURVES, Curve, as_curve
 from bayescal.data import CalibrationData
 from bayescal.errors import SeparationError
@@ -65,8 +65,7 @@ def posterior_interval(
 
 def average_interval(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
     """Hull interval of the averaged posterior, at `bayescal.compare`'s default weights."""
-    curves = ("identity", "logistic", "beta", "spline")
-    found = compare(data, curves=curves, draws=DRAWS, random_state=rng)
+    found = compare(data, curves=AVERAGED, draws=DRAWS, random_state=rng)
     return found.posterior.interval("tce", ci_prob)
 
 

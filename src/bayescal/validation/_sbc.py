@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._validate import as_scores
-from bayescal.curves import Curve, as_curve
+from bayescal.comparison.ladder import AVERAGED, prior_weights
+from bayescal.curves import AVERAGE, Curve, as_curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
 from bayescal.priors import Prior, as_prior
@@ -26,7 +27,13 @@ from bayescal.validation._batches import (
     spans,
     stream,
 )
-from bayescal.validation._experiment import ENGINE_DRAWS, Experiment, OneFamily, ranks
+from bayescal.validation._experiment import (
+    ENGINE_DRAWS,
+    AverageOfFamilies,
+    Experiment,
+    OneFamily,
+    ranks,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,7 +67,9 @@ def sbc(
     Parameters
     ----------
     curve : str or Curve
-        Family of the calibration curve.
+        Family of the calibration curve; or "average", for the average over families that
+        `bayescal.compare` gives by default. A truth is then of a family drawn from its prior
+        weight.
     prior : {"neutral", "clinical"}, Prior, or mapping
     n : int
         How many scores to draw, when they are not given.
@@ -85,8 +94,10 @@ def sbc(
     -------
     xarray.Dataset
         `rank` with dims (simulation, quantity) and `pareto_k` with dim simulation. The quantities
-        are the working coordinates, TCE at these scores, and the curve g at five of them.
-        Attributes, as JSON, say how it was made.
+        are the working coordinates, TCE at these scores, and the curve g at five of them. The
+        average has no coordinates to rank, and instead `posterior_prob` with dims (simulation,
+        family): its mean should be the coordinate `prior_prob`. Attributes, as JSON, say how it
+        was made.
 
     Raises
     ------
@@ -114,9 +125,13 @@ def sbc(
     """
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
-    settings = Settings.at_fit(data, as_curve(curve), as_prior(prior), random_state=seed)
+    family = AVERAGE if curve == AVERAGE.name else as_curve(curve)
+    settings = Settings.at_fit(data, family, as_prior(prior), random_state=seed)
+    weights = prior_weights(AVERAGED) if family is AVERAGE else {}
     found = sbc_of(
-        OneFamily(settings, data.score, data.trials),
+        AverageOfFamilies(settings, data.score, data.trials, weights)
+        if weights
+        else OneFamily(settings, data.score, data.trials),
         simulations=simulations,
         draws=draws,
         seed=seed,
@@ -124,6 +139,8 @@ def sbc(
         progress=progress,
         path=path,
     )
+    if weights:
+        found = _with_families(found, weights)
     described = {"curve": settings.curve.name, "prior": settings.prior.to_dict(), "n": data.n}
     found.attrs.update({name: json.dumps(value) for name, value in described.items()})
     return found
@@ -167,13 +184,11 @@ def sbc_of(
     ]
     title = "Simulation-based calibration"
     results = run_batches(batches, title, n_jobs=n_jobs, progress=progress, path=path)
+    joined = {name: np.concatenate([result[name] for result in results]) for name in results[0]}
     return xr.Dataset(
         {
-            "rank": (
-                ("simulation", "quantity"),
-                np.concatenate([result["rank"] for result in results]),
-            ),
-            "pareto_k": ("simulation", np.concatenate([result["pareto_k"] for result in results])),
+            name: (("simulation", "quantity") if name == "rank" else "simulation", values)
+            for name, values in joined.items()
         },
         {"simulation": np.arange(simulations), "quantity": list(experiment.quantities)},
         {"draws": json.dumps(draws), "seed": json.dumps(seed)},
@@ -182,10 +197,19 @@ def sbc_of(
 
 def _batch_of_ranks(experiment: Experiment, draws: int, seed: int, span: range) -> Arrays:
     runs = [ranks(experiment, draws, stream(seed, "sbc", number)) for number in span]
-    return {
-        "rank": np.array([rank for rank, _ in runs]),
-        "pareto_k": np.array([pareto_k for _, pareto_k in runs]),
-    }
+    kept = {name: np.array([facts[name] for _, facts in runs]) for name in runs[0][1]}
+    return {"rank": np.array([rank for rank, _ in runs])} | kept
+
+
+def _with_families(found: xr.Dataset, weights: Mapping[str, float]) -> xr.Dataset:
+    """The families' probabilities as one variable, beside their prior weights."""
+    names = [f"prob_{name}" for name in weights]
+    probabilities = np.column_stack([found[name] for name in names])
+    return (
+        found.drop_vars(names)
+        .assign(posterior_prob=(("simulation", "family"), probabilities))
+        .assign_coords(family=list(weights), prior_prob=("family", list(weights.values())))
+    )
 
 
 def _at_scores(scores: Any, n: int, seed: int) -> CalibrationData:
