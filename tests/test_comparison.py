@@ -194,6 +194,7 @@ def test_only_distances_have_a_hull():
     assert distances == {"tce", "ici", "e50", "e90", "emax"}
 
 
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # one influential patient
 def test_the_average_saves_and_loads(overconfident, tmp_path):
     overconfident.posterior.to_netcdf(tmp_path / "average.nc")
     back = bc.load(tmp_path / "average.nc")

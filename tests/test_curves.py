@@ -63,7 +63,7 @@ def test_zero_is_perfect_calibration(name, centre):
     np.testing.assert_allclose(drawn, SCORES, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", set(BY_HAND) - {"spline"})
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name != "spline"])
 def test_curves_rise(name):
     curve = CURVES[name]
     u = np.random.default_rng(0).normal(0, 1, (50, curve.size))

@@ -215,6 +215,31 @@ def test_interval_score_by_hand() -> None:
     np.testing.assert_allclose(scores, [0.2, 0.05 + 40 * 0.05, 0.1 + 40 * 0.1])
 
 
+def test_one_function_may_give_several_intervals() -> None:
+    def pair(data, rng):
+        return {"wide": (0.0, 1.0), "narrow": (0.2, data.n / 1000)}
+
+    methods = {"point": lambda data, rng: (0.5, 0.5), "pair": pair}
+    run = partial(coverage, ["D3"], [300, 400], random_state=0, n_jobs=1)
+    found = run(methods, runs=30)
+    assert found["method"].to_numpy().tolist() == ["point", "wide", "narrow"]
+    np.testing.assert_array_equal(found["upper"].loc[{"method": "wide"}], 1)
+    np.testing.assert_array_equal(found["upper"].loc[{"method": "narrow", "size": 400}], 0.4)
+    np.testing.assert_array_equal(found["lower"].loc[{"method": "point"}], 0.5)
+    with pytest.raises(InputError, match="'wide' more than once"):
+        run({"pair": pair, "wide": pair}, runs=2)
+
+
+def test_the_ladder_gives_what_each_method_gives_alone() -> None:
+    run = partial(coverage, ["clinical-low-shifted"], [150], runs=4, random_state=2, n_jobs=1)
+    together = run(["ladder"])
+    for name in ("average", "beta", "spline"):
+        alone = run([name])
+        for end in ("lower", "upper"):
+            found = (made[end].loc[{"method": name}] for made in (alone, together))
+            np.testing.assert_allclose(*found, atol=0.006)
+
+
 def test_table_by_hand() -> None:
     ends = np.array([[0.0, 0.2], [0.1, 0.3], [0.05, 0.06], [0.2, 0.25]])
     dims = ("truth", "size", "method", "run")
@@ -302,9 +327,10 @@ def test_our_interval_is_that_of_fit() -> None:
 def test_methods_give_intervals(name) -> None:
     for truth, n in (("clinical-low-shifted", 150), ("D1", 30)):
         data = bc.CalibrationData(*bc.simulate.sample(truth, n, random_state=2))
-        lower, upper = METHODS[name](data, np.random.default_rng(0), 0.95)
-        assert 0 <= lower <= upper <= 1
-        assert upper - lower > 0 or name == "identity"
+        found = METHODS[name](data, np.random.default_rng(0), 0.95)
+        for lower, upper in found.values() if isinstance(found, dict) else [found]:
+            assert 0 <= lower <= upper <= 1
+            assert upper - lower > 0 or name == "identity"
 
 
 def test_separated_outcomes_leave_the_logistic_rival_ignorant() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import gammaln, logsumexp, ndtri
+from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
 from bayescal._newton import Mode
@@ -20,7 +20,7 @@ from bayescal._validate import Floats
 
 __all__ = ["Sample", "importance_sample", "mix_samples", "smooth_weights"]
 
-DEGREES = 4.0
+HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
 GOOD_K = 0.5
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
@@ -174,8 +174,9 @@ def _propose(
     """
     d = centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
-    uniform = np.clip(qmc.Sobol(d + 2, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
-    stretch = -2 * np.log(uniform[:, d] * uniform[:, d + 1]) / DEGREES  # chi-square on four
+    uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
+    degrees = _degrees(d)
+    stretch = 2 * gammaincinv(degrees / 2, uniform[:, d]) / degrees  # chi-square over its mean
     steps = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None] @ scale.T
     kernel = rng.permutation(np.arange(steps.shape[0]) % centres.shape[0])
     points = centres[kernel] + steps
@@ -190,6 +191,11 @@ def _propose(
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k),
     )
+
+
+def _degrees(d: int) -> int:
+    """Degrees of freedom of the proposals: in many dimensions heavy tails would waste most."""
+    return max(HEAVIEST, d)
 
 
 def smooth_weights(log_ratio: Floats) -> tuple[Floats, float]:
@@ -210,13 +216,14 @@ def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
     """Log density of an even mixture of Student-t kernels at `points`."""
     d = scale.shape[0]
     whiten = np.linalg.inv(scale).T
-    half = (DEGREES + d) / 2
-    kernels = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / DEGREES)
+    degrees = _degrees(d)
+    half = (degrees + d) / 2
+    kernels = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / degrees)
     summed = kernels[:, 0] if centres.shape[0] == 1 else logsumexp(kernels, axis=1)
     constant = (
         gammaln(half)
-        - gammaln(DEGREES / 2)
-        - 0.5 * d * np.log(DEGREES * np.pi)
+        - gammaln(degrees / 2)
+        - 0.5 * d * np.log(degrees * np.pi)
         - np.log(np.diag(scale)).sum()
         - np.log(centres.shape[0])
     )

@@ -161,7 +161,7 @@ class Prior:
     shift: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
     log_slope: Distribution = field(default_factory=lambda: Normal(0.0, 0.5))
     asymmetry: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
-    roughness: tuple[tuple[float, float], ...] = ((0.3, 1 / 3), (1.0, 1 / 3), (3.0, 1 / 3))
+    roughness: tuple[tuple[float, float], ...] = ((0.55, 1 / 3), (1.0, 1 / 3), (1.8, 1 / 3))
     centre: float | Literal["mean"] = 0.5
     name: str = "custom"
 

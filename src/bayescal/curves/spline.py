@@ -12,7 +12,7 @@ from bayescal.curves._curve import Curve, Frame
 
 __all__ = ["DEVIATIONS", "KNOTS", "SPLINE", "deviation_columns", "spline_frame"]
 
-KNOTS = 10
+KNOTS = 20
 DEVIATIONS = tuple(f"deviation_{k + 1}" for k in range(KNOTS - 2))
 SMOOTHNESS = 0.75  # 1/2 is the cubic smoothing spline; more favours slow bends over quick ones
 REACH = 12.0  # log-odds past which no bend is looked for

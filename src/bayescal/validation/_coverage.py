@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Method", "coverage", "coverage_table", "interval_score"]
 
 Item = TypeVar("Item", str, int)
-Method = Callable[[CalibrationData, np.random.Generator], Interval]
+Intervals = Interval | Mapping[str, Interval]
+Method = Callable[[CalibrationData, np.random.Generator], Intervals]
 
 BATCH = 25
 CONFIDENCE = 0.99
@@ -66,10 +67,12 @@ def coverage(
         Cases in each simulated data set.
     methods : sequence of str, or mapping
         Built-in methods by name: a family of curves ("logistic", "beta", ...) for the equal-tailed
-        interval of its posterior, "average" for the hull of the averaged one, "ece_percentile",
-        "ece_basic", "bins_beta11", "logistic_ici".
+        interval of its posterior, "average" for the hull of the averaged one, "ladder" for the
+        average and each of its families from one fit of each, "ece_percentile", "ece_basic",
+        "bins_beta11", "logistic_ici".
         A mapping gives names to your own functions `(data, rng) -> (lower, upper)`; its values
-        may be names of built-in methods too.
+        may be names of built-in methods too. A function may also give several intervals at once,
+        as a mapping: their names become the methods'.
     runs : int
         Data sets of each truth and size.
     ci_prob : float in (0, 1)
@@ -138,17 +141,16 @@ def coverage(
         for part in parts
     ]
     results = run_batches(batches, "Coverage", n_jobs=n_jobs, progress=progress, path=path)
-    shape = (len(names), len(counts), len(chosen), runs)
-    ends = {
-        end: np.concatenate([result[end] for result in results]).reshape(shape)
-        for end in ("lower", "upper")
-    }
+    first = results[: len(chosen) * len(parts) : len(parts)]
+    made = _distinct([str(name) for result in first for name in result["method"]], "methods")
+    shape = (len(names), len(counts), len(made), runs)
+    ends = {end: _in_order(results, end, len(parts)).reshape(shape) for end in ("lower", "upper")}
     found = xr.Dataset(
         {end: (("truth", "size", "method", "run"), values) for end, values in ends.items()},
         {
             "truth": names,
             "size": counts,
-            "method": list(chosen),
+            "method": made,
             "run": np.arange(runs),
             "tce_true": ("truth", exact),
         },
@@ -238,14 +240,25 @@ def _batch_of_intervals(
     population: Truth, size: int, name: str, method: Method, seed: int, span: range
 ) -> Arrays:
     """Intervals of one method for a few data sets, which depend on truth, size and run alone."""
-    intervals = []
+    found: list[Mapping[str, Interval]] = []
     for run in span:
         cell = (population.name, size, run)
         data = CalibrationData(*population.sample(size, stream(seed, "data", *cell)))
-        lower, upper = method(data, stream(seed, "method", name, *cell))
-        intervals.append((float(lower), float(upper)))
-    ends = np.array(intervals)
-    return {"lower": ends[:, 0], "upper": ends[:, 1]}
+        intervals = method(data, stream(seed, "method", name, *cell))
+        found.append(intervals if isinstance(intervals, Mapping) else {name: intervals})
+    names = list(found[0])
+    ends = np.array([[intervals[key] for intervals in found] for key in names], dtype=np.float64)
+    return {"method": np.array(names), "lower": ends[..., 0], "upper": ends[..., 1]}
+
+
+def _in_order(results: Sequence[Arrays], end: str, parts: int) -> Floats:
+    """One end of every interval: batches of the same method side by side, its runs last."""
+    return np.concatenate(
+        [
+            np.concatenate([result[end] for result in results[start : start + parts]], axis=1)
+            for start in range(0, len(results), parts)
+        ]
+    )
 
 
 def _as_methods(
@@ -266,7 +279,7 @@ def _as_method(method: str | Method, level: float) -> Method:
 
 def _built_in(
     name: str, ci_prob: float, data: CalibrationData, rng: np.random.Generator
-) -> Interval:
+) -> Intervals:
     return METHODS[name](data, rng, ci_prob)
 
 

@@ -25,6 +25,7 @@ from bayescal.inference.importance import sample_importance
 from bayescal.population import draw_population
 from bayescal.priors import Prior, as_prior
 from bayescal.settings import Settings
+from bayescal.validation._ladder import ladder_intervals
 
 __all__ = ["METHODS", "Interval", "posterior_interval"]
 
@@ -140,9 +141,12 @@ def _clip(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-METHODS: dict[str, Callable[[CalibrationData, np.random.Generator, float], Interval]] = {
+Maker = Callable[[CalibrationData, np.random.Generator, float], Interval | dict[str, Interval]]
+
+METHODS: dict[str, Maker] = {
     **{name: partial(posterior_interval, curve=name) for name in CURVES},
     "average": average_interval,
+    "ladder": ladder_intervals,
     "ece_percentile": ece_percentile,
     "ece_basic": ece_basic,
     "bins_beta11": bins_beta11,

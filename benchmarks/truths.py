@@ -1,0 +1,157 @@
+"""The populations of the coverage benchmark: those we chose with, and those we did not.
+
+Curves and score laws of `HELD_OUT` were written down before any method was run on them, and the
+spline, its priors and the weights of the average were settled on `DEVELOPMENT` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import binom
+
+from bayescal.simulate import BetaScores, LogitNormalScores, Truth, clinical, truth
+
+TINY = 1e-9
+
+
+def on_probability(curve):
+    """A curve given as g(s), as `Truth` wants it."""
+
+    def log_odds(log_s, log_q):
+        return logit(np.clip(curve(np.exp(log_s)), TINY, 1 - TINY))
+
+    return log_odds
+
+
+def on_log_odds(curve):
+    """A curve given as logit g of logit s, as `Truth` wants it."""
+    return lambda log_s, log_q: curve(log_s - log_q)
+
+
+@dataclass(frozen=True)
+class RoundedScores:
+    """Scores (k + 1/2) / (m + 1) with k ~ Binomial(m, p): a chart with few possible values."""
+
+    m: int
+    p: float
+
+    def draw(self, n, rng):
+        return (rng.binomial(self.m, self.p, n) + 0.5) / (self.m + 1)
+
+    def quantiles(self, lower, upper):
+        s = (binom.ppf(np.clip(lower, 1e-12, 1), self.m, self.p) + 0.5) / (self.m + 1)
+        return s, 1 - s
+
+
+NAMED = (
+    "D1",
+    "D2",
+    "D3",
+    "D4",
+    "D5",
+    "clinical-middle-calibrated",
+    "clinical-low-overconfident",
+    "clinical-middle-underconfident",
+    "clinical-high-shifted",
+    "clinical-middle-asymmetric",
+    "clinical-low-asymmetric",
+)
+DEVELOPMENT = (
+    *(truth(name) for name in NAMED),
+    Truth(
+        "sine",
+        "g = s + .1 sin(4 pi s), s ~ Beta(1.5, 1.5)",
+        BetaScores(1.5, 1.5),
+        on_probability(lambda s: s + 0.1 * np.sin(4 * np.pi * s)),
+    ),
+    Truth(
+        "step",
+        "g = .25 below one half, .75 above; s ~ Beta(1.5, 1.5)",
+        BetaScores(1.5, 1.5),
+        on_probability(lambda s: np.where(s < 0.5, 0.25, 0.75)),
+    ),
+)
+RARE = (clinical(0.01, "shifted"), clinical(0.01, "overconfident"))
+HELD_OUT = (
+    Truth(
+        "parabola",
+        "logit g = x + .25 (x^2 - 1), x = logit s ~ Normal(-1.5, 1)",
+        LogitNormalScores(-1.5, 1.0),
+        on_log_odds(lambda x: x + 0.25 * (x**2 - 1)),
+    ),
+    Truth(
+        "hinge",
+        "g = s up to .4, then half as steep; s ~ Beta(2, 3)",
+        BetaScores(2, 3),
+        on_probability(lambda s: np.where(s < 0.4, s, 0.4 + 0.5 * (s - 0.4))),
+    ),
+    Truth(
+        "plateaus",
+        "g = s held between .15 and .7; s ~ Beta(1, 1.5)",
+        BetaScores(1, 1.5),
+        on_probability(lambda s: np.clip(s, 0.15, 0.7)),
+    ),
+    Truth(
+        "two hospitals",
+        "g = expit(x + 1.2) / 2 + expit(x - .8) / 2, x = logit s ~ Normal(.5, 1.8)",
+        LogitNormalScores(0.5, 1.8),
+        on_log_odds(lambda x: logit(expit(x + 1.2) / 2 + expit(x - 0.8) / 2)),
+    ),
+    Truth(
+        "sure of itself",
+        "logit g = 2 tanh(x / 2.5), x = logit s, s ~ Beta(.5, .5)",
+        BetaScores(0.5, 0.5),
+        on_log_odds(lambda x: 2 * np.tanh(x / 2.5)),
+    ),
+    Truth(
+        "chart",
+        "g = s^1.5 at eleven scores, s ~ (Binomial(10, .3) + .5) / 11",
+        RoundedScores(10, 0.3),
+        on_probability(lambda s: s**1.5),
+    ),
+    Truth(
+        "bump",
+        "g = s + .12 exp(-((s - .6) / .08)^2), s ~ Beta(2, 2)",
+        BetaScores(2, 2),
+        on_probability(lambda s: s + 0.12 * np.exp(-(((s - 0.6) / 0.08) ** 2))),
+    ),
+    Truth(
+        "calibrated, skewed",
+        "g = s, s ~ Beta(.3, 2)",
+        BetaScores(0.3, 2),
+        on_log_odds(lambda x: x),
+    ),
+)
+
+NEAR_LAW = LogitNormalScores(-1.1, 1.2)
+
+
+def near_calibration(n: int) -> tuple[Truth, ...]:
+    """Shifts and slopes so small that at n cases they are a few standard errors from none."""
+    t = (np.arange(20_000) + 0.5) / 20_000
+    s, q = NEAR_LAW.quantiles(t, 1 - t)
+    x, information = logit(s), s * q
+    middle = np.average(x, weights=information)
+    shift_error = 1 / np.sqrt(n * information.mean())
+    slope_error = 1 / np.sqrt(n * np.mean(information * (x - middle) ** 2))
+    found = []
+    for errors in (1.5, 2.5, 4.0):
+        shift, slope = errors * shift_error, np.exp(-errors * slope_error)
+        found += [
+            Truth(
+                f"shift of {errors:g} standard errors",
+                f"logit g = x + {shift:.4g}, x = logit s ~ Normal(-1.1, 1.2)",
+                NEAR_LAW,
+                on_log_odds(lambda x, shift=shift: x + shift),
+            ),
+            Truth(
+                f"slope of {errors:g} standard errors",
+                f"logit g = {middle:.3g} + {slope:.4g} (x - {middle:.3g})",
+                NEAR_LAW,
+                on_log_odds(lambda x, slope=slope: middle + slope * (x - middle)),
+            ),
+        ]
+    return tuple(found)
