@@ -545,3 +545,46 @@ def test_it_can_be_run_as_a_module() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "Error: there is no file nowhere.csv.\n"
+
+
+# compare
+
+
+def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_path) -> None:
+    record = tmp_path / "compared.json"
+    said = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
+    assert said.code == 0
+    for name in bc.curves.CURVES:
+        assert re.search(rf"^ {name} ", said.out, re.M)
+    numbers = json.loads(record.read_text())
+    assert f"exactly zero with probability {numbers['prob_calibrated']:.2f}" in " ".join(
+        said.out.split()
+    )
+    assert sum(row["posterior_prob"] for row in numbers["curves"].values()) == pytest.approx(1)
+    assert numbers["tce"]["below"] == 0.05
+    assert set(numbers["sensitivity"]) == {"neutral", "clinical", "BIC"}
+    table = pd.read_csv(csv)
+    again = bc.compare(table["y"], table["p"], random_state=1)
+    assert numbers["prob_calibrated"] == pytest.approx(again.prob_calibrated)
+
+
+def test_compare_takes_the_prior_into_account(run, csv) -> None:
+    sceptical = run("compare", csv, "--seed", 1, "--prior-calibrated", 0.9).out
+    assert "From prior 0.9" in sceptical
+    assert sceptical != run("compare", csv, "--seed", 1).out
+
+
+@pytest.mark.parametrize(
+    ("options", "about"),
+    [
+        (("--prior-calibrated", 1.5), "prior_calibrated must lie strictly between 0 and 1"),
+        (("--below", 0), "below must lie strictly between 0 and 1"),
+        (("--prior", "flat"), "prior must be one of"),
+        (("--json", "/nowhere/at/all.json"), "there is no folder"),
+    ],
+)
+def test_compare_says_no_in_one_line(run, csv, options, about) -> None:
+    said = run("compare", csv, *options)
+    assert said.code == 2
+    assert about in said.err
+    assert len(said.err.splitlines()) == 1

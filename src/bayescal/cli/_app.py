@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bayescal.cli._assess import assess
+from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._terminal import complain
 from bayescal.cli._validate import validate
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(assess)
+app.command()(compare)
 app.command()(validate)
 
 

@@ -1,0 +1,48 @@
+"""Options that several commands share, so that they are spelt and explained alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "CiProb",
+    "DropMissing",
+    "Edge",
+    "Event",
+    "File",
+    "Outcome",
+    "Prior",
+    "Record",
+    "Score",
+    "Seed",
+    "Weight",
+]
+
+File = Annotated[Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")]
+Outcome = Annotated[
+    str | None, typer.Option(help="Column with the outcome. Guessed if only one fits.")
+]
+Score = Annotated[
+    str | None,
+    typer.Option(help="Column with the predicted probability. Guessed if only one fits."),
+]
+Event = Annotated[
+    str | None,
+    typer.Option(help="The outcome that was predicted, when outcomes are not 0 and 1."),
+]
+Weight = Annotated[
+    str | None, typer.Option(help="Column with the number of cases each row stands for.")
+]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows with a missing value.")
+]
+Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]
+CiProb = Annotated[float, typer.Option(help="Probability of the credible intervals.")]
+Edge = Annotated[
+    float | None, typer.Option(help="How far inside scores of exactly 0 and 1 are read.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed. Drawn and shown if not given.")]
+Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]
