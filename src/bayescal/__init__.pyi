@@ -11,6 +11,11 @@ from .checks import check_consistency as check_consistency
 from .comparison.ladder import CurveComparison as CurveComparison
 from .comparison.ladder import compare as compare
 from .data import CalibrationData as CalibrationData
+from .gain import RecalibrationGain as RecalibrationGain
+from .gain import Recommendation as Recommendation
+from .gain import cross_fit as cross_fit
+from .gain import recalibration_gain as recalibration_gain
+from .gain import recommend as recommend
 from .inference.fit import fit as fit
 from .model import build_model as build_model
 from .posterior import CalibrationPosterior as CalibrationPosterior

@@ -55,7 +55,7 @@ class Normal:
         z = (x - self.mu) / self.sigma
         return np.asarray(-0.5 * z**2 - np.log(self.sigma) - 0.5 * np.log(2 * np.pi))
 
-    def slope_and_curvature(self, x: float) -> tuple[float, float]:
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
         """First and second derivative of the log density at `x`."""
         return (self.mu - x) / self.sigma**2, -1 / self.sigma**2
 
@@ -106,7 +106,7 @@ class StudentT:
         constant = gammaln(half) - gammaln(self.nu / 2) - 0.5 * np.log(self.nu * np.pi)
         return np.asarray(constant - np.log(self.sigma) - half * np.log1p(z**2 / self.nu))
 
-    def slope_and_curvature(self, x: float) -> tuple[float, float]:
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
         """First and second derivative of the log density at `x`."""
         d = x - self.mu
         spread = self.nu * self.sigma**2 + d**2

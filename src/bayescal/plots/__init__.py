@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bayescal.plots._consistency import consistency
+from bayescal.plots._gain import gain
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 
-__all__ = ["consistency", "rank_ecdf", "reliability"]
+__all__ = ["consistency", "gain", "rank_ecdf", "reliability"]

@@ -1,0 +1,13 @@
+"""What a recalibration gained, as a posterior; and which one to try."""
+
+from __future__ import annotations
+
+from bayescal.gain._cross import cross_fit
+from bayescal.gain._gain import RecalibrationGain, recalibration_gain
+from bayescal.gain._recommend import Recommendation, recommend
+
+__all__ = ["RecalibrationGain", "Recommendation", "cross_fit", "recalibration_gain", "recommend"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,166 @@
+"""recommend(): leave the model alone, or update it, and how?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from bayescal._validate import Floats, as_draws
+from bayescal.comparison.crossval import leave_one_out
+from bayescal.comparison.ladder import sample_family
+from bayescal.curves import AVERAGE, CURVES
+from bayescal.data import CalibrationData, as_data
+from bayescal.priors import Prior, as_prior
+from bayescal.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Recommendation", "recommend"]
+
+UPDATES = {
+    "identity": "leave the model alone",
+    "intercept": "update the intercept",
+    "logistic": "update intercept and slope (logistic recalibration)",
+    "beta": "recalibrate with a beta curve",
+    "spline": "recalibrate with a smooth curve",
+}
+"""The ladder of updates, from the least to the most."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which update to make.
+
+    Attributes
+    ----------
+    choice : str
+        The simplest family whose expected log score is within one standard error of the best.
+    table : pandas.DataFrame
+        One row per family: `gain`, the expected rise of the held-out log score per patient over
+        leaving the model alone, its standard error `se`, `prob_better` than leaving it alone, and
+        `short_of_best` in standard errors.
+    n : float
+        Number of cases.
+    """
+
+    choice: str
+    table: pd.DataFrame
+    n: float
+
+    def __str__(self) -> str:
+        row = self.table.loc[self.choice]
+        said = f"Recommended: {UPDATES[self.choice]}."
+        if self.choice == "identity":
+            best = str(self.table["gain"].idxmax())
+            if best == "identity":
+                return f"{said} No update is expected to predict better."
+            row = self.table.loc[best]
+            return (
+                f"{said} The best update ({best}) is expected to gain {row['gain']:.4f} in log "
+                f"score per patient, with a standard error of {row['se']:.4f}: it helps with "
+                f"probability {row['prob_better']:.2f}, which is too little to tell."
+            )
+        return (
+            f"{said} Expected gain {row['gain']:.4f} in held-out log score per patient (standard "
+            f"error {row['se']:.4f}; probability that it helps {row['prob_better']:.2f})."
+        )
+
+
+def recommend(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    draws: int = 4000,
+    sample_weight: Any = None,
+    random_state: int | np.random.Generator | None = None,
+    pos_label: Any = None,
+) -> Recommendation:
+    """Recommend an update of the model, or none, by expected held-out log score.
+
+    Each family's Bayesian recalibration is scored by leave-one-out; among those within one
+    standard error of the best, the simplest is recommended. Leaving the model alone counts as the
+    simplest.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+    y_prob : array-like of shape (n,), optional
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    draws : int
+    sample_weight : array-like of shape (n,), optional
+    random_state : int or numpy.random.Generator, optional
+    pos_label : object, optional
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    Recommendation
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC. Vergouwe et al. (2017), A closed testing procedure to select an
+    appropriate method for updating prediction models, Statistics in Medicine 36, for the ladder.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> found = bc.recommend(
+    ...     *bc.simulate.sample("clinical-middle-calibrated", 300, random_state=1), random_state=1
+    ... )
+    >>> found.choice
+    'identity'
+    """
+    import pandas as pd
+
+    size = as_draws(draws)
+    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
+    settings = Settings.at_fit(data, AVERAGE, as_prior(prior), random_state=random_state)
+    scores, count = _held_out(settings, data, size)
+    total = {name: float(count @ values) for name, values in scores.items()}
+    best = max(total, key=lambda name: total[name])
+    rows = {}
+    for name, values in scores.items():
+        gain, error = _difference(values - scores["identity"], count)
+        short, its_error = _difference(scores[best] - values, count)
+        rows[name] = {
+            "gain": gain,
+            "se": error,
+            "prob_better": float(ndtr(gain / error)) if error > 0 else float(gain > 0),
+            "short_of_best": short / its_error if its_error > 0 else 0.0,
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "curve"
+    choice = next(name for name in UPDATES if rows[name]["short_of_best"] <= 1)
+    return Recommendation(choice, table, data.n)
+
+
+def _held_out(
+    settings: Settings, data: CalibrationData, draws: int
+) -> tuple[dict[str, Floats], Floats]:
+    """Leave-one-out log score of each distinct case under each family, and how many there are."""
+    found = {
+        name: leave_one_out(
+            CURVES[name], sample_family(settings, data, name, draws).draws, settings, data
+        )
+        for name in UPDATES
+    }
+    return {name: loo.pointwise for name, loo in found.items()}, found["identity"].count
+
+
+def _difference(values: Floats, count: Floats) -> tuple[float, float]:
+    """Mean per patient, and its standard error."""
+    n = float(count.sum())
+    mean = float(count @ values / n)
+    return mean, float(np.sqrt(count @ (values - mean) ** 2) / n)
