@@ -33,7 +33,8 @@ class Posterior:
     draws : dict of ndarray of shape (draws,)
         When neither prediction is exactly calibrated.
     atoms : dict of str to (float, dict)
-        Probability that "before" or "after" is exactly calibrated, and the draws if it is.
+        Probability that "before", "after", or "both", is exactly calibrated, and the draws of at
+        least "tce" if it is.
     pareto_k : float
         The largest of the fits; NaN when there was none.
     """

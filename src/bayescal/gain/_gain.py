@@ -96,9 +96,10 @@ def recalibration_gain(
     calibration errors (Gruber & Buettner 2022, Proposition 4.5); not of TCE itself, nor when
     scores are merged.
 
-    Scores use the average of `logistic`, `beta` and `spline`. The fall in TCE also has two atoms,
-    that `before` and that `after` is exactly calibrated, each with prior probability 0.1; its
-    interval is their hull.
+    By the curve, scores use the average of `logistic`, `beta` and `spline`. The fall in TCE also
+    has atoms, that `before` and that `after` is exactly calibrated, each with prior probability
+    0.1; its interval is their hull. Without them no interval covers a gain that calibrates
+    exactly, since a curve that is fitted never does.
 
     The gain of plugging in one's own posterior mean, on one's own data, has a posterior mean that
     is never negative. It is not evidence that recalibration helps.
