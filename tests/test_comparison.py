@@ -100,7 +100,7 @@ def test_table_has_a_row_per_family_and_the_contract_columns(overconfident):
 
 def test_leave_one_out_is_arviz_s(overconfident):
     data = overconfident.data
-    post = bc.fit(data, curve="beta", random_state=1)
+    post = bc.fit(data, curve="beta", draws=1000, random_state=1)
     draws = np.stack(
         [post.tree["posterior"][n].to_numpy().ravel() for n in post.family.coordinates]
     )

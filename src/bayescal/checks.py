@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal import estimators
 from bayescal._validate import Floats, as_level, check_choice
 from bayescal.errors import InputError
+from bayescal.estimators._registry import ESTIMATORS
 from bayescal.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -434,9 +434,8 @@ def _how_many(result: Consistency) -> str:
 def _as_estimator(estimator: Any) -> tuple[str, Estimator]:
     if callable(estimator):
         return str(getattr(estimator, "__name__", type(estimator).__name__)), estimator
-    name = check_choice(estimator, estimators.__all__, "estimator")
-    function: Estimator = getattr(estimators, name)
-    return name, function
+    name = check_choice(estimator, ESTIMATORS, "estimator")
+    return name, ESTIMATORS[name].function
 
 
 def _as_replicates(replicates: Any) -> int:

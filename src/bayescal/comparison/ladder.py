@@ -13,7 +13,12 @@ from bayescal._importance import Sample
 from bayescal._newton import logistic_gain
 from bayescal._validate import as_draws, as_level, check_choice
 from bayescal.comparison.averaging import average_posterior, posterior_probabilities
-from bayescal.comparison.crossval import leave_one_out, stacking_weights
+from bayescal.comparison.crossval import (
+    LeaveOneOut,
+    elpd_difference,
+    leave_one_out,
+    stacking_weights,
+)
 from bayescal.comparison.sensitivity import prior_sensitivity
 from bayescal.curves import AVERAGE, CURVES
 from bayescal.data import CalibrationData, as_data
@@ -127,6 +132,11 @@ class CurveComparison:
         self._samples, self._weights, self._draws = dict(samples), dict(weights), draws
 
     @property
+    def prior_prob(self) -> dict[str, float]:
+        """Prior probability of each family."""
+        return dict(self._weights)
+
+    @property
     def log_evidence(self) -> dict[str, float]:
         """Log marginal likelihood of the individual outcomes under each family."""
         return {name: sample.log_evidence for name, sample in self._samples.items()}
@@ -182,23 +192,30 @@ class CurveComparison:
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
+    def held_out(self) -> dict[str, LeaveOneOut]:
+        """Leave-one-out log density of every distinct case under each family, by PSIS."""
+        return {
+            name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
+            for name, sample in self._samples.items()
+        }
+
+    @cached_property
     def table(self) -> pd.DataFrame:
         """One row per family.
 
         Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
-        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights) and
-        pareto_k_loo.
+        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
+        pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
+        standard error.
         """
         import pandas as pd
 
-        loo = {
-            name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
-            for name, sample in self._samples.items()
-        }
+        loo = self.held_out
         stacked = stacking_weights(list(loo.values()))
         rows = {}
         for place, (name, sample) in enumerate(self._samples.items()):
             log_factor = sample.log_evidence - self.log_evidence["identity"]
+            difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
                 "log_evidence": sample.log_evidence,
                 "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
@@ -209,6 +226,8 @@ class CurveComparison:
                 "log_evidence_error": sample.log_evidence_error,
                 "pareto_k": sample.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
+                "elpd_diff": difference,
+                "elpd_diff_error": error,
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "curve"

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from bayescal.gain._cross import cross_fit
 from bayescal.gain._gain import RecalibrationGain, recalibration_gain
-from bayescal.gain._recommend import Recommendation, recommend
+from bayescal.gain._recommend import Recommendation, recommend, recommendation
 
-__all__ = ["RecalibrationGain", "Recommendation", "cross_fit", "recalibration_gain", "recommend"]
+__all__ = [
+    "RecalibrationGain",
+    "Recommendation",
+    "cross_fit",
+    "recalibration_gain",
+    "recommend",
+    "recommendation",
+]
 
 
 def __dir__() -> list[str]:

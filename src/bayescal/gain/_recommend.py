@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from bayescal._validate import Floats, as_draws
-from bayescal.comparison.crossval import leave_one_out
-from bayescal.comparison.ladder import sample_family
-from bayescal.curves import AVERAGE, CURVES
-from bayescal.data import CalibrationData, as_data
-from bayescal.priors import Prior, as_prior
-from bayescal.settings import Settings
+from bayescal._validate import Floats
+from bayescal.comparison.ladder import CurveComparison, compare
+from bayescal.priors import Prior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Recommendation", "recommend"]
+__all__ = ["Recommendation", "recommend", "recommendation"]
 
 UPDATES = {
     "identity": "leave the model alone",
@@ -122,18 +118,38 @@ def recommend(
     >>> found.choice
     'identity'
     """
+    found = compare(
+        y_true,
+        y_prob,
+        curves=tuple(UPDATES),
+        prior=prior,
+        draws=draws,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        pos_label=pos_label,
+    )
+    return recommendation(found)
+
+
+def recommendation(comparison: CurveComparison) -> Recommendation:
+    """The same, from families that were compared already.
+
+    Parameters
+    ----------
+    comparison : CurveComparison
+
+    Returns
+    -------
+    Recommendation
+    """
     import pandas as pd
 
-    size = as_draws(draws)
-    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
-    settings = Settings.at_fit(data, AVERAGE, as_prior(prior), random_state=random_state)
-    scores, count = _held_out(settings, data, size)
-    total = {name: float(count @ values) for name, values in scores.items()}
-    best = max(total, key=lambda name: total[name])
+    found = {name: comparison.held_out[name] for name in UPDATES}
+    none, best = found["identity"], max(found.values(), key=lambda loo: loo.elpd)
     rows = {}
-    for name, values in scores.items():
-        gain, error = _difference(values - scores["identity"], count)
-        short, its_error = _difference(scores[best] - values, count)
+    for name, loo in found.items():
+        gain, error = _difference(loo.pointwise - none.pointwise, none.count)
+        short, its_error = _difference(best.pointwise - loo.pointwise, none.count)
         rows[name] = {
             "gain": gain,
             "se": error,
@@ -143,20 +159,7 @@ def recommend(
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
     choice = next(name for name in UPDATES if rows[name]["short_of_best"] <= 1)
-    return Recommendation(choice, table, data.n)
-
-
-def _held_out(
-    settings: Settings, data: CalibrationData, draws: int
-) -> tuple[dict[str, Floats], Floats]:
-    """Leave-one-out log score of each distinct case under each family, and how many there are."""
-    found = {
-        name: leave_one_out(
-            CURVES[name], sample_family(settings, data, name, draws).draws, settings, data
-        )
-        for name in UPDATES
-    }
-    return {name: loo.pointwise for name, loo in found.items()}, found["identity"].count
+    return Recommendation(choice, table, comparison.data.n)
 
 
 def _difference(values: Floats, count: Floats) -> tuple[float, float]:
