@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -53,6 +54,7 @@ html_sidebars = {
         "architecture",
         "changelog",
         "notebooks/**",
+        "benchmarks/**",
     )
 }
 html_copy_source = False
@@ -73,6 +75,14 @@ def bring_notebooks(app: Sphinx) -> None:
     (copies / "index.md").write_text(page, "utf-8")
 
 
+def make_benchmark_pages(app: Sphinx) -> None:
+    """Tables and figures of the benchmarks, from their stored results."""
+    sys.path.insert(0, str(HERE))
+    from benchmark_pages import write_pages
+
+    write_pages()
+
+
 def plain_bar(self: Inliner, match: re.Match[str], lineno: int) -> tuple[str, list, str, list]:
     """Leave a bar as it stands: in docstrings it is an absolute value, never a substitution."""
     end = match.end("start")
@@ -82,3 +92,4 @@ def plain_bar(self: Inliner, match: re.Match[str], lineno: int) -> tuple[str, li
 def setup(app: Sphinx) -> None:
     Inliner.dispatch["|"] = plain_bar
     app.connect("builder-inited", bring_notebooks)
+    app.connect("builder-inited", make_benchmark_pages)

@@ -16,6 +16,7 @@ __all__ = ["Mode", "beta_mle", "binomial_mle", "logistic_gain", "logistic_mle", 
 
 EDGE = 1e-12
 LARGEST_LOG_ODDS = 40.0
+NOISE = 1e-14
 
 Objective = Callable[[Floats], tuple[float, Floats, Floats]]
 
@@ -71,6 +72,11 @@ def maximise(
     for _ in range(0 if converged else steps):
         step = _ascent_step(gradient, -hessian)
         if gradient @ step < tolerance:
+            converged = True
+            break
+        if gradient @ step < NOISE * (1 + abs(value)):  # the value cannot show it; step and stop
+            point = point + step
+            value, gradient, hessian = objective(point)
             converged = True
             break
         step *= min(1.0, longest / float(np.abs(step).max()))

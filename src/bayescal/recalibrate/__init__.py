@@ -1,0 +1,43 @@
+"""Recalibrators: scikit-learn estimators that map predicted probabilities to better ones.
+
+All share `fit(y_prob, y_true)`, `predict_proba(y_prob)` and `transform(y_prob)`. Fit them to cases
+that the model was not trained on.
+"""
+
+from __future__ import annotations
+
+from bayescal.recalibrate._base import Recalibrator
+from bayescal.recalibrate.bbq import BBQRecalibrator
+from bayescal.recalibrate.beta import BetaRecalibrator
+from bayescal.recalibrate.calibration_tree import ProbabilityCalibrationTreeRecalibrator
+from bayescal.recalibrate.classifier import RecalibratedClassifier
+from bayescal.recalibrate.decision_tree import DecisionTreeRecalibrator
+from bayescal.recalibrate.histogram import HistogramRecalibrator
+from bayescal.recalibrate.intercept import InterceptRecalibrator
+from bayescal.recalibrate.isotonic import IsotonicRecalibrator
+from bayescal.recalibrate.logistic import LogisticRecalibrator
+from bayescal.recalibrate.monotone import MonotoneRecalibrator
+from bayescal.recalibrate.spline import SplineRecalibrator
+from bayescal.recalibrate.temperature import TemperatureRecalibrator
+from bayescal.recalibrate.tpm import TPMRecalibrator
+
+__all__ = [
+    "BBQRecalibrator",
+    "BetaRecalibrator",
+    "DecisionTreeRecalibrator",
+    "HistogramRecalibrator",
+    "InterceptRecalibrator",
+    "IsotonicRecalibrator",
+    "LogisticRecalibrator",
+    "MonotoneRecalibrator",
+    "ProbabilityCalibrationTreeRecalibrator",
+    "RecalibratedClassifier",
+    "Recalibrator",
+    "SplineRecalibrator",
+    "TPMRecalibrator",
+    "TemperatureRecalibrator",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

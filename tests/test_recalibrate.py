@@ -1,0 +1,755 @@
+"""Recalibrators against other people's answers, brute force, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicSpline
+from scipy.optimize import brentq, minimize
+from scipy.special import betaln, expit, log_expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from bayescal import recalibrate, simulate
+from bayescal.errors import InputError, SeparationError
+from bayescal.estimators.bpm import fit_bpm_curve
+from bayescal.recalibrate import (
+    BBQRecalibrator,
+    BetaRecalibrator,
+    DecisionTreeRecalibrator,
+    HistogramRecalibrator,
+    InterceptRecalibrator,
+    IsotonicRecalibrator,
+    LogisticRecalibrator,
+    MonotoneRecalibrator,
+    ProbabilityCalibrationTreeRecalibrator,
+    Recalibrator,
+    SplineRecalibrator,
+    TemperatureRecalibrator,
+    TPMRecalibrator,
+)
+from bayescal.recalibrate._pruning import Grown, _subtrees, fold_weights
+
+BOUNDED = BetaRecalibrator()
+EVERY = [
+    InterceptRecalibrator(),
+    LogisticRecalibrator(),
+    TemperatureRecalibrator(),
+    BOUNDED,
+    BetaRecalibrator(constrained=False),
+    IsotonicRecalibrator(),
+    HistogramRecalibrator(),
+    HistogramRecalibrator(30, "width", prior_weight=2, prior_centre="half"),
+    BBQRecalibrator(),
+    SplineRecalibrator(),
+    TPMRecalibrator(),
+    DecisionTreeRecalibrator(),
+    ProbabilityCalibrationTreeRecalibrator(),
+    MonotoneRecalibrator(),
+]
+MONOTONE = (InterceptRecalibrator, IsotonicRecalibrator, MonotoneRecalibrator)
+LIKELIHOOD = (
+    InterceptRecalibrator,
+    LogisticRecalibrator,
+    TemperatureRecalibrator,
+    BetaRecalibrator,
+)
+GRID = np.concatenate([[0, 5e-324, 1e-13], np.linspace(0.001, 0.999, 400), [1 - 1e-13, 1]])
+
+every = pytest.mark.parametrize("recalibrator", EVERY, ids=repr)
+
+
+def data(name: str = "clinical-middle-overconfident", n: int = 300, seed: int = 1) -> Any:
+    """Scores and outcomes, with some equal scores."""
+    y_true, y_prob = simulate.sample(name, n, random_state=seed)
+    return y_prob.round(2), y_true
+
+
+# Other people's answers
+
+
+LOGISTIC = "exact MLE logistic recalibration (intercept,slope), clip eps"
+BETA = "exact MLE beta abm unconstrained (a,b,c), clip eps: logit g=a ln s - b ln(1-s)+c"
+CORP = "CORP (sklearn isotonic): MCB,DSC,UNC"
+
+
+def oracle(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
+    folder = folder / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    return scores, outcomes, json.loads((folder / "estimators.json").read_text())[name]
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_maximum_likelihood_gives_the_exact_answers(shared_data: Path, name: str) -> None:
+    scores, outcomes, known = oracle(shared_data, name)
+    logistic = LogisticRecalibrator().fit(scores, outcomes)
+    assert [logistic.intercept_, logistic.slope_] == pytest.approx(known[LOGISTIC], rel=1e-6)
+    for constrained in (False, True):
+        beta = BetaRecalibrator(constrained).fit(scores, outcomes)
+        assert [beta.a_, beta.b_, beta.c_] == pytest.approx(known[BETA], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["A", "B"])
+def test_beta_agrees_with_betacal_to_its_tolerance(shared_data: Path, name: str) -> None:
+    scores, outcomes, known = oracle(shared_data, name)
+    beta = BetaRecalibrator().fit(scores, outcomes)
+    a, b, m = known["betacal.abm.map [a,b,m]"]
+    assert [beta.a_, beta.b_] == pytest.approx([a, b], abs=1e-3)
+    middle = brentq(lambda s: float(beta.transform([s])[0]) - 0.5, 0.01, 0.99)
+    assert middle == pytest.approx(m, abs=1e-3)
+    found = beta.transform([0.1, 0.5, 0.9])
+    assert found == pytest.approx(known["betacal.abm.predict([.1,.5,.9])"], abs=1e-3)
+    both = LogisticRecalibrator().fit(scores, outcomes)
+    found = both.transform([0.1, 0.5, 0.9])
+    assert found == pytest.approx(known["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
+
+
+CLINICAL = [
+    ("predtools_val_data", "predtools_val_data", "score", "outcome"),
+    ("brcal_hockey_538", "brcal_hockey_538", "score", "outcome"),
+    ("brcal_hockey_rand", "brcal_hockey_rand", "score", "outcome"),
+    ("dcurves_df_binary", "dcurves_df_binary", "score", "outcome"),
+    ("impact_tbi_iecv", "impact_tbi_iecv", "score", "outcome"),
+    ("precip_EMOS", "reliabilitydiag_precip_Niamey_2016", "EMOS", "obs"),
+]
+
+
+@pytest.mark.parametrize(("key", "file", "score", "outcome"), CLINICAL)
+def test_reproduces_r_on_clinical_data(
+    shared_data: Path, key: str, file: str, score: str, outcome: str
+) -> None:
+    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())
+    known = known["recomputed_R"][key]
+    table = np.genfromtxt(
+        shared_data / "data" / "clinical" / f"{file}.csv", delimiter=",", names=True, dtype=None
+    )
+    column = {name.strip('"'): name for name in table.dtype.names}
+    scores, outcomes = table[column[score]], table[column[outcome]]
+    kept = (scores > 0) & (scores < 1) if known.get("n_dropped") else slice(None)
+    scores, outcomes = scores[kept], outcomes[kept]
+    intercept = InterceptRecalibrator().fit(scores, outcomes)
+    assert intercept.shift_ == pytest.approx(known["citl"][0], rel=1e-6, abs=1e-7)
+    logistic = LogisticRecalibrator().fit(scores, outcomes)
+    expected = [known["int_slope"]["(Intercept)"], known["int_slope"]["lp"]]
+    assert [logistic.intercept_, logistic.slope_] == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    beta = BetaRecalibrator(constrained=False).fit(scores, outcomes)
+    expected = [known["beta_cal_abc"][name] for name in "abc"]
+    assert [beta.a_, beta.b_, beta.c_] == pytest.approx(expected, rel=1e-5)
+    bounded = BetaRecalibrator().fit(scores, outcomes)
+    found = [bounded.a_, bounded.b_, bounded.c_]
+    assert found == pytest.approx(bounded_beta(scores, outcomes), rel=1e-3, abs=1e-4)
+
+
+def bounded_beta(scores: Any, outcomes: Any) -> Any:
+    """The constrained fit by a general optimiser."""
+    basis = np.column_stack([np.log(scores), -np.log1p(-scores), np.ones_like(scores)])
+
+    def loss(coef: Any) -> Any:
+        eta = basis @ coef
+        return -np.mean(log_expit(np.where(outcomes == 1, eta, -eta)))
+
+    bounds = [(0, None), (0, None), (None, None)]
+    return minimize(loss, [1, 1, 0], bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-9}).x
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_isotonic_is_scikit_learns(shared_data: Path, name: str) -> None:
+    scores, outcomes, known = oracle(shared_data, name)
+    recalibrated = IsotonicRecalibrator().fit(scores, outcomes).transform(scores)
+    plain = IsotonicRegression(out_of_bounds="clip").fit(scores, outcomes).predict(scores)
+    np.testing.assert_array_equal(recalibrated, plain)
+    miscalibration = np.mean((scores - outcomes) ** 2) - np.mean((recalibrated - outcomes) ** 2)
+    assert miscalibration == pytest.approx(known[CORP][0], rel=1e-6)
+    assert np.abs(scores - recalibrated).mean() == pytest.approx(known["CORP L1: mean|s-iso|"])
+
+
+# Brute force
+
+
+@pytest.mark.parametrize("name", ["D1", "D4", "clinical-low-overconfident"])
+def test_temperature_solves_its_score_equation(name: str) -> None:
+    scores, outcomes = data(name, 2000)
+    z = logit(np.clip(scores, 1e-12, 1 - 1e-12))
+    slope = brentq(lambda b: z @ (outcomes - expit(b * z)), 0.01, 10, xtol=1e-14)
+    assert TemperatureRecalibrator().fit(scores, outcomes).slope_ == pytest.approx(slope, rel=1e-9)
+
+
+@pytest.mark.parametrize("recalibrator", EVERY[:5], ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_cases_get_their_own_maximum(recalibrator: Any, weighted: bool) -> None:
+    """With more scores than the table has rows, the likelihood is still level at the answer."""
+    y_true, y_prob = simulate.sample("D4", 60_000, random_state=2)
+    weight = np.random.default_rng(3).integers(0, 3, y_true.size) if weighted else None
+    fitted = recalibrator.fit(y_prob, y_true, weight)
+    inside = np.clip(y_prob, 1e-12, 1 - 1e-12)
+    columns = {
+        InterceptRecalibrator: [np.ones_like(inside)],
+        LogisticRecalibrator: [np.ones_like(inside), logit(inside)],
+        TemperatureRecalibrator: [logit(inside)],
+        BetaRecalibrator: [np.ones_like(inside), np.log(inside), np.log1p(-inside)],
+    }[type(recalibrator)]
+    miss = y_true - fitted.transform(y_prob)
+    case = np.ones_like(inside) if weight is None else weight
+    for column in columns:
+        assert case @ (column * miss) == pytest.approx(0, abs=1e-8 * (case @ np.abs(column)))
+
+
+@pytest.mark.parametrize("options", [{}, {"prior_weight": 2}, {"prior_centre": "half"}])
+def test_histogram_bins_are_those_of_array_split(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    scores, outcomes = rng.random(100), rng.integers(0, 2, 100)
+    fitted = HistogramRecalibrator(5, **options).fit(scores, outcomes)
+    extra = options.get("prior_weight", 0)
+    for part in np.array_split(np.argsort(scores), 5):
+        expected = (outcomes[part].sum() + extra * scores[part].mean()) / (20 + extra)
+        assert fitted.transform(scores[part]) == pytest.approx(np.full(20, expected))
+
+
+def test_histogram_of_equal_widths() -> None:
+    scores, outcomes = np.array([0, 0.1, 0.2, 0.21, 0.7, 1.0]), [0, 1, 1, 1, 0, 1]
+    laplace = {"prior_weight": 2, "prior_centre": "half"}
+    plain = HistogramRecalibrator(5, "width").fit(scores, outcomes)
+    smooth = HistogramRecalibrator(5, "width", **laplace).fit(scores, outcomes)
+    asked = [0, 0.2, 0.2001, 0.4, 0.5, 0.75, 0.9]
+    np.testing.assert_allclose(plain.transform(asked), [2 / 3, 2 / 3, 1, 1, 0.5, 0, 1])
+    expected = [3 / 5, 3 / 5, 2 / 3, 2 / 3, 0.5, 1 / 3, 2 / 3]
+    np.testing.assert_allclose(smooth.transform(asked), expected)
+
+
+def test_equal_scores_share_a_bin() -> None:
+    scores, outcomes = [0.1, 0.2, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 0, 0, 1]
+    fitted = HistogramRecalibrator(2).fit(scores, outcomes)
+    np.testing.assert_allclose(fitted.transform(scores), [0.2] * 5 + [1])
+
+
+@pytest.mark.parametrize("n", [1, 7, 60, 400])
+def test_bbq_is_its_definition(n: int) -> None:
+    rng = np.random.default_rng(n)
+    scores, outcomes = rng.random(n).round(2), rng.integers(0, 2, n)
+    fewest = max(1, int(np.floor(np.cbrt(n) / 10)))
+    most = min(int(np.ceil(n / 5)), int(np.ceil(10 * np.cbrt(n))))
+    evidence, estimates = [], []
+    for bins in range(fewest, max(fewest, most) + 1):
+        below = np.array([np.count_nonzero(scores < score) for score in scores])
+        place = below * bins // n
+        log_evidence, estimate = 0.0, np.zeros(n)
+        for k in range(bins):
+            inside = place == k
+            if inside.any():
+                centre = np.clip(scores[inside].mean(), 0.005, 0.995)
+                hits, misses = outcomes[inside].sum(), (1 - outcomes[inside]).sum()
+                a, b = 2 * centre, 2 * (1 - centre)
+                log_evidence += betaln(hits + a, misses + b) - betaln(a, b)
+                estimate[inside] = (hits + a) / (hits + misses + 2)
+        evidence.append(log_evidence)
+        estimates.append(estimate)
+    weight = np.exp(np.array(evidence) - np.max(evidence))
+    fitted = BBQRecalibrator().fit(scores, outcomes)
+    np.testing.assert_allclose(fitted.probability_, weight / weight.sum(), rtol=1e-9)
+    expected = weight @ np.array(estimates) / weight.sum()
+    np.testing.assert_allclose(fitted.transform(scores), expected, rtol=1e-9)
+
+
+def authors_spline(scores: Any, outcomes: Any, asked: Any) -> Any:
+    """Gupta et al.'s procedure: least squares over the sorted cases."""
+    order = np.argsort(scores)
+    s, y = scores[order], outcomes[order]
+    t, knots = np.linspace(0, 1, s.size), np.linspace(0, 1, 6)
+    basis = CubicSpline(knots, np.eye(6), bc_type="natural")
+    coef = np.linalg.lstsq(basis(t), np.cumsum(y - s) / s.size)[0]
+    return np.clip(np.interp(asked, s, s + basis.derivative()(t) @ coef), 0, 1)
+
+
+@pytest.mark.parametrize("n", [200, 2000, 20_000])
+def test_spline_is_the_authors_to_order_one_over_n(n: int) -> None:
+    outcomes, scores = simulate.sample("clinical-middle-asymmetric", n, random_state=3)
+    asked = np.linspace(0.02, 0.98, 50)
+    found = SplineRecalibrator().fit(scores, outcomes).transform(asked)
+    np.testing.assert_allclose(found, authors_spline(scores, outcomes, asked), atol=10 / n)
+
+
+def test_spline_is_the_least_squares_of_its_definition() -> None:
+    scores, outcomes = data(n=40)
+    t, knots = (np.arange(200_000) + 0.5) / 200_000, np.linspace(0, 1, 6)
+    distinct = np.unique(scores)
+    share = np.array([np.mean(scores <= s) for s in distinct])
+    error = np.array([np.sum((outcomes - scores)[scores <= s]) / 40 for s in distinct])
+    basis = CubicSpline(knots, np.eye(6), bc_type="natural")
+    target = np.interp(t, np.append(0, share), np.append(0, error))
+    coef = np.linalg.lstsq(basis(t), target)[0]
+    middle = (share + np.append(0, share[:-1])) / 2
+    expected = np.clip(distinct + basis.derivative()(middle) @ coef, 0, 1)
+    found = SplineRecalibrator().fit(scores, outcomes).transform(distinct)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_tpm_is_the_curve_of_algorithm_1() -> None:
+    scores, outcomes = data("D5", 2000)
+    curve = fit_bpm_curve(outcomes, scores)
+    found = TPMRecalibrator().fit(scores, outcomes).transform(GRID)
+    np.testing.assert_array_equal(found, curve.curve(GRID))
+
+
+def penalised(fitted: MonotoneRecalibrator, coef: Any, scores: Any, outcomes: Any) -> float:
+    """What the monotone map maximises, integrated on a fine grid, at another shift and slopes."""
+    knots, z = fitted.knots_, logit(scores)
+    fine = np.linspace(min(z.min(), knots[0]) - 1e-9, max(z.max(), knots[-1]) + 1e-9, 40_001)
+    slope = np.interp((fine[1:] + fine[:-1]) / 2, knots, coef[1:])
+    curve = np.concatenate([[0], np.cumsum(slope * np.diff(fine))])
+    rise = np.interp(z, fine, curve) - np.interp(fitted.centre_, fine, curve)
+    eta = fitted.centre_ + coef[0] + rise
+    rough = fitted.penalty * np.sum(np.diff(coef[1:]) ** 2)
+    pull = 0.01 * (coef[0] ** 2 + np.mean((coef[1:] - 1) ** 2))
+    return float(np.sum(log_expit(np.where(outcomes == 1, eta, -eta))) - (rough + pull) / 2)
+
+
+@pytest.mark.parametrize("penalty", [0, 0.1, 10])
+@pytest.mark.parametrize("name", ["D5", "clinical-middle-asymmetric"])
+def test_monotone_is_the_maximum_of_its_definition(name: str, penalty: float) -> None:
+    outcomes, scores = simulate.sample(name, 400, random_state=5)
+    fitted = MonotoneRecalibrator(penalty=penalty).fit(scores, outcomes)
+    best = np.concatenate([[fitted.shift_], fitted.slopes_])
+    assert (fitted.slopes_ >= 0).all()
+    highest = penalised(fitted, best, scores, outcomes)
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(20):
+            other = best + size * rng.normal(size=best.size)
+            other[1:] = np.maximum(other[1:], 0)
+            assert penalised(fitted, other, scores, outcomes) < highest + 1e-6
+    eta = fitted.centre_ + fitted.shift_
+    assert fitted.transform([expit(fitted.centre_)])[0] == pytest.approx(expit(eta))
+
+
+def test_monotone_is_logistic_when_the_penalty_is_large() -> None:
+    outcomes, scores = simulate.sample("clinical-middle-overconfident", 5000, random_state=5)
+    smooth = MonotoneRecalibrator(penalty=1e9).fit(scores, outcomes)
+    straight = LogisticRecalibrator().fit(scores, outcomes)
+    np.testing.assert_allclose(smooth.transform(GRID), straight.transform(GRID), atol=1e-3)
+
+
+# Trees
+
+
+def test_subtrees_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    place = np.arange(120.0)[:, None]
+    outcomes = (rng.random(120) < np.linspace(0.1, 0.9, 120)).astype(float)
+    fitted = DecisionTreeRegressor(min_samples_leaf=3).fit(place, outcomes)
+    tree = fitted.tree_
+    loss = tree.impurity * tree.weighted_n_node_samples
+    alphas, kept = _subtrees(Grown(fitted, tree.value, loss, loss))
+    path = fitted.cost_complexity_pruning_path(place, outcomes)
+    np.testing.assert_allclose(alphas, np.unique(path.ccp_alphas), atol=1e-12)
+    for middle, terminal in zip((alphas[1:] + alphas[:-1]) / 2, kept[:-1], strict=True):
+        between = DecisionTreeRegressor(min_samples_leaf=3, ccp_alpha=middle)
+        assert between.fit(place, outcomes).get_n_leaves() == terminal.sum()
+
+
+def test_folds_deal_out_the_cases_in_turn() -> None:
+    folds = list(fold_weights(np.array([1.0, 3.0, 0.5, 0.0, 2.5]), 3))
+    outside = np.array([held for _, held in folds])
+    np.testing.assert_allclose(outside.sum(axis=0), [1, 3, 0.5, 0, 2.5])
+    np.testing.assert_allclose(outside[:, 0], [1, 0, 0])
+    np.testing.assert_allclose(outside[:, 1], [1, 1, 1])
+    np.testing.assert_allclose(outside[:, 2], [0, 0.5, 0])
+    for inside, held in folds:
+        np.testing.assert_allclose(inside + held, [1, 3, 0.5, 0, 2.5])
+
+
+def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:
+    scores, outcomes = data("D4", 400, seed=4)
+    order = np.lexsort((outcomes, scores))
+    s, y = scores[order], outcomes[order].astype(float)
+    place = np.unique(s, return_inverse=True)[1][:, None].astype(float)
+    options: dict[str, Any] = {"min_samples_leaf": 5, "max_leaf_nodes": 64, "random_state": 0}
+    path = DecisionTreeRegressor(**options).fit(place, y).cost_complexity_pruning_path(place, y)
+    alphas = np.unique(np.maximum(path.ccp_alphas, 0))
+    between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), 1.0)
+    lost = np.zeros(between.size)
+    for fold in range(10):
+        held = np.arange(400) % 10 == fold
+        for j, alpha in enumerate(between):
+            tree = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(place[~held], y[~held])
+            lost[j] += np.sum((tree.predict(place[held]) - y[held]) ** 2)
+    alpha = between[np.flatnonzero(lost < lost.min() + 1e-9)[-1]]
+    best = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(place, y)
+    found = DecisionTreeRecalibrator().fit(scores, outcomes)
+    assert 1 < found.levels_.size < 64
+    np.testing.assert_allclose(found.transform(s), best.predict(place))
+
+
+def test_calibration_tree_of_one_leaf_is_logistic() -> None:
+    scores, outcomes = data(n=400)
+    tree = ProbabilityCalibrationTreeRecalibrator(max_leaves=1, shrinkage=0).fit(scores, outcomes)
+    straight = LogisticRecalibrator().fit(scores, outcomes)
+    np.testing.assert_allclose(tree.coefficients_, [[straight.intercept_, straight.slope_]])
+
+
+def test_calibration_tree_fits_each_group_its_own_line() -> None:
+    rng = np.random.default_rng(6)
+    scores, group = rng.uniform(0.05, 0.6, 4000), rng.integers(0, 2, 4000)
+    outcomes = rng.random(4000) < np.where(group == 1, scores, scores / 4)
+    X = np.column_stack([rng.normal(size=4000), group])
+    tree = ProbabilityCalibrationTreeRecalibrator(max_leaves=2, shrinkage=0)
+    tree.fit(scores, outcomes, X=X)
+    assert tree.n_leaves_ == 2
+    for value in (0, 1):
+        own = group == value
+        alone = LogisticRecalibrator().fit(scores[own], outcomes[own]).transform(scores[own])
+        np.testing.assert_allclose(tree.transform(scores[own], X[own]), alone, rtol=1e-6)
+    together = LogisticRecalibrator().fit(scores, outcomes).transform(scores)
+    gain = np.mean((together - outcomes) ** 2) - np.mean(
+        (tree.transform(scores, X) - outcomes) ** 2
+    )
+    assert gain > 0.005
+
+
+def test_calibration_tree_prunes_features_that_say_nothing() -> None:
+    rng = np.random.default_rng(7)
+    scores = rng.uniform(0.2, 0.8, 1000)
+    outcomes, X = rng.random(1000) < scores, rng.normal(size=(1000, 3))
+    assert ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, X=X).n_leaves_ <= 2
+
+
+def test_calibration_tree_wants_the_features_it_was_fitted_to() -> None:
+    scores, outcomes = data(n=60)
+    X = np.arange(120.0).reshape(60, 2)
+    tree = ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, X=X)
+    with pytest.raises(InputError, match=r"X has 0 features, but .* is expecting 2"):
+        tree.transform(scores)
+    with pytest.raises(InputError, match="X has 59 observations but y_prob has 60"):
+        tree.predict(scores, X[1:])
+    with pytest.raises(InputError, match="X has 59 observations"):
+        tree.fit(scores, outcomes, X=X[1:])
+
+
+# What holds for all
+
+
+@every
+def test_probabilities_and_labels(recalibrator: Any) -> None:
+    scores, outcomes = data("D1", 500)
+    recalibrated = recalibrator.fit(scores, outcomes).transform(GRID)
+    assert recalibrated.shape == GRID.shape
+    assert np.isfinite(recalibrated).all()
+    assert recalibrated.min() >= 0
+    assert recalibrated.max() <= 1
+    if isinstance(recalibrator, MONOTONE) or recalibrator is BOUNDED:
+        assert (np.diff(recalibrated) >= 0).all()
+    proba = recalibrator.predict_proba(GRID)
+    np.testing.assert_array_equal(proba[:, 1], recalibrated)
+    np.testing.assert_array_equal(proba[:, 0], 1 - recalibrated)
+    np.testing.assert_array_equal(recalibrator.predict(GRID), recalibrated > 0.5)
+
+
+@every
+@pytest.mark.parametrize("name", ["D5", "clinical-low-shifted"])
+def test_comes_near_the_truth(recalibrator: Any, name: str) -> None:
+    truth = simulate.truth(name)
+    y_true, y_prob = truth.sample(20_000, random_state=1)
+    before = np.abs(y_prob - truth.curve(y_prob)).mean()
+    after = np.abs(recalibrator.fit(y_prob, y_true).transform(y_prob) - truth.curve(y_prob)).mean()
+    stiff = isinstance(recalibrator, TemperatureRecalibrator | InterceptRecalibrator)
+    coarse = getattr(recalibrator, "binning", None) == "width"
+    assert after < (before if stiff or coarse else min(0.03, 0.7 * before))
+
+
+@every
+@pytest.mark.parametrize("n", [300, 4000])
+def test_the_order_of_the_cases_does_not_matter(recalibrator: Any, n: int) -> None:
+    scores, outcomes = data(n=n)
+    if n > 2048:
+        scores = scores + np.random.default_rng(0).uniform(-1e-3, 1e-3, n).clip(-scores, 1 - scores)
+    found = recalibrator.fit(scores, outcomes).transform(GRID)
+    order = np.random.default_rng(1).permutation(n)
+    shuffled = recalibrator.fit(scores[order], outcomes[order]).transform(GRID)
+    np.testing.assert_allclose(shuffled, found, rtol=1e-7, atol=1e-10)
+
+
+@every
+def test_whole_weights_are_repeats(recalibrator: Any) -> None:
+    scores, outcomes = data()
+    weight = np.random.default_rng(2).integers(0, 4, scores.size)
+    weighted = recalibrator.fit(scores, outcomes, weight).transform(GRID)
+    repeated = recalibrator.fit(np.repeat(scores, weight), np.repeat(outcomes, weight))
+    np.testing.assert_allclose(weighted, repeated.transform(GRID), rtol=1e-7, atol=1e-10)
+
+
+@every
+def test_the_scale_of_sampling_weights_does_not_matter(recalibrator: Any) -> None:
+    scores, outcomes = data()
+    weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
+    found = recalibrator.fit(scores, outcomes, weight).transform(GRID)
+    scaled = recalibrator.fit(scores, outcomes, 7.3 * weight).transform(GRID)
+    np.testing.assert_allclose(scaled, found, rtol=1e-6, atol=1e-8)
+
+
+def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
+    rng = np.random.default_rng(8)
+    scores, outcomes = data()
+    X = rng.normal(size=(300, 2)).round(1)
+    weight, order = rng.integers(0, 4, 300), rng.permutation(300)
+    tree = ProbabilityCalibrationTreeRecalibrator(min_cases=5)
+    weighted = tree.fit(scores, outcomes, weight, X=X).transform(scores, X)
+    s, y, features = (np.repeat(part, weight, axis=0) for part in (scores, outcomes, X))
+    np.testing.assert_allclose(tree.fit(s, y, X=features).transform(scores, X), weighted)
+    tree.fit(scores[order], outcomes[order], weight[order], X=X[order])
+    np.testing.assert_allclose(tree.transform(scores, X), weighted)
+
+
+@every
+def test_one_two_and_no_columns_are_the_same(recalibrator: Any) -> None:
+    scores, outcomes = data()
+    found = recalibrator.fit(scores, outcomes).transform(scores)
+    for form in (scores[:, None], np.column_stack([1 - scores, scores])):
+        np.testing.assert_array_equal(recalibrator.transform(form), found)
+        np.testing.assert_array_equal(recalibrator.fit(form, outcomes).transform(scores), found)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["well", "died"], ["died", "well"]),
+        ([False, True], [False, True]),
+        ([-1, 1], [-1, 1]),
+        ([1, 2], [1, 2]),
+        ([0.0, 1.0], [0.0, 1.0]),
+        (np.array(["a", "b"], dtype=object), ["a", "b"]),
+    ],
+)
+def test_any_two_labels(labels: Any, expected: Any) -> None:
+    scores, outcomes = data()
+    fitted = LogisticRecalibrator().fit(scores, np.asarray(labels)[outcomes])
+    assert fitted.classes_.tolist() == expected
+    event = outcomes if expected[0] == np.asarray(labels)[0] else 1 - outcomes
+    assert fitted.slope_ == pytest.approx(LogisticRecalibrator().fit(scores, event).slope_)
+    assert set(fitted.predict(scores)) <= set(expected)
+
+
+def test_classes_in_the_order_of_the_columns() -> None:
+    scores, outcomes = data()
+    labels = np.array(["well", "died"])[outcomes]
+    fitted = LogisticRecalibrator().fit(scores, labels, classes=["well", "died"])
+    assert fitted.classes_.tolist() == ["well", "died"]
+    assert fitted.slope_ == LogisticRecalibrator().fit(scores, outcomes).slope_
+
+
+# More than two classes
+
+
+def three_classes(n: int = 600) -> tuple[Any, Any]:
+    rng = np.random.default_rng(9)
+    logits = rng.normal(size=(n, 3))
+    proba = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
+    truth = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return proba, (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1)
+
+
+@every
+def test_each_of_more_classes_against_the_rest(recalibrator: Any) -> None:
+    proba, labels = three_classes()
+    names = np.array(["x", "y", "z"])
+    fitted = recalibrator.fit(proba, names[labels])
+    assert fitted.classes_.tolist() == ["x", "y", "z"]
+    found = fitted.predict_proba(proba)
+    each = [type(recalibrator)(**recalibrator.get_params()) for _ in names]
+    alone = np.column_stack(
+        [one.fit(proba[:, j], labels == j).transform(proba[:, j]) for j, one in enumerate(each)]
+    )
+    np.testing.assert_allclose(found, alone / alone.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(fitted.transform(proba), found)
+    np.testing.assert_array_equal(fitted.predict(proba), names[found.argmax(axis=1)])
+    assert np.mean(np.log(found[np.arange(600), labels] + 1e-9)) > np.mean(
+        np.log(proba[np.arange(600), labels])
+    ) or isinstance(recalibrator, IsotonicRecalibrator | DecisionTreeRecalibrator)
+
+
+def test_no_class_likely_is_all_alike() -> None:
+    fitted = IsotonicRecalibrator().fit(np.eye(3).repeat(2, axis=0), [0, 0, 1, 1, 2, 2])
+    third = np.full((1, 3), 1 / 3)
+    fitted.recalibrators_ = [IsotonicRecalibrator().fit([0, 1], [0, 0]) for _ in range(3)]
+    np.testing.assert_allclose(fitted.predict_proba(third), third)
+
+
+def test_a_class_that_fails_is_named() -> None:
+    proba, labels = three_classes(30)
+    labels = np.where(labels == 2, 0, labels)
+    with pytest.raises(SeparationError, match="Class 2 against the rest: y_true is perfectly"):
+        LogisticRecalibrator().fit(proba, labels, classes=[0, 1, 2])
+    assert HistogramRecalibrator().fit(proba, labels, classes=[0, 1, 2]).classes_.size == 3
+
+
+# Awkward data
+
+
+@pytest.mark.parametrize("recalibrator", [r for r in EVERY if isinstance(r, LIKELIHOOD)], ids=repr)
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_has_no_maximum(recalibrator: Any, label: int) -> None:
+    with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
+        recalibrator.fit(np.linspace(0.6, 0.9, 20), np.full(20, label))
+
+
+@pytest.mark.parametrize(
+    "recalibrator", [r for r in EVERY if not isinstance(r, LIKELIHOOD)], ids=repr
+)
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_moves_the_rest_towards_it(recalibrator: Any, label: int) -> None:
+    scores = np.linspace(0.2, 0.8, 40)
+    found = recalibrator.fit(scores, np.full(40, label)).transform(scores)
+    assert np.abs(found - label).mean() < 0.3
+    assert recalibrator.classes_.tolist() == [0, 1]
+    assert (recalibrator.predict(scores) == label).all()
+
+
+@pytest.mark.parametrize(
+    ("recalibrator", "outcomes"),
+    [
+        (LogisticRecalibrator(), np.arange(20) > 9),
+        (LogisticRecalibrator(), np.arange(20) < 10),
+        (TemperatureRecalibrator(), np.arange(20) > 9),
+        (BetaRecalibrator(), np.arange(20) > 9),
+        (BetaRecalibrator(constrained=False), np.arange(20) < 10),
+    ],
+)
+def test_separation_is_named_not_estimated(recalibrator: Any, outcomes: Any) -> None:
+    with pytest.raises(SeparationError, match="perfectly separated"):
+        recalibrator.fit(np.linspace(0.05, 0.95, 20), outcomes)
+
+
+def test_separation_is_found_among_many_scores() -> None:
+    scores = np.random.default_rng(0).permutation(np.linspace(0.01, 0.99, 5001))
+    for recalibrator in (LogisticRecalibrator(), BetaRecalibrator()):
+        with pytest.raises(SeparationError):
+            recalibrator.fit(scores, scores > 0.49998)
+
+
+def test_a_falling_curve_is_level_at_best_under_the_constraint() -> None:
+    scores = np.linspace(0.05, 0.95, 20)
+    fitted = BetaRecalibrator().fit(scores, np.arange(20) < 5)
+    assert (fitted.a_, fitted.b_) == (0, 0)
+    np.testing.assert_allclose(fitted.transform(GRID), 0.25)
+
+
+@every
+@pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
+def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score: float) -> None:
+    scores, outcomes = np.full(40, score), np.arange(40) % 4 == 0
+    if isinstance(recalibrator, LogisticRecalibrator | BetaRecalibrator):
+        with pytest.raises(SeparationError, match="too few distinct scores"):
+            recalibrator.fit(scores, outcomes)
+    else:
+        found = recalibrator.fit(scores, outcomes).transform([score])[0]
+        assert found == pytest.approx(0.25, abs=0.06)
+
+
+@every
+@settings(max_examples=40)
+@given(
+    cases=st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1e-300, 0.1, 0.3, np.nextafter(0.3, 1), 0.5, 0.9, 1.0]),
+            st.integers(0, 1),
+            st.sampled_from([0.25, 1.0, 2.0]),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_anything_gives_probabilities_or_says_why_not(recalibrator: Any, cases: Any) -> None:
+    scores, outcomes, weight = np.array(cases).T
+    try:
+        found = recalibrator.fit(scores, outcomes, weight).transform(GRID)
+    except SeparationError:
+        assert isinstance(recalibrator, LIKELIHOOD)
+        return
+    assert np.isfinite(found).all()
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.2, 0.4], [0, 1, 1]), "y_true has 3 observations but y_prob has 2"),
+        (([0.2, 1.4], [0, 1]), r"y_prob\[1\] = 1.4 is outside"),
+        (([0.2, np.nan], [0, 1]), "is missing"),
+        (([[0.2, 0.8], [0.2, 1.8]], [0, 1]), r"y_prob\[:, 1\]\[1\] = 1.8"),
+        (([[0.2, 0.8], [0.5, 0.2]], [0, 1]), r"y_prob\[1\] sums to 0.7"),
+        (([], []), "is empty"),
+        ((np.empty((2, 0)), [0, 1]), "a minimum of 1 is required"),
+        (([0.2, 0.4], None), "y_true is missing"),
+        (([0.2, 0.4], ["a", None]), r"y_true\[1\] is None, not a label"),
+        (([0.2, 0.4], [0.0, np.nan]), r"y_true\[1\] is nan, not a label"),
+        (([0.2, 0.4], [0.0, np.inf]), r"y_true\[1\] is inf, not a label"),
+        (([0.2, 0.4], np.array(["a", 1], dtype=object)), "mixes labels of types"),
+        (([0.2, 0.4, 0.6], ["a", "b", "c"]), r"3 classes \('a', 'b', 'c'\) but .* for 2"),
+        (([0.2, 0.4, 0.6], [0.1, 0.2, 0.35]), "Unknown label type"),
+        (([0.2, 0.4], ["a", "a"]), r"1 class \('a'\) but .* for 2. Name them all"),
+        (([[0.2, 0.3, 0.5]] * 2, [0, 1]), "2 classes .* for 3. Name them all"),
+        (([0.2, 0.4], [0, 1], [1, -1]), "sample_weight"),
+        (([0.2, 0.4], [0, 1], [0, 0]), "zero everywhere"),
+    ],
+)
+def test_refuses_what_are_not_probabilities_and_labels(arguments: Any, message: str) -> None:
+    for recalibrator in (LogisticRecalibrator(), IsotonicRecalibrator()):
+        with pytest.raises(InputError, match=message):
+            recalibrator.fit(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (["a"], "classes has 1"),
+        (["a", "a"], "twice"),
+        (["a", "c"], "y_true holds the class 'b', which classes does not list"),
+    ],
+)
+def test_refuses_classes_that_do_not_fit(classes: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        IsotonicRecalibrator().fit([0.2, 0.4], ["a", "b"], classes=classes)
+
+
+def test_refuses_other_columns_than_it_was_fitted_to() -> None:
+    two = IsotonicRecalibrator().fit([0.2, 0.4], [0, 1])
+    with pytest.raises(InputError, match="y_prob has 3 columns, but 2 classes"):
+        two.predict([[0.2, 0.3, 0.5]])
+    three = IsotonicRecalibrator().fit(*three_classes(30))
+    with pytest.raises(InputError, match="y_prob has 1 column, but 3 classes"):
+        three.transform([0.2, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("recalibrator", "message"),
+    [
+        (HistogramRecalibrator(n_bins=0), "n_bins must be a whole number of at least 1"),
+        (HistogramRecalibrator(n_bins=2.5), "n_bins"),
+        (HistogramRecalibrator(binning="quantile"), "binning must be one of 'mass', 'width'"),
+        (HistogramRecalibrator(prior_weight=-1), "prior_weight must be a finite number"),
+        (HistogramRecalibrator(prior_weight=np.inf), "prior_weight"),
+        (HistogramRecalibrator(prior_centre="mean"), "prior_centre must be one of"),
+        (SplineRecalibrator(n_knots=2), "n_knots must be a whole number of at least 3"),
+        (MonotoneRecalibrator(n_knots=True), "n_knots"),
+        (MonotoneRecalibrator(penalty=np.nan), "penalty"),
+        (DecisionTreeRecalibrator(max_leaves=0), "max_leaves"),
+        (DecisionTreeRecalibrator(min_cases=0), "min_cases"),
+        (DecisionTreeRecalibrator(n_folds=1), "n_folds must be a whole number of at least 2"),
+        (ProbabilityCalibrationTreeRecalibrator(shrinkage=-1), "shrinkage"),
+        (ProbabilityCalibrationTreeRecalibrator(n_folds=1), "n_folds"),
+    ],
+)
+def test_refuses_options_out_of_range(recalibrator: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        recalibrator.fit([0.2, 0.4], [0, 1])
+
+
+def test_the_table_holds_every_recalibrator() -> None:
+    classes = {getattr(recalibrate, name) for name in recalibrate.__all__}
+    written = {kind for kind in classes if issubclass(kind, Recalibrator)} - {Recalibrator}
+    assert written == {type(recalibrator) for recalibrator in EVERY}

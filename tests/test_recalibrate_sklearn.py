@@ -1,0 +1,328 @@
+"""Recalibrators as scikit-learn estimators: its own checks, pipelines, copies, wrapped models."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.utils
+from scipy.special import softmax
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils import estimator_checks
+from sklearn.utils.validation import check_is_fitted
+
+from bayescal import recalibrate
+from bayescal.errors import InputError
+from bayescal.recalibrate import (
+    BetaRecalibrator,
+    DecisionTreeRecalibrator,
+    HistogramRecalibrator,
+    IsotonicRecalibrator,
+    LogisticRecalibrator,
+    MonotoneRecalibrator,
+    ProbabilityCalibrationTreeRecalibrator,
+    RecalibratedClassifier,
+    Recalibrator,
+)
+
+KINDS = sorted(
+    (
+        kind
+        for name in recalibrate.__all__
+        if issubclass(kind := getattr(recalibrate, name), Recalibrator) and kind is not Recalibrator
+    ),
+    key=lambda kind: kind.__name__,
+)
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+def data(n: int = 300, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    scores = rng.uniform(0.02, 0.98, n)
+    return scores, (rng.random(n) < scores**1.5).astype(int)
+
+
+# The checks of scikit-learn
+
+
+def squashed(X: Any, number: int) -> Any:
+    """Probabilities of so many classes out of any features, in part informative."""
+    columns = np.arange(number) + 1
+    signal = X @ np.cos(np.outer(np.arange(X.shape[1]) + 1, 2 * columns))
+    noise = 3 * np.sin(1e3 * np.outer(X.sum(axis=1), columns))
+    proba = softmax(np.round(signal + noise, 6), axis=1)
+    return proba[:, 1] if number == 2 else proba
+
+
+class Squashing:
+    """A recalibrator that takes any features: what scikit-learn's checks feed to estimators."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        X = self._read(X, reset=True)
+        labels = np.unique(np.asarray(y)) if y is not None else np.zeros(2)
+        number = max(2, labels.size) if labels.size < 9 else 2
+        return super().fit(squashed(X, number), y, sample_weight)  # type: ignore[misc]
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def _recalibrated(self, X: Any) -> Any:
+        check_is_fitted(self)
+        proba = squashed(self._read(X, reset=False), self.classes_.size)
+        return super()._recalibrated(proba)  # type: ignore[misc]
+
+    def _read(self, X: Any, reset: bool) -> Any:
+        from sklearn.utils.validation import validate_data
+
+        return validate_data(self, X, dtype=np.float64, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False
+        return tags
+
+
+def squashing(kind: Any) -> Any:
+    """The recalibrator behind features, under its own name and importable for pickling."""
+
+    def _fit_classes(self: Any, proba: Any, code: Any, weights: Any) -> None:
+        self.recalibrators_ = [
+            kind(**self.get_params()).fit(proba[:, j], code == j, weights)
+            for j in range(proba.shape[1])
+        ]
+
+    body = {"__module__": __name__, "__init__": kind.__init__, "_fit_classes": _fit_classes}
+    return type(f"Squashing{kind.__name__}", (Squashing, kind), body)
+
+
+PROBES = {kind: squashing(kind) for kind in KINDS}
+globals().update({probe.__name__: probe for probe in PROBES.values()})
+QUICK = {
+    DecisionTreeRecalibrator: {"n_folds": 2, "max_leaves": 4},
+    ProbabilityCalibrationTreeRecalibrator: {"n_folds": 2, "max_leaves": 4},
+}
+
+EXCLUDED = {
+    "check_classifiers_train": "wants 83 % right, from features; ours are as good as the scores",
+    "check_supervised_y_2d": "a column of labels is read as a vector, without a warning",
+}
+NEEDS_A_SWITCH = "check_array_api_input"  # skips unless SciPy is told to take other arrays
+EXCLUDED_FOR = {
+    ("TemperatureRecalibrator", "check_classifiers_one_label"): "scores below 1/2 stay below it",
+}
+
+
+def checks() -> Iterator[Any]:
+    if not hasattr(estimator_checks, "estimator_checks_generator"):
+        return
+    for kind, probe in PROBES.items():
+        estimator = probe(**QUICK.get(kind, {}))
+        for _, check in estimator_checks.estimator_checks_generator(estimator):
+            name = check.func.__name__
+            if name == NEEDS_A_SWITCH:
+                continue
+            reason = EXCLUDED_FOR.get((kind.__name__, name), EXCLUDED.get(name))
+            marks = [pytest.mark.xfail(reason=reason)] if reason else []
+            yield pytest.param(estimator, check, id=f"{kind.__name__}-{name}", marks=marks)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+UNSQUASHED = [
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_estimators_unfitted",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@each_kind
+def test_checks_that_need_no_features(kind: Any) -> None:
+    for name in UNSQUASHED:
+        check = getattr(estimator_checks, name, None)  # some came later than 1.5
+        if check is not None:
+            check(kind.__name__, kind())
+
+
+def test_tags_are_those_of_isotonic_regression() -> None:
+    assert is_classifier(LogisticRecalibrator())
+    get_tags = getattr(sklearn.utils, "get_tags", None)
+    if get_tags is None:
+        pytest.skip("tags came with scikit-learn 1.6")
+    ours, theirs = get_tags(LogisticRecalibrator()), get_tags(IsotonicRegression())
+    assert ours.input_tags == theirs.input_tags
+    assert ours.transformer_tags == theirs.transformer_tags
+    assert ours.estimator_type == "classifier"
+
+
+# Copies
+
+
+@each_kind
+def test_copies_and_pickles(kind: Any) -> None:
+    scores, y = data()
+    fitted = kind().fit(scores, y)
+    found = fitted.predict_proba(scores)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(scores), found)
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        copy.transform(scores)
+    np.testing.assert_array_equal(copy.fit(scores, y).predict_proba(scores), found)
+
+
+def test_options_can_be_set() -> None:
+    scores, y = data()
+    recalibrator = HistogramRecalibrator().set_params(n_bins=3)
+    assert recalibrator.fit(scores, y).levels_.size == 3
+    search = GridSearchCV(HistogramRecalibrator(), {"n_bins": [1, 5]}, scoring="neg_log_loss")
+    assert search.fit(scores[:, None], y).best_params_ == {"n_bins": 5}
+
+
+# Pipelines
+
+
+def only_positive(proba: Any) -> Any:
+    return proba[:, 1]
+
+
+def test_in_pipelines() -> None:
+    scores, y = data()
+    last = make_pipeline(FunctionTransformer(only_positive), BetaRecalibrator())
+    both = np.column_stack([1 - scores, scores])
+    alone = BetaRecalibrator().fit(scores, y)
+    np.testing.assert_allclose(
+        last.fit(both, y).predict_proba(both), alone.predict_proba(scores), rtol=1e-12
+    )
+    middle = make_pipeline(IsotonicRecalibrator(), LogisticRecalibrator())
+    found = middle.fit(scores, (np.arange(300) % 3 == 0).astype(int)).transform(scores)
+    assert ((found > 0) & (found < 1)).all()
+
+
+def test_weights_are_routed_and_labels_are_not_metadata() -> None:
+    requests = LogisticRecalibrator().get_metadata_routing()
+    assert set(requests.fit.requests) == {"sample_weight"}
+    assert not requests.predict_proba.requests
+    assert not requests.transform.requests
+    tree = ProbabilityCalibrationTreeRecalibrator().get_metadata_routing()
+    assert set(tree.fit.requests) == {"sample_weight"}
+
+
+# Wrapped classifiers
+
+
+def model(classes: int = 2) -> tuple[Any, Any, Any]:
+    X, y = make_classification(
+        900, 8, n_informative=5, n_classes=classes, flip_y=0.2, random_state=1
+    )
+    return GaussianNB().fit(X[:300], y[:300]), X[300:], y[300:]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@each_kind
+def test_wraps_a_fitted_classifier(kind: Any, classes: int) -> None:
+    fitted, X, y = model(classes)
+    wrapped = RecalibratedClassifier(fitted, kind()).fit(X[:300], y[:300])
+    proba = wrapped.predict_proba(X[300:])
+    assert proba.shape == (300, classes)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(wrapped.predict(X), wrapped.predict_proba(X).argmax(axis=1))
+    given = fitted.predict_proba(X[:300])
+    features = {"X": X[:300]} if kind.uses_features else {}
+    alone = kind().fit(given, y[:300], **features)
+    assert wrapped.classes_.tolist() == list(range(classes))
+    np.testing.assert_array_equal(
+        wrapped.predict_proba(X[:300]), alone.predict_proba(given, **features)
+    )
+
+
+def test_the_classifier_is_not_fitted_again() -> None:
+    fitted, X, y = model()
+    before = fitted.predict_proba(X)
+    wrapped = RecalibratedClassifier(fitted)
+    assert clone(wrapped).estimator is fitted
+    scores = cross_val_score(wrapped, X, y, cv=3, scoring="neg_log_loss")
+    raw = cross_val_score(RecalibratedClassifier(fitted, BetaRecalibrator()), X, y, cv=3)
+    assert scores.shape == raw.shape == (3,)
+    np.testing.assert_array_equal(fitted.predict_proba(X), before)
+    again = pickle.loads(pickle.dumps(wrapped.fit(X, y)))
+    np.testing.assert_array_equal(again.predict_proba(X), wrapped.predict_proba(X))
+    assert wrapped.set_params(recalibrator=MonotoneRecalibrator()).fit(X, y).predict(X).size == 600
+
+
+def test_agrees_with_scikit_learns_own_wrapper() -> None:
+    """Isotonic calibration of a frozen classifier, refitted on the same cases."""
+    frozen = pytest.importorskip("sklearn.frozen")
+    from sklearn.calibration import CalibratedClassifierCV
+
+    fitted, X, y = model()
+    theirs = CalibratedClassifierCV(
+        frozen.FrozenEstimator(fitted), method="isotonic", ensemble=False
+    )
+    ours = RecalibratedClassifier(frozen.FrozenEstimator(fitted), IsotonicRecalibrator())
+    expected = theirs.fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(ours.fit(X, y).predict_proba(X), expected, atol=1e-12)
+
+
+def test_classes_of_the_classifier_that_new_cases_lack() -> None:
+    fitted, X, y = model(3)
+    two = y < 2
+    wrapped = RecalibratedClassifier(fitted, HistogramRecalibrator()).fit(X[two], y[two])
+    assert wrapped.classes_.tolist() == [0, 1, 2]
+    assert wrapped.predict_proba(X).shape == (600, 3)
+    assert set(wrapped.predict(X)) <= {0, 1}
+
+
+def test_weights_reach_the_recalibrator() -> None:
+    fitted, X, y = model()
+    weight = np.random.default_rng(0).integers(0, 3, y.size)
+    weighted = RecalibratedClassifier(fitted).fit(X, y, sample_weight=weight)
+    repeated = RecalibratedClassifier(fitted).fit(
+        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+
+
+def test_refuses_what_it_cannot_wrap() -> None:
+    _, X, y = model()
+    with pytest.raises(NotFittedError):
+        RecalibratedClassifier(LogisticRegression()).fit(X, y)
+    with pytest.raises(InputError, match="LinearSVC, which has no predict_proba"):
+        RecalibratedClassifier(LinearSVC().fit(X, y)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), GaussianNB()).fit(X, y)
+    assert RecalibratedClassifier(pipeline).fit(X, y).predict(X).shape == y.shape
+
+
+def test_data_frames_and_other_arrays() -> None:
+    pandas = pytest.importorskip("pandas")
+    scores, y = data()
+    found = LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y)).transform(scores)
+    np.testing.assert_array_equal(found, LogisticRecalibrator().fit(scores, y).transform(scores))
+    frame = pandas.DataFrame({"no": 1 - scores, "yes": scores})
+    labels = pandas.Series(np.where(y == 1, "yes", "no"), dtype="category")
+    np.testing.assert_array_equal(LogisticRecalibrator().fit(frame, labels).transform(frame), found)
+    with pytest.raises(InputError, match="same index labels in different orders"):
+        LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y).iloc[::-1])
