@@ -68,8 +68,9 @@ def coverage(
     methods : sequence of str, or mapping
         Built-in methods by name: a family of curves ("logistic", "beta", ...) for the equal-tailed
         interval of its posterior, "average" for the hull of the averaged one, "ladder" for the
-        average and each of its families from one fit of each, "ece_percentile", "ece_basic",
-        "bins_beta11", "logistic_ici".
+        average and each of its families from one fit of each; "ece", "debiased" and "smooth" for
+        the percentile and the basic bootstrap of an estimator ("ece_percentile" and "ece_basic"
+        for one of them); "bins_beta11"; and "logistic_ici" and "rcs_ici", simulated.
         A mapping gives names to your own functions `(data, rng) -> (lower, upper)`; its values
         may be names of built-in methods too. A function may also give several intervals at once,
         as a mapping: their names become the methods'.

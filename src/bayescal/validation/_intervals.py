@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
-from bayescal._newton import EDGE, logistic_mle
 from bayescal._validate import Floats
 from bayescal.comparison.ladder import AVERAGED, compare
 from bayescal.curves import CURVES, Curve, as_curve
 from bayescal.data import CalibrationData
-from bayescal.errors import SeparationError
+from bayescal.errors import InputError
+from bayescal.estimators import estimator_interval, ici_interval
 from bayescal.functionals import CurveDraws, tce
 from bayescal.inference.importance import sample_importance
 from bayescal.population import draw_population
@@ -32,7 +31,8 @@ __all__ = ["METHODS", "Interval", "posterior_interval"]
 Interval = tuple[float, float]
 
 DRAWS = 4000
-RESAMPLES = 1000
+RESAMPLES = 500
+SIMULATIONS = 1000
 BINS = 10
 
 
@@ -70,16 +70,55 @@ def average_interval(data: CalibrationData, rng: np.random.Generator, ci_prob: f
     return found.posterior.interval("tce", ci_prob)
 
 
+def bootstrap(
+    data: CalibrationData,
+    rng: np.random.Generator,
+    ci_prob: float,
+    *,
+    estimator: str,
+    short: str,
+    **options: Any,
+) -> dict[str, Interval]:
+    """Percentile and basic (reflected) bootstrap of an estimator, from the same resamples.
+
+    All of (0, 1) when the estimator is undefined on these data.
+    """
+    y_true, y_prob, weight = data.to_arrays()
+    try:
+        found = estimator_interval(
+            y_true,
+            y_prob,
+            estimator,
+            ci_prob=ci_prob,
+            resamples=RESAMPLES,
+            sample_weight=weight,
+            random_state=rng,
+            **options,
+        )
+    except InputError:
+        return {f"{short}_percentile": (0.0, 1.0), f"{short}_basic": (0.0, 1.0)}
+    reflected = (2 * found.estimate - found.upper, 2 * found.estimate - found.lower)
+    return {
+        f"{short}_percentile": (_clip(found.lower), _clip(found.upper)),
+        f"{short}_basic": (_clip(reflected[0]), _clip(reflected[1])),
+    }
+
+
+ece_bootstrap = partial(bootstrap, estimator="ece", short="ece", binning="mass", n_bins=BINS)
+debiased_bootstrap = partial(
+    bootstrap, estimator="debiased_ece", short="debiased", n_bins=BINS, p=1
+)
+smooth_bootstrap = partial(bootstrap, estimator="smooth_ece", short="smooth")
+
+
 def ece_percentile(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
     """Percentile bootstrap of ECE in ten equal-mass bins."""
-    return _equal_tailed(_resampled_ece(data, rng), ci_prob)
+    return ece_bootstrap(data, rng, ci_prob)["ece_percentile"]
 
 
 def ece_basic(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
     """Basic (reflected) bootstrap of ECE in ten equal-mass bins, clipped to [0, 1]."""
-    observed = float(_ece(data.score, data.trials[None], data.hits[None])[0])
-    lower, upper = _equal_tailed(_resampled_ece(data, rng), ci_prob)
-    return _clip(2 * observed - upper), _clip(2 * observed - lower)
+    return ece_bootstrap(data, rng, ci_prob)["ece_basic"]
 
 
 def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
@@ -95,34 +134,26 @@ def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float)
     return _equal_tailed(np.abs(rate - expected / trials) @ trials / data.n, ci_prob)
 
 
-def logistic_ici(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
-    """ICI of the logistic maximum likelihood fit, simulated from its normal approximation.
+def simulated_ici(
+    data: CalibrationData, rng: np.random.Generator, ci_prob: float, *, smoother: str
+) -> Interval:
+    """ICI of a regression, simulated from the normal approximation of its coefficients.
 
     All of (0, 1) when the fit does not exist.
     """
+    y_true, y_prob, weight = data.to_arrays()
     try:
-        coef, covariance = logistic_mle(data.score, data.trials, data.hits)
-    except SeparationError:
+        return ici_interval(
+            y_true,
+            y_prob,
+            smoother=smoother,
+            ci_prob=ci_prob,
+            draws=SIMULATIONS,
+            sample_weight=weight,
+            random_state=rng,
+        )
+    except InputError:
         return 0.0, 1.0
-    score = np.clip(data.score, EDGE, 1 - EDGE)
-    drawn = rng.multivariate_normal(coef, covariance, DRAWS, method="cholesky")
-    curve = expit(drawn @ np.stack([np.ones_like(score), logit(score)]))
-    return _equal_tailed(np.abs(curve - data.score) @ data.trials / data.n, ci_prob)
-
-
-def _resampled_ece(data: CalibrationData, rng: np.random.Generator) -> Floats:
-    cells = np.concatenate([data.trials - data.hits, data.hits])
-    counts = rng.multinomial(int(data.n), cells / cells.sum(), RESAMPLES).astype(np.float64)
-    misses, hits = np.split(counts, 2, axis=1)
-    return _ece(data.score, misses + hits, hits)
-
-
-def _ece(score: Floats, trials: Floats, hits: Floats) -> Floats:
-    """ECE of several tables of counts, (tables, rows), at the same ascending scores."""
-    tables = trials.shape[0]
-    place = _equal_mass_bins(trials) + BINS * np.arange(tables)[:, None]
-    excess = np.bincount(place.ravel(), (hits - trials * score).ravel(), BINS * tables)
-    return np.asarray(np.abs(excess.reshape(tables, BINS)).sum(axis=1) / trials.sum(axis=1))
 
 
 def _equal_mass_bins(trials: Floats) -> NDArray[np.intp]:
@@ -149,7 +180,11 @@ METHODS: dict[str, Maker] = {
     "ladder": ladder_intervals,
     "ece_percentile": ece_percentile,
     "ece_basic": ece_basic,
+    "ece": ece_bootstrap,
+    "debiased": debiased_bootstrap,
+    "smooth": smooth_bootstrap,
     "bins_beta11": bins_beta11,
-    "logistic_ici": logistic_ici,
+    "logistic_ici": partial(simulated_ici, smoother="logistic"),
+    "rcs_ici": partial(simulated_ici, smoother="rcs"),
 }
 """The methods by name; a family of curves stands for its posterior under the neutral prior."""
