@@ -11,7 +11,7 @@ from scipy import sparse
 from bayescal._validate import Floats, check_choice
 from bayescal.errors import InputError
 
-__all__ = ["SAME", "Bins", "as_bins", "bins_of"]
+__all__ = ["SAME", "Bins", "as_bins", "bins_of", "width_index"]
 
 _BINNINGS = ("mass", "width")
 _TIES = ("split", "together")
@@ -25,10 +25,10 @@ class Bins(NamedTuple):
     Attributes
     ----------
     shares : sparse array of shape (bins, cases)
-        Weight that each case puts into each bin.
-    mass, score : ndarray of shape (bins,)
+        Weight that each case puts into each bin; None when bins were cut for many weightings.
+    mass, score : ndarray of shape (bins,) or (replicates, bins)
         Total weight and mean score.
-    cases : ndarray of shape (bins,)
+    cases : ndarray of shape (bins,) or (replicates, bins)
         The weight as a number of cases: for sampling weights, on the scale of Kish's size.
     """
 
@@ -50,7 +50,7 @@ def bins_of(scores: Floats, weights: Floats | None, n_bins: int, binning: str, t
     check_choice(ties, _TIES, "ties")
     weight = np.ones(scores.size) if weights is None else weights
     if binning == "width":
-        shares = _shares(_width_index(scores, n_bins), weight, n_bins)
+        shares = _shares(width_index(scores, n_bins), weight, n_bins)
     elif ties == "together":
         shares = _shares(_mass_index(scores, weight, n_bins), weight, n_bins)
     else:
@@ -72,7 +72,7 @@ def _shares(index: NDArray[np.intp], weight: Floats, n_bins: int) -> Any:
     return sparse.csc_array((weight, index, ends), shape=(n_bins, index.size))
 
 
-def _width_index(scores: Floats, n_bins: int) -> NDArray[np.intp]:
+def width_index(scores: Floats, n_bins: int) -> NDArray[np.intp]:
     """How many of the edges 1/n, ..., (n - 1)/n lie strictly below each score.
 
     Rounding can carry the product up to an edge but never past the next one, so that one

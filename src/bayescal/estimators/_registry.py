@@ -39,6 +39,11 @@ class Estimator:
     cost : str
         In the number of cases: "n", "n log n", "n^2".
     function : callable
+    weighted : callable, optional
+        The same for many weightings of the cases at once, where that is faster than one by one:
+        `(scores, outcomes, weights, **options) -> values`. Scores ascend; weights are whole, of
+        shape (replicates, n_samples), and values of shape (replicates,), NaN where undefined.
+        Options are every one of `function`, defaults included, but `sample_weight`.
     """
 
     name: str
@@ -51,6 +56,7 @@ class Estimator:
     tie_safe: bool
     cost: str
     function: Callable[..., Any]
+    weighted: Callable[..., Any] | None = None
 
 
 ESTIMATORS: dict[str, Estimator] = {}
@@ -67,6 +73,7 @@ def estimator(
     bound: str = "",
     tie_safe: bool = True,
     cost: str = "n log n",
+    weighted: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Enter a function in the register; see `Estimator` for the arguments."""
 
@@ -82,6 +89,7 @@ def estimator(
             tie_safe,
             cost,
             function,
+            weighted,
         )
         return function
 

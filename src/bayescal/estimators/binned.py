@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayescal._validate import Floats, as_order
 from bayescal.errors import InputError
 from bayescal.estimators._batch import Statistic, over_replicates
 from bayescal.estimators._bins import SAME, Bins, as_bins, bins_of
+from bayescal.estimators._rebin import rebinned
 from bayescal.estimators._registry import estimator
 
 __all__ = ["debiased_ece", "ece", "mce"]
@@ -28,6 +30,7 @@ __all__ = ["debiased_ece", "ece", "mce"]
     estimates="binned calibration error, an average over bins",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
+    weighted=lambda s, y, w, *, p, **cut: _norm(*rebinned(s, y, w, **cut), order=p),
 )
 def ece(
     y_true: Any,
@@ -92,14 +95,13 @@ def ece(
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
     """
-    order = as_order(p)
+    statistic = partial(_norm, order=as_order(p))
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
 
-    def norm(bins: Bins, rate: Floats) -> Floats:
-        gap = np.abs(rate - bins.score)
-        powers: Floats = gap**order @ (bins.mass / bins.mass.sum())
-        return powers ** (1 / order)
 
-    return _evaluate(y_true, y_prob, sample_weight, norm, n_bins, binning, ties)
+def _norm(bins: Bins, rate: Floats, order: float) -> Floats:
+    power: Floats = (np.abs(rate - bins.score) ** order * bins.mass).sum(-1) / bins.mass.sum(-1)
+    return power ** (1 / order)
 
 
 @estimator(
@@ -107,6 +109,7 @@ def ece(
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="the largest calibration error of a bin",
     span=(0, 1),
+    weighted=lambda s, y, w, **cut: _largest(*rebinned(s, y, w, **cut)),
 )
 def mce(
     y_true: Any,
@@ -155,12 +158,12 @@ def mce(
     >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.4
     """
+    return _evaluate(y_true, y_prob, sample_weight, _largest, n_bins, binning, ties)
 
-    def largest(bins: Bins, rate: Floats) -> Floats:
-        gap: Floats = np.abs(rate - bins.score).max(axis=1)
-        return gap
 
-    return _evaluate(y_true, y_prob, sample_weight, largest, n_bins, binning, ties)
+def _largest(bins: Bins, rate: Floats) -> Floats:
+    gap: Floats = np.abs(rate - bins.score).max(axis=1)
+    return gap
 
 
 @estimator(
@@ -169,6 +172,7 @@ def mce(
     estimates="binned calibration error, without the part that chance adds",
     bound="below TCE of the same order in the population",
     span=(0, 1),
+    weighted=lambda s, y, w, *, p, signed, **cut: _corrected(*rebinned(s, y, w, **cut), p, signed),
 )
 def debiased_ece(
     y_true: Any,
@@ -240,16 +244,17 @@ def debiased_ece(
     """
     if isinstance(p, bool) or p not in (1, 2):
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
+    statistic = partial(_corrected, p=p, signed=signed)
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
+    several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
     debias = _debiased_square if p == 2 else _debiased_absolute
-
-    def corrected(bins: Bins, rate: Floats) -> Floats:
-        several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
-        rate, cases = rate[:, several], bins.cases[several]
-        error = debias(np.abs(rate - bins.score[several]), rate * (1 - rate), cases)
-        power: Floats = error @ (cases / bins.cases.sum())
-        return power if signed else np.maximum(power, 0) ** (1 / p)
-
-    return _evaluate(y_true, y_prob, sample_weight, corrected, n_bins, binning, ties)
+    gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
+    error = debias(gap, variance, np.where(several, bins.cases, 2)) * several
+    power: Floats = (error * bins.cases).sum(-1) / bins.cases.sum(-1)
+    return power if signed else np.maximum(power, 0) ** (1 / p)
 
 
 def _debiased_square(gap: Floats, variance: Floats, cases: Floats) -> Floats:

@@ -66,8 +66,10 @@ def curve_terms(
     logarithmic = mean(weight, curve * np.log(after / before)) + mean(
         weight, (1 - curve) * np.log((1 - after) / (1 - before))
     )
-    square = mean(weight, (curve - before) ** 2) - mean(mass, (pooled - score) ** 2)
-    relative = mean(weight, divergence(curve, before)) - mean(mass, divergence(pooled, score))
+    square, relative = brier, logarithmic
+    if score.size < group.size:  # scores are merged, and refinement changes too
+        square = mean(weight, (curve - before) ** 2) - mean(mass, (pooled - score) ** 2)
+        relative = mean(weight, divergence(curve, before)) - mean(mass, divergence(pooled, score))
     found = {
         "tce": mean(weight, np.abs(curve - before)) - np.sum(np.abs(hits - mass * score), axis=1),
         "brier": brier,
