@@ -588,3 +588,70 @@ def test_compare_says_no_in_one_line(run, csv, options, about) -> None:
     assert said.code == 2
     assert about in said.err
     assert len(said.err.splitlines()) == 1
+
+
+# gain
+
+
+@pytest.fixture
+def two(tmp_path) -> Path:
+    """Predictions before and after a change of slope, one of them missing."""
+    y_true, before = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=2)
+    log_odds = np.log(before / (1 - before))
+    after = 1 / (1 + np.exp(0.4 - 0.6 * log_odds))
+    path = tmp_path / "two.csv"
+    pd.DataFrame({"y": y_true, "p0": before, "p1": after}).to_csv(path, index=False)
+    return path
+
+
+def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
+    record = tmp_path / "gain.json"
+    options = ("--outcome", "y", "--before", "p0", "--after", "p1")
+    said = run("gain", two, *options, "--threshold", 0.1, "--seed", 4, "--json", record)
+    assert said.code == 0
+    table = pd.read_csv(two)
+    found = bc.recalibration_gain(
+        table["y"], table["p0"], table["p1"], thresholds=(0.1,), random_state=4
+    )
+    numbers = json.loads(record.read_text())
+    assert numbers["gains"]["brier"]["lower"] == pytest.approx(found.interval("brier")[0])
+    assert f"improves with probability {found.prob_improved:.2f}" in " ".join(said.out.split())
+    assert "Rise in net benefit at 0.1" in said.out
+    assert "refinement" not in said.out  # a rising map merges nothing
+    assert "that the map has not seen" in said.out
+
+
+def test_gain_in_sample_says_so(run, two) -> None:
+    options = ("--before", "p0", "--after", "p1", "--outcome", "y")
+    said = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())
+    assert "in-sample" in said
+    assert "looks better on the patients that fitted it" in said
+
+
+def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
+    table = pd.read_csv(two)
+    table.loc[3, "p1"] = np.nan
+    table.loc[5, "p0"] = np.nan
+    table.to_csv(two, index=False)
+    options = ("--before", "p0", "--after", "p1", "--outcome", "y", "--seed", 1)
+    assert run("gain", two, *options).code == 2
+    said = run("gain", two, *options, "--drop-missing")
+    assert said.code == 0
+    assert "2 of 300 rows left out" in said.out
+    assert "298 cases" in said.out
+
+
+@pytest.mark.parametrize(
+    ("options", "about"),
+    [
+        (("--before", "p0", "--after", "p2"), "there is no column 'p2'"),
+        (("--before", "p0", "--after", "p0"), "name the same column"),
+        (("--before", "p0", "--after", "p1", "--threshold", 1), "strictly between 0 and 1"),
+        (("--before", "p0"), "--after"),
+    ],
+)
+def test_gain_says_no_in_one_line(run, two, options, about) -> None:
+    said = run("gain", two, "--outcome", "y", *options)
+    assert said.code == 2
+    assert about in said.err
+    assert len(said.err.splitlines()) == 1

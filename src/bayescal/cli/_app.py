@@ -12,6 +12,7 @@ import typer
 from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
+from bayescal.cli._gain import gain
 from bayescal.cli._terminal import complain
 from bayescal.cli._validate import validate
 from bayescal.errors import InputError
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(assess)
 app.command()(compare)
+app.command()(gain)
 app.command()(validate)
 
 
