@@ -655,3 +655,13 @@ def test_gain_says_no_in_one_line(run, two, options, about) -> None:
     assert said.code == 2
     assert about in said.err
     assert len(said.err.splitlines()) == 1
+
+
+def test_validate_takes_the_average(run) -> None:
+    said = run("validate", "--curve", "average", "--simulations", 20, "--n", 30, "--jobs", 1)
+    assert said.code == 0
+    assert "average curve, neutral prior" in said.out
+    assert "bootstrap ECE" in said.out
+    refused = run("validate", "--curve", "average", "--prior", "clinical")
+    assert refused.code == 2
+    assert "--prior neutral" in refused.err

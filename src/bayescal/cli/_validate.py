@@ -24,7 +24,9 @@ RIVAL = "ece_basic"
 def validate(
     curve: Annotated[
         str,
-        typer.Option(help="Family of curves: beta, logistic, temperature, intercept or spline."),
+        typer.Option(
+            help="Family of curves: beta, logistic, spline, ...; or average, over families."
+        ),
     ] = "beta",
     prior: Annotated[
         str, typer.Option(help="Prior on the curve: neutral or clinical.")
@@ -40,23 +42,36 @@ def validate(
     from functools import partial
 
     from bayescal.cli._terminal import output, say
-    from bayescal.curves import as_curve
+    from bayescal.curves import AVERAGE, as_curve
+    from bayescal.errors import InputError
     from bayescal.priors import as_prior
     from bayescal.validation import coverage, coverage_table, sbc, uniformity
     from bayescal.validation._intervals import posterior_interval
 
-    family, chosen = as_curve(curve), as_prior(prior)
+    chosen = as_prior(prior)
+    averaged = curve == AVERAGE.name
+    family = AVERAGE if averaged else as_curve(curve)
+    if averaged and chosen.name != "neutral":
+        raise InputError("the average is validated under its own prior, --prior neutral.")
     console = output()
     title = f"{family.name} curve, {chosen.name} prior, {n} cases, {simulations} simulations"
     say(console, title, "bold")
-    found = sbc(family, chosen, n=n, simulations=simulations, random_state=seed, n_jobs=jobs)
+    found = sbc(
+        curve if averaged else family,
+        chosen,
+        n=n,
+        simulations=simulations,
+        random_state=seed,
+        n_jobs=jobs,
+    )
     say(console, "")
     say(console, describe_ranks(found, uniformity(found)))
     ours = partial(posterior_interval, ci_prob=0.95, curve=family, prior=chosen)
+    methods = {AVERAGE.name: AVERAGE.name} if averaged else {family.name: ours}
     intervals = coverage(
         list(TRUTHS),
         [n],
-        {family.name: ours, RIVAL: RIVAL},
+        methods | {RIVAL: RIVAL},
         runs=simulations,
         random_state=seed,
         n_jobs=jobs,
