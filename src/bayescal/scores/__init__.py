@@ -1,0 +1,61 @@
+"""Proper scores, what they are made of, and what they bound; net benefit and discrimination.
+
+Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; those of the taxonomy take
+true probabilities in place of outcomes. Scores of an event also take many outcomes at the same
+scores in one call.
+"""
+
+from __future__ import annotations
+
+from bayescal.scores.decision import (
+    DecisionCurve,
+    decision_curve,
+    net_benefit,
+    standardised_net_benefit,
+)
+from bayescal.scores.decomposition import (
+    Decomposition,
+    corp_decomposition,
+    murphy_decomposition,
+)
+from bayescal.scores.discrimination import c_statistic, somers_dxy
+from bayescal.scores.proper import (
+    brier_score,
+    dawid_sebastiani_score,
+    log_score,
+    root_brier_score,
+    scaled_brier_score,
+    spherical_score,
+)
+from bayescal.scores.taxonomy import (
+    canonical_calibration_error,
+    class_wise_calibration_error,
+    proper_calibration_error,
+    top_label_calibration_error,
+)
+
+__all__ = [
+    "DecisionCurve",
+    "Decomposition",
+    "brier_score",
+    "c_statistic",
+    "canonical_calibration_error",
+    "class_wise_calibration_error",
+    "corp_decomposition",
+    "dawid_sebastiani_score",
+    "decision_curve",
+    "log_score",
+    "murphy_decomposition",
+    "net_benefit",
+    "proper_calibration_error",
+    "root_brier_score",
+    "scaled_brier_score",
+    "somers_dxy",
+    "spherical_score",
+    "standardised_net_benefit",
+    "top_label_calibration_error",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,539 @@
+"""Proper scores, decompositions, net benefit and discrimination, against others and brute force."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+from bayescal import scores, simulate
+from bayescal.errors import InputError
+
+PROPER = [
+    scores.brier_score,
+    scores.log_score,
+    scores.spherical_score,
+    scores.dawid_sebastiani_score,
+]
+DECOMPOSITIONS = [scores.corp_decomposition, scores.murphy_decomposition]
+SCORES = {
+    "brier": scores.brier_score,
+    "log": scores.log_score,
+    "spherical": scores.spherical_score,
+}
+THRESHOLDS = [0.5, 0.1, 0.0, 0.5, 0.93]
+DEFINED_FOR_ONE_CLASS = [
+    *PROPER,
+    scores.root_brier_score,
+    *(partial(f, score=score) for f in DECOMPOSITIONS for score in SCORES),
+    partial(scores.net_benefit, thresholds=0.3),
+    partial(scores.net_benefit, thresholds=THRESHOLDS),
+    partial(scores.decision_curve, thresholds=THRESHOLDS),
+]
+NEED_BOTH = [
+    scores.scaled_brier_score,
+    scores.c_statistic,
+    scores.somers_dxy,
+    partial(scores.standardised_net_benefit, thresholds=0.3),
+    partial(scores.standardised_net_benefit, thresholds=THRESHOLDS),
+]
+BINARY = DEFINED_FOR_ONE_CLASS + NEED_BOTH
+R_SETS = [
+    "predtools_val_data",
+    "brcal_hockey_538",
+    "brcal_hockey_rand",
+    "precip_Logistic",
+    "precip_EMOS",
+    "precip_EPC",
+    "dcurves_df_binary",
+    "impact_tbi_iecv",
+]
+
+
+def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
+    file, outcome, score = name, "outcome", "score"
+    if name.startswith("precip_"):
+        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
+    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
+    return np.array(columns[0]), np.array(columns[1])
+
+
+def cases(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes and scores with ties."""
+    rng = np.random.default_rng(seed)
+    y_prob = rng.beta(2, 3, n).round(1)
+    return (rng.random(n) < y_prob**1.3).astype(int), y_prob
+
+
+def classes(n: int = 40, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, k, n), rng.dirichlet(np.ones(k), n)
+
+
+def flat(values: Any) -> np.ndarray:
+    """What a function returned, named tuples included, as one row of numbers."""
+    return np.concatenate(
+        [np.ravel(part) for part in (values if isinstance(values, tuple) else [values])]
+    )
+
+
+# Other packages
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
+    folder = shared_data / "oracles"
+    y_prob, y_true = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name]
+    pair = np.column_stack([1 - y_prob, y_prob])
+    whole = {"scale_by_half": False}
+    for found, key in [
+        (scores.brier_score(y_true, y_prob), "Brier mean (s-h)^2"),
+        (scores.brier_score(y_true, pair, scale_by_half=True), "Brier mean (s-h)^2"),
+        (scores.brier_score(y_true, pair), "BS 2-class = 2*mean((s-h)^2)"),
+        (scores.brier_score(y_true, y_prob, **whole), "BS 2-class = 2*mean((s-h)^2)"),
+        (scores.root_brier_score(y_true, y_prob, **whole), "RBS = sqrt(BS 2-class)"),
+        (scores.root_brier_score(y_true, pair), "RBS = sqrt(BS 2-class)"),
+        (scores.root_brier_score(y_true, y_prob), "RBS 1-dim = sqrt(mean((s-h)^2))"),
+    ]:
+        assert found == pytest.approx(known[key], rel=1e-12)
+    parts = scores.corp_decomposition(y_true, y_prob)[1:]
+    assert parts == pytest.approx(known["CORP (sklearn isotonic): MCB,DSC,UNC"], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", R_SETS)
+def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
+    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["recomputed_R"]
+    data = read(shared_data, name)
+    parts = scores.corp_decomposition(*data)
+    corp = [known[name]["CORP"][key] for key in ("S", "MCB", "DSC", "UNC")]
+    assert parts == pytest.approx(corp, abs=1e-11)
+    for found, key in [
+        (scores.c_statistic(*data), "C"),
+        (scores.brier_score(*data), "Brier"),
+        (scores.scaled_brier_score(*data), "Brier_scaled"),
+        (scores.log_score(*data), "logloss"),
+    ]:
+        assert found == pytest.approx(known[name][key], rel=1e-8)
+
+
+def test_gives_what_others_print(shared_data: Path) -> None:
+    """To half a unit of the last printed digit."""
+    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
+    emos = known["reliabilitydiag README"]["EMOS"]
+    found = scores.corp_decomposition(*read(shared_data, "precip_EMOS"))
+    for part, key in zip(found, ("mean_score", "MCB", "DSC", "UNC"), strict=True):
+        assert part == pytest.approx(emos[key], abs=0.0005 if part > 0.1 else 0.00005)
+    readme = known["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
+    data, rms = read(shared_data, "pmcalibration_readme_sim2345"), readme["rms_val.prob"]
+    assert scores.somers_dxy(*data) == pytest.approx(rms["Dxy"], abs=0.0005)
+    assert scores.c_statistic(*data) == pytest.approx(rms["C"], abs=0.0005)
+    assert scores.brier_score(*data) == pytest.approx(rms["Brier"], abs=0.0005)
+    curves = known["dcurves tests (test-dca.R)"]["NB@0.25"]
+    curve = scores.decision_curve(*read(shared_data, "dcurves_df_binary"), 0.25)
+    assert curve.model == pytest.approx([curves["model"]], abs=5e-8)
+    assert curve.treat_all == pytest.approx([curves["treat_all"]], abs=5e-8)
+    assert curve.treat_none == curves["none"]
+
+
+def test_the_paper_s_code_gives_two_classes_one_outcome(shared_data: Path) -> None:
+    """Its outcomes are one column for two classes, taken from both columns of probabilities."""
+    y_prob, y_true = np.loadtxt(shared_data / "oracles" / "A.csv", delimiter=",", skiprows=1).T
+    pair = np.column_stack([1 - y_prob, y_prob])
+    released = ((pair - y_true[:, None]) ** 2).sum(axis=1).mean()
+    assert released == pytest.approx(0.641, abs=0.0005)
+    assert scores.brier_score(y_true, pair) == pytest.approx(0.464, abs=0.0005)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
+    y_true, y_prob = cases(200)
+    weight = np.random.default_rng(1).uniform(0, 2, 200) if weighted else None
+    inside = np.clip(y_prob, 0.01, 0.99)
+    for ours, theirs in [
+        (scores.brier_score, brier_score_loss),
+        (scores.log_score, log_loss),
+        (scores.c_statistic, roc_auc_score),
+    ]:
+        found = ours(y_true, inside, sample_weight=weight)
+        assert found == pytest.approx(theirs(y_true, inside, sample_weight=weight), rel=1e-12)
+    labels, matrix = classes(200)
+    for ours, theirs in [(scores.brier_score, brier_score_loss), (scores.log_score, log_loss)]:
+        found = ours(labels, matrix, sample_weight=weight)
+        assert found == pytest.approx(theirs(labels, matrix, sample_weight=weight), rel=1e-12)
+
+
+# Proper scores
+
+
+@pytest.mark.parametrize("score", PROPER)
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_truth_is_the_best_prediction(score: Any, k: int) -> None:
+    rng = np.random.default_rng(k)
+    for _ in range(30):
+        truth, other = rng.dirichlet(np.ones(k), 2)
+        mean = [
+            score(np.arange(k), np.tile(prediction, (k, 1)), sample_weight=truth)
+            for prediction in (truth, other)
+        ]
+        assert mean[0] < mean[1]
+
+
+def test_spherical_and_dawid_sebastiani_by_definition() -> None:
+    labels, matrix = classes(50, 4)
+    given = matrix[np.arange(50), labels]
+    cosine = given / np.linalg.norm(matrix, axis=1)
+    assert scores.spherical_score(labels, matrix) == pytest.approx(np.mean(1 - cosine))
+    moments = []
+    for label, p in zip(labels, matrix[:, :-1], strict=True):
+        covariance, gap = np.diag(p) - np.outer(p, p), (np.arange(3) == label) - p
+        square = gap @ np.linalg.solve(covariance, gap)
+        moments.append(np.linalg.slogdet(covariance)[1] + square)
+    assert scores.dawid_sebastiani_score(labels, matrix) == pytest.approx(np.mean(moments))
+    s, v = 0.3, 0.21
+    assert scores.dawid_sebastiani_score([1], [s]) == pytest.approx(math.log(v) + 0.49 / v)
+
+
+@pytest.mark.parametrize("score", PROPER)
+def test_an_event_is_two_classes(score: Any) -> None:
+    y_true, y_prob = cases()
+    y_prob = np.clip(y_prob, 0.01, 0.99)
+    pair = np.column_stack([1 - y_prob, y_prob])
+    factor = 2 if score is scores.brier_score else 1
+    assert score(y_true, pair) == pytest.approx(factor * score(y_true, y_prob))
+    assert score(1 - y_true, 1 - y_prob) == pytest.approx(score(y_true, y_prob))
+    assert score(y_true, y_prob[:, None]) == score(y_true, y_prob)
+
+
+@pytest.mark.parametrize(
+    ("score", "right", "wrong"),
+    [
+        (scores.brier_score, 0, 1),
+        (scores.root_brier_score, 0, 1),
+        (scores.log_score, 0, np.inf),
+        (scores.spherical_score, 0, 1),
+        (scores.dawid_sebastiani_score, -np.inf, np.inf),
+    ],
+)
+def test_scores_of_0_and_1(score: Any, right: float, wrong: float) -> None:
+    assert score([0, 1], [0, 1]) == right
+    assert score([1, 0], [0, 1]) == wrong
+    corners = np.eye(3)
+    factor = {scores.brier_score: 2, scores.root_brier_score: 2**0.5}.get(score, 1)
+    assert score([0, 1, 2], corners) == right
+    assert score([1, 2, 0], corners) == pytest.approx(factor * wrong)
+    assert not np.signbit(scores.corp_decomposition([0], [0], score="log")).any()
+
+
+def test_one_contradiction_outweighs_every_certainty_that_proved_right() -> None:
+    y_true, y_prob = [0, 1, 1, 0], [0.0, 1.0, 0.0, 0.5]
+    assert scores.dawid_sebastiani_score(y_true, y_prob) == np.inf
+    assert scores.log_score(y_true, y_prob) == np.inf
+    batch = [[0, 1, 1, 0], [0, 1, 0, 0]]
+    assert scores.dawid_sebastiani_score(batch, y_prob).tolist() == [np.inf, -np.inf]
+    assert scores.dawid_sebastiani_score([1], [5e-324]) == np.inf
+    assert np.isfinite(scores.log_score(y_true, y_prob, sample_weight=[1, 1, 0, 1]))
+
+
+def test_scaled_brier_score_has_its_fixed_points() -> None:
+    y_true = [0, 1, 1, 0, 0]
+    assert scores.scaled_brier_score(y_true, [0.4] * 5) == pytest.approx(0)
+    assert scores.scaled_brier_score(y_true, y_true) == 1
+    assert scores.scaled_brier_score(y_true, [1, 0, 0, 1, 1]) == pytest.approx(1 - 1 / 0.24)
+
+
+# Decompositions
+
+some_cases = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize("decompose", DECOMPOSITIONS)
+@pytest.mark.parametrize("score", SCORES)
+@settings(max_examples=30)
+@given(data=some_cases)
+def test_parts_add_up(decompose: Any, score: str, data: list[tuple[float, int]]) -> None:
+    y_prob, y_true = np.array(data).T
+    found = decompose(y_true, y_prob, score=score)
+    base = np.full(y_prob.size, y_true.mean())
+    assert found.score == SCORES[score](y_true, y_prob)
+    assert found.uncertainty == pytest.approx(SCORES[score](y_true, base), abs=1e-12)
+    rest = found.uncertainty - found.discrimination
+    assert found.miscalibration + rest == pytest.approx(found.score, abs=1e-12)
+    assert min(found) >= 0
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
+    y_true, y_prob = cases(80, seed=3)
+    y_prob = np.clip(y_prob, 0.01, 0.99)
+    found = scores.corp_decomposition(y_true, y_prob, score=score)
+    best = found.score - found.miscalibration
+    fit = IsotonicRegression().fit(y_prob, y_true).predict(y_prob)
+    assert SCORES[score](y_true, fit) == pytest.approx(best, rel=1e-9)
+    rng = np.random.default_rng(4)
+    level, row = np.unique(y_prob, return_inverse=True)
+    for _ in range(200):
+        monotone = np.sort(rng.beta(1, 1, level.size))
+        assert SCORES[score](y_true, monotone[row]) > best
+
+
+def test_corp_of_its_own_fit_and_of_rescaled_scores() -> None:
+    y_true, y_prob = cases(200, seed=5)
+    found = scores.corp_decomposition(y_true, y_prob)
+    again = scores.corp_decomposition(y_true, y_prob**2)
+    assert again[2:] == pytest.approx(found[2:], rel=1e-12)
+    fit = IsotonicRegression().fit(y_prob, y_true).predict(y_prob)
+    assert scores.corp_decomposition(y_true, fit).miscalibration == pytest.approx(0, abs=1e-12)
+    backwards = scores.corp_decomposition(y_true, 1 - y_true)
+    assert backwards.discrimination == pytest.approx(0, abs=1e-12)
+
+
+def test_murphy_is_the_textbook_s_sum() -> None:
+    y_true, y_prob = cases(300, seed=6)
+    found = scores.murphy_decomposition(y_true, y_prob)
+    reliability = resolution = 0.0
+    for level in np.unique(y_prob):
+        here = y_true[y_prob == level]
+        reliability += here.size * (level - here.mean()) ** 2 / 300
+        resolution += here.size * (here.mean() - y_true.mean()) ** 2 / 300
+    variance = y_true.mean() * (1 - y_true.mean())
+    expected = (scores.brier_score(y_true, y_prob), reliability, resolution, variance)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_decompositions_of_a_calibrated_model_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=7)
+    for found in (
+        scores.corp_decomposition(y_true, y_prob),
+        scores.murphy_decomposition(y_true, y_prob.round(2)),
+    ):
+        assert found.miscalibration < 0.0005
+        assert found.discrimination == pytest.approx(y_prob.var(), rel=0.02)
+
+
+# Net benefit and discrimination
+
+
+def test_net_benefit_counts_cases_that_reach_the_threshold() -> None:
+    y_true, y_prob = cases(100, seed=8)
+    weight = np.random.default_rng(9).uniform(0, 2, 100)
+    thresholds = [0.3, 0.0, 0.15, 0.6, 0.3, 0.99]
+    found = scores.net_benefit(y_true, y_prob, thresholds, sample_weight=weight)
+    for t, benefit in zip(thresholds, found, strict=True):
+        events = weight[(y_prob >= t) & (y_true == 1)].sum()
+        others = weight[(y_prob >= t) & (y_true == 0)].sum()
+        assert benefit == pytest.approx((events - others * t / (1 - t)) / weight.sum())
+        alone = scores.net_benefit(y_true, y_prob, t, sample_weight=weight)
+        assert isinstance(alone, float)
+        assert alone == pytest.approx(benefit, rel=1e-12)
+
+
+def test_decision_curve_holds_its_three_strategies() -> None:
+    y_true, y_prob = cases(100, seed=10)
+    rate = y_true.mean()
+    curve = scores.decision_curve(y_true, y_prob)
+    t = curve.threshold
+    assert t.tolist() == [i / 100 for i in range(1, 100)]
+    np.testing.assert_allclose(curve.treat_all, rate - (1 - rate) * t / (1 - t), atol=1e-12)
+    np.testing.assert_array_equal(curve.model, scores.net_benefit(y_true, y_prob, t))
+    assert not curve.treat_none.any()
+    scaled = scores.decision_curve(y_true, y_prob, standardised=True)
+    np.testing.assert_allclose(scaled.model, curve.model / rate)
+    np.testing.assert_allclose(scaled.treat_all, curve.treat_all / rate)
+    np.testing.assert_allclose(
+        scores.standardised_net_benefit(y_true, y_prob, t), scaled.model, rtol=1e-12
+    )
+    assert scores.standardised_net_benefit(y_true, y_true, [0.2, 0.7]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_c_statistic_counts_pairs(weighted: bool) -> None:
+    y_true, y_prob = cases(60, seed=11)
+    weight = np.random.default_rng(12).uniform(0.1, 2, 60) if weighted else np.ones(60)
+    events, others = y_true == 1, y_true == 0
+    gap = y_prob[events][:, None] - y_prob[others]
+    pairs = np.outer(weight[events], weight[others])
+    expected = (pairs * ((gap > 0) + (gap == 0) / 2)).sum() / pairs.sum()
+    found = scores.c_statistic(y_true, y_prob, sample_weight=weight)
+    assert found == pytest.approx(expected, rel=1e-12)
+    dxy = scores.somers_dxy(y_true, y_prob, sample_weight=weight)
+    assert dxy == pytest.approx(2 * expected - 1, rel=1e-12)
+    if not weighted:
+        u = mannwhitneyu(y_prob[events], y_prob[others]).statistic
+        assert found == pytest.approx(u / (events.sum() * others.sum()), rel=1e-12)
+
+
+def test_c_statistic_has_its_fixed_points() -> None:
+    assert scores.c_statistic([0, 0, 1], [0.1, 0.2, 0.3]) == 1
+    assert scores.c_statistic([1, 0, 0], [0.1, 0.2, 0.3]) == 0
+    assert scores.c_statistic([0, 1, 0], [0.2, 0.2, 0.2]) == 0.5
+
+
+# Batches, weights, order
+
+
+@pytest.mark.parametrize("function", BINARY)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_batch_is_a_loop(function: Any, weighted: bool) -> None:
+    rng = np.random.default_rng(13)
+    y_prob = np.clip(rng.random(50).round(1), 0.05, 0.95)
+    y_true = rng.random((2, 3, 50)) < y_prob
+    weight = rng.uniform(0, 2, 50).round(1) if weighted else None
+    found = function(y_true, y_prob, sample_weight=weight)
+    parts = found if isinstance(found, tuple) else (found,)
+    for at in np.ndindex(2, 3):
+        alone = flat(function(y_true[at], y_prob, sample_weight=weight))
+        here = [part[at] if part.shape[:2] == (2, 3) else part for part in parts]
+        np.testing.assert_allclose(flat(tuple(here)), alone, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", BINARY)
+def test_empty_batches_and_one_column(function: Any) -> None:
+    found = function(np.empty((0, 2)), [0.2, 0.4])
+    assert (found[1] if isinstance(found, tuple) else found).shape[0] == 0
+    column = function([[0], [1], [1]], [0.2, 0.5, 0.7])
+    np.testing.assert_array_equal(flat(column), flat(function([0, 1, 1], [0.2, 0.5, 0.7])))
+
+
+@pytest.mark.parametrize("function", BINARY)
+def test_whole_weights_are_repeats_and_only_their_ratios_count(function: Any) -> None:
+    rng = np.random.default_rng(14)
+    y_true, y_prob = cases(50, seed=14)
+    y_prob = np.clip(y_prob, 0.05, 0.95)
+    weight = rng.integers(0, 4, 50)
+    weighted = flat(function(y_true, y_prob, sample_weight=weight))
+    repeated = function(np.repeat(y_true, weight), np.repeat(y_prob, weight))
+    scaled = function(y_true, y_prob, sample_weight=0.37 * weight)
+    np.testing.assert_allclose(weighted, flat(repeated), rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(weighted, flat(scaled), rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("score", PROPER)
+def test_whole_weights_are_repeats_for_classes(score: Any) -> None:
+    labels, matrix = classes()
+    weight = np.random.default_rng(15).integers(0, 4, 40)
+    repeated = score(np.repeat(labels, weight), np.repeat(matrix, weight, axis=0))
+    assert score(labels, matrix, sample_weight=weight) == pytest.approx(repeated)
+
+
+@pytest.mark.parametrize("function", BINARY)
+@settings(max_examples=15)
+@given(data=some_cases, seed=st.integers(0, 1000))
+def test_the_order_of_the_cases_does_not_matter(
+    function: Any, data: list[tuple[float, int]], seed: int
+) -> None:
+    y_prob, y_true = np.array([*data, (0.5, 0), (0.5, 1)]).T
+    order = np.random.default_rng(seed).permutation(y_prob.size)
+    found, again = flat(function(y_true, y_prob)), flat(function(y_true[order], y_prob[order]))
+    assert not np.isnan(found).any()
+    np.testing.assert_allclose(again, found, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("score", PROPER)
+def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    y_true, y_prob = cases(100)
+    y_prob = np.clip(y_prob, 0.05, 0.95)
+    whole = score([y_true, 1 - y_true], y_prob)
+    monkeypatch.setattr("bayescal.scores._cases.BLOCK", 7)
+    np.testing.assert_allclose(score([y_true, 1 - y_true], y_prob), whole, rtol=1e-12)
+
+
+# What is not defined, and hostile input
+
+
+@pytest.mark.parametrize("function", NEED_BOTH)
+def test_what_needs_events_says_so(function: Any) -> None:
+    with pytest.raises(InputError, match=r"y_true holds (one class only|no events)"):
+        function([0, 0], [0.2, 0.4])
+    found = function([[0, 0], [0, 1]], [0.2, 0.4])
+    assert np.isnan(found[0]).all()
+    assert not np.isnan(found[1]).any()
+
+
+@pytest.mark.parametrize("function", DEFINED_FOR_ONE_CLASS)
+def test_one_class_is_enough_for_the_rest(function: Any) -> None:
+    for outcome in (0, 1):
+        assert np.isfinite(flat(function([outcome] * 3, [0.2, 0.4, 0.4]))).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([[0, 1], [0, 2]], [0.2, 0.4]), r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+        (([0, 1], None), "y_prob"),
+        (([0, 1], [[0.2], [0.4, 0.6]]), "y_prob"),
+        (([0, 1], [0.2, 0.4], [1, -1]), "sample_weight"),
+        (([0, 1], [0.2, 0.4], [0, 0]), "zero everywhere"),
+    ],
+)
+@pytest.mark.parametrize("function", BINARY)
+def test_refuses_what_are_not_outcomes_and_scores(
+    function: Any, arguments: Any, message: str
+) -> None:
+    weight = arguments[2] if len(arguments) > 2 else None
+    with pytest.raises(InputError, match=message):
+        function(*arguments[:2], sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 3], [[0.2, 0.8], [0.5, 0.5]]), r"y_true\[1\] = 3 is not one of the 2 classes"),
+        ((["a", "b"], [[0.2, 0.8], [0.5, 0.5]]), r"y_true\[0\] = 'a' is not one of"),
+        (([0.5, 1], [[0.2, 0.8], [0.5, 0.5]]), r"y_true\[0\] = 0.5 is not one of"),
+        (([0, 1], [[0.2, 0.7], [0.5, 0.5]]), r"y_prob\[0\] sums to 0.9, not 1"),
+        (([0, 1], [[0.2, 0.8], [-0.5, 1.5]]), "is outside"),
+        (([0, 1], [[0.2, 0.8], [np.nan, 0.5]]), "is missing"),
+        (([0], [[0.2, 0.8], [0.5, 0.5]]), "y_true has 1 observations"),
+        (([[0, 1], [0, 1]], [[0.2, 0.8], [0.5, 0.5]]), "y_true must be one-dimensional"),
+    ],
+)
+@pytest.mark.parametrize("score", PROPER)
+def test_refuses_what_are_not_labels_and_classes(score: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        score(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(scores.brier_score, scale_by_half="yes"), "scale_by_half must be True, False"),
+        (partial(scores.corp_decomposition, score="crps"), "score must be one of 'brier', 'log'"),
+        (partial(scores.net_benefit, thresholds=[0.5, 1]), r"thresholds\[1\] is 1"),
+        (partial(scores.net_benefit, thresholds=[50]), "divide by 100"),
+        (partial(scores.net_benefit, thresholds=[]), "thresholds is empty"),
+        (partial(scores.net_benefit, thresholds="half"), "thresholds"),
+    ],
+)
+def test_refuses_options_out_of_range(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call([0, 1], [0.2, 0.4])
+
+
+def test_the_module_lists_its_public_names() -> None:
+    assert dir(scores) == sorted(scores.__all__)
+    for first, second in pairwise(scores.__all__):
+        assert first < second
