@@ -13,16 +13,26 @@ from hypothesis import strategies as st
 
 from bayescal import simulate
 from bayescal.errors import InputError
-from bayescal.estimators import debiased_ece, ece, mce
+from bayescal.estimators import ace, debiased_ece, ece, mce
+from bayescal.estimators._registry import ESTIMATORS as REGISTER
 
 OUTCOME_FREE = [
     {"binning": binning, "ties": ties, "n_bins": n_bins}
-    for binning, ties in (("width", "together"), ("mass", "together"), ("mass", "split"))
+    for binning, ties in (
+        ("width", "together"),
+        ("mass", "together"),
+        ("mass", "split"),
+        ("rank", "together"),
+        ("rank", "split"),
+        ("quantile", "together"),
+        ("quantile", "split"),
+    )
     for n_bins in (4, 15)
 ]
 ESTIMATORS = [
     (ece, {"p": 1}),
     (ece, {"p": 2}),
+    (ace, {}),
     (mce, {}),
     (debiased_ece, {"p": 1, "signed": True}),
     (debiased_ece, {"p": 2, "signed": True}),
@@ -37,13 +47,17 @@ EVERY = [(f, own | shared) for f, own in ESTIMATORS for shared in OUTCOME_FREE]
 def oracle_rows() -> list[tuple[str, Any, dict[str, Any]]]:
     """The key of each known answer, and what of ours must give it.
 
-    All equal-mass answers but the caltrain ones keep tied scores together, which shows on B and C.
+    The caltrain ones part tied scores in the order of the rows, which happens to be what sharing
+    out gives on B and C; the other equal-mass answers keep them together. netcal's ACE is the mean
+    over bins of equal width.
     """
     rows: list[tuple[str, Any, dict[str, Any]]] = [
         ("verified.get_calibration_error(default p2 debiased; is_discrete heuristic)",
          debiased_ece, {}),
         ("caltrain.ew_ece_bin,norm1,15", ece, {}),
         ("caltrain.ew_ece_bin,norm2,15", ece, {"p": 2}),
+        ("caltrain.em_ece_bin,norm1,15", ece, {"binning": "rank", "ties": "split"}),
+        ("caltrain.em_ece_bin,norm2,15", ece, {"binning": "rank", "ties": "split", "p": 2}),
     ]  # fmt: skip
     for n in (10, 15):
         bins = {"n_bins": n}
@@ -51,6 +65,7 @@ def oracle_rows() -> list[tuple[str, Any, dict[str, Any]]]:
         rows += [
             (f"relplot.binnedECE({n})", ece, bins),
             (f"netcal.ECE({n})", ece, bins),
+            (f"netcal.ACE({n})", ace, bins | {"binning": "width"}),
             (f"verified.get_ece(EW,p1,plugin,{n})", ece, bins),
             (f"verified.EW,p2,plugin,{n}", ece, bins | {"p": 2}),
             (f"verified.get_ece_em(EM,p1,plugin,{n})", ece, mass),
@@ -72,7 +87,7 @@ UNDEFINED = {("A", "EW", "15"), *(("C", kind, n) for kind in ("EW", "EM") for n 
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-@pytest.mark.oracle("ece", "debiased_ece")
+@pytest.mark.oracle("ece", "ace", "debiased_ece")
 @pytest.mark.parametrize(("key", "estimator", "options"), oracle_rows())
 def test_gives_the_known_answer(
     shared_data: Path, name: str, key: str, estimator: Any, options: dict[str, Any]
@@ -108,16 +123,70 @@ def test_scores_of_0_and_1_belong_to_the_first_and_last_bin() -> None:
     assert ece([1, 0], [0.0, 0.05], n_bins=10) == pytest.approx(0.475)
 
 
-def test_equal_mass_bins_are_those_of_array_split() -> None:
+CUTS: dict[str, Any] = {
+    "mass": lambda scores, n: np.concatenate(
+        [np.full(len(part), b) for b, part in enumerate(np.array_split(scores, n))]
+    ),
+    "rank": lambda scores, n: np.arange(scores.size) * n // scores.size,
+    "quantile": lambda scores, n: np.searchsorted(
+        np.unique(np.quantile(scores, np.arange(1, n) / n)), scores
+    ),
+}
+
+
+@pytest.mark.parametrize("binning", CUTS)
+@pytest.mark.parametrize("n", [103, 5000])
+def test_bins_of_equal_mass(binning: str, n: int) -> None:
     rng = np.random.default_rng(0)
-    scores, outcomes = rng.random(103), rng.integers(0, 2, 103)
-    order = np.argsort(scores)
+    scores = np.sort(rng.beta(0.3, 2, n))
+    outcomes, order = rng.integers(0, 2, n), rng.permutation(n)
     for n_bins in (1, 7, 10, 103, 200):
-        parts = np.array_split(order, n_bins)
-        expected = sum(abs(scores[part].sum() - outcomes[part].sum()) for part in parts) / 103
+        index = CUTS[binning](scores, n_bins)
+        gap = np.bincount(index, scores - outcomes)
         for ties in ("together", "split"):
-            found = ece(outcomes, scores, n_bins=n_bins, binning="mass", ties=ties)
-            assert found == pytest.approx(expected)
+            options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+            found = ece(outcomes[order], scores[order], **options)
+            assert found == pytest.approx(np.abs(gap).sum() / n)
+            mean = np.abs(gap / np.maximum(np.bincount(index), 1)).sum() / np.unique(index).size
+            assert ace(outcomes[order], scores[order], **options) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("binning", CUTS)
+@pytest.mark.parametrize("n", [60, 3000])
+def test_equal_scores_go_to_the_bin_of_their_first(binning: str, n: int) -> None:
+    rng = np.random.default_rng(1)
+    scores = np.sort(rng.beta(1, 3, n).round(2))
+    outcomes = rng.integers(0, 2, n)
+    first = np.searchsorted(scores, scores)
+    for n_bins in (3, 10, 40):
+        apart = CUTS[binning](np.arange(n) / n, n_bins)
+        gap = np.bincount(apart[first], scores - outcomes)
+        found = ece(outcomes, scores, n_bins=n_bins, binning=binning)
+        assert found == pytest.approx(np.abs(gap).sum() / n)
+
+
+def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(2)
+    scores = np.sort(rng.beta(1, 3, 500).round(2))
+    outcomes = rng.integers(0, 2, 500)
+    gap = np.bincount(CUTS["quantile"](scores, 10), scores - outcomes)
+    found = ece(outcomes, scores, n_bins=10, binning="quantile")
+    assert found == pytest.approx(np.abs(gap).sum() / 500)
+
+
+@pytest.mark.parametrize("name", ["ece", "ace", "mce", "debiased_ece"])
+@pytest.mark.parametrize("cut", OUTCOME_FREE)
+def test_many_weightings_at_once_are_one_by_one(name: str, cut: dict[str, Any]) -> None:
+    rng = np.random.default_rng(8)
+    scores = np.sort(rng.random(50).round(2))
+    outcomes = rng.integers(0, 2, 50).astype(float)
+    weights = rng.integers(0, 4, (5, 50)).astype(float)
+    own = {"ece": {"p": 2}, "debiased_ece": {"p": 2, "signed": True}}.get(name, {})
+    entry = REGISTER[name]
+    assert entry.weighted is not None
+    found = entry.weighted(scores, outcomes, weights, **own, **cut)
+    alone = [entry.function(outcomes, scores, sample_weight=w, **own, **cut) for w in weights]
+    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
 
 
 def test_a_cut_through_equal_scores() -> None:
@@ -238,12 +307,22 @@ def test_the_scale_of_sampling_weights_does_not_matter(
     assert scaled == pytest.approx(found, rel=1e-9, abs=1e-12)
 
 
+def test_rounding_makes_no_rate_above_one() -> None:
+    rng = np.random.default_rng(9)
+    scores, weight = rng.random(40_000), rng.uniform(0.1, 2, 40_000)
+    outcomes = np.ones((2, scores.size), dtype=bool)
+    found = debiased_ece(outcomes, scores, p=1, sample_weight=weight)
+    mean = weight @ scores / weight.sum()
+    np.testing.assert_allclose(found, 1 - mean, rtol=1e-9)
+
+
 @pytest.mark.parametrize("binning", ["width", "mass"])
 def test_perfect_calibration_in_the_limit(binning: str) -> None:
     y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
     assert ece(y_true, y_prob, binning=binning) < 0.004
     assert debiased_ece(y_true, y_prob, binning=binning) < 0.003
     assert mce(y_true, y_prob, binning=binning) < 0.02
+    assert ace(y_true, y_prob, binning=binning) < 0.005
 
 
 def test_the_signed_square_is_unbiased() -> None:
@@ -288,7 +367,7 @@ def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
     ],
 )
 def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) -> None:
-    for estimator in (ece, mce, debiased_ece):
+    for estimator in (ece, ace, mce, debiased_ece):
         with pytest.raises(InputError, match=message):
             estimator(*arguments)
 
@@ -300,7 +379,7 @@ def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) 
         ({"n_bins": 2.5}, "n_bins"),
         ({"n_bins": True}, "n_bins"),
         ({"n_bins": 10**12}, "n_bins"),
-        ({"binning": "quantile"}, "binning must be one of 'mass', 'width'"),
+        ({"binning": "equal"}, "binning must be one of 'mass', 'quantile', 'rank', 'width'"),
         ({"ties": "first"}, "ties must be one of"),
         ({"p": 0.5}, "p must be"),
         ({"p": np.inf}, "p must be"),

@@ -240,7 +240,8 @@ def test_asks_for_a_fit_first() -> None:
     [
         ("nope", {}, "estimator must be one of"),
         (3, {}, "estimator must be one of"),
-        ("fit_bpm_curve", {}, "returned BPMCurve, not one number"),
+        ("fit_bpm_curve", {}, "estimator must be one of"),
+        (bc.estimators.fit_bpm_curve, {}, "returned BPMCurve, not one number"),
         (lambda y, s: np.nan, {}, "is nan on the data"),
         (lambda y, s: np.array([1.0, 2.0]), {}, "returned ndarray, not one number"),
         ("ece", {"replicates": 0}, "replicates must be a positive whole number"),

@@ -107,10 +107,14 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
 def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
-    A vector (or one column) comes back as `as_outcomes` reads it. More dimensions keep their own
-    numeric type, since a thousand replicates as bytes take an eighth of the room.
+    A vector (or one column) comes back as `as_outcomes` reads it, but for booleans and whole
+    numbers, which keep their type. So do more dimensions, since a thousand replicates as bytes
+    take an eighth of the room.
     """
     array = _to_numpy(values, name)
+    whole = array.shape == (size,) and array.dtype.kind in "biu"
+    if whole and not ((array != 0) & (array != 1)).any():
+        return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
         outcomes = as_outcomes(values, name)
         check_same_length(outcomes.size, name, size, "y_prob")

@@ -50,7 +50,7 @@ class Consistency:
     under_calibration : ndarray of shape (replicates,)
         The estimate on outcomes simulated from the scores themselves.
     under_posterior : ndarray of shape (replicates,)
-        The estimate on outcomes simulated from draws of the fitted curve.
+        The estimate on outcomes simulated from draws of the fitted curve; empty if not asked for.
     tce_bound : float
         The true calibration error is below this with posterior probability 0.95.
     material : float
@@ -131,6 +131,8 @@ class Consistency:
             ("calibration", self.under_calibration, self.prob_calibrated_exceeds),
             ("posterior", self.under_posterior, self.prob_posterior_exceeds),
         ):
+            if not values.size:
+                continue
             lower, median, upper = np.nanquantile(values, tails)
             rows[name] = {
                 "observed": self.observed,
@@ -155,6 +157,7 @@ def check_consistency(
     *,
     replicates: int = 1000,
     resample_scores: bool = False,
+    predict: bool = True,
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Consistency:
@@ -180,6 +183,8 @@ def check_consistency(
         for a calibrated model the observed value is one more draw. True: scores are resampled
         with replacement as well, as Broecker & Smith do: the scores vary too, and repeats among
         them make the check approximate.
+    predict : bool
+        False leaves out the posterior predictive check, and with it half the work.
     random_state : int, numpy.random.Generator or None
         By default it follows from the seed of the fit, so that asking twice gives equal numbers.
     **options
@@ -233,17 +238,17 @@ def check_consistency(
     applied = _Applied(name, function, options)
     observed = applied.to_data(post)
     calibrated = np.broadcast_to(post.settings.edges.inside(table.score), (size, table.score.size))
-    curve = _curves(post, table, size, rng)
+    curves = [_curves(post, table, size, rng)] if predict else []
     replicated = [
         _simulate(applied, table, probability, resample_scores, rng)
-        for probability in (calibrated, curve)
+        for probability in (calibrated, *curves)
     ]
     return Consistency(
         estimator=name,
         cases=float(table.trials.sum()),
         observed=observed,
         under_calibration=replicated[0],
-        under_posterior=replicated[1],
+        under_posterior=replicated[1] if predict else np.empty(0),
         tce_bound=float(np.quantile(post.tce(), 0.95)),
         material=_material(table),
     )
@@ -421,6 +426,8 @@ def _material(table: _Table) -> float:
 
 def _share_at_least(values: Floats, observed: float) -> float:
     known = values[~np.isnan(values)]
+    if not known.size:
+        return math.nan
     return float(np.mean(known >= observed - ROUNDING * max(1.0, abs(observed))))
 
 

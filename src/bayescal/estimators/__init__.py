@@ -6,8 +6,16 @@ float. The binned ones also take many outcomes at the same scores in one call.
 
 from __future__ import annotations
 
-from bayescal.estimators.binned import debiased_ece, ece, mce
+from bayescal.estimators.binned import ace, debiased_ece, ece, mce
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
+from bayescal.estimators.cells import (
+    average_labels,
+    merge_cells,
+    pde,
+    pde_bins,
+    probabilistic_count,
+    probabilistic_kendall_tau,
+)
 from bayescal.estimators.clinical import (
     calibration_in_the_large,
     calibration_intercept,
@@ -28,31 +36,47 @@ from bayescal.estimators.cumulative import (
     kuiper_test,
 )
 from bayescal.estimators.density import kde_ece, ls_ece
+from bayescal.estimators.distance import (
+    distance_bounds,
+    lower_distance_to_calibration,
+    smooth_calibration_error,
+)
+from bayescal.estimators.grouped import hosmer_lemeshow_test
 from bayescal.estimators.integrated import e50, e90, eci, emax, ici
 from bayescal.estimators.intervals import estimator_interval
+from bayescal.estimators.kernel import kce, mmce, skce
+from bayescal.estimators.kernel_tests import skce_test
 from bayescal.estimators.likelihood import (
     cox_test,
     discrimination_index,
     quality_index,
     unreliability,
 )
+from bayescal.estimators.multiclass import classwise_ece, top_label_ece
+from bayescal.estimators.neighbours import auc_v
 from bayescal.estimators.polynomial import giviti_test
 from bayescal.estimators.simulated import ici_interval
 from bayescal.estimators.smooth import logit_smooth_ece, smooth_curve, smooth_ece
 from bayescal.estimators.smoothers import smoothed_curve
 from bayescal.estimators.spiegelhalter import spiegelhalter_test
+from bayescal.estimators.sweep import sweep_bins, sweep_ece
 
 __all__ = [
+    "ace",
+    "auc_v",
+    "average_labels",
     "calibration_in_the_large",
     "calibration_in_the_large_interval",
     "calibration_intercept",
     "calibration_intercept_interval",
     "calibration_slope",
     "calibration_slope_interval",
+    "classwise_ece",
     "cox_test",
     "cumulative_difference_test",
     "debiased_ece",
     "discrimination_index",
+    "distance_bounds",
     "e50",
     "e90",
     "ece",
@@ -61,24 +85,39 @@ __all__ = [
     "estimator_interval",
     "fit_bpm_curve",
     "giviti_test",
+    "hosmer_lemeshow_test",
     "ici",
     "ici_interval",
+    "kce",
     "kde_ece",
     "ks_error",
     "ks_test",
     "kuiper_error",
     "kuiper_test",
     "logit_smooth_ece",
+    "lower_distance_to_calibration",
     "ls_ece",
     "mce",
+    "merge_cells",
+    "mmce",
     "observed_expected",
     "observed_expected_interval",
+    "pde",
+    "pde_bins",
+    "probabilistic_count",
+    "probabilistic_kendall_tau",
     "quality_index",
+    "skce",
+    "skce_test",
+    "smooth_calibration_error",
     "smooth_curve",
     "smooth_ece",
     "smoothed_curve",
     "spiegelhalter_test",
+    "sweep_bins",
+    "sweep_ece",
     "tce_bpm",
+    "top_label_ece",
     "unreliability",
 ]
 

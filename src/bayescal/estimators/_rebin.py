@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
-from bayescal.estimators._bins import Bins, width_index
+from bayescal.estimators._bins import Rebins, mass_cuts, width_index
 
 __all__ = ["rebinned"]
 
 
 def rebinned(
     scores: Floats, outcomes: Floats, weights: Floats, *, n_bins: int, binning: str, ties: str
-) -> tuple[Bins, Floats]:
+) -> tuple[Rebins, Floats]:
     """Bins of every weighting, as `bins_of` would cut it, and their mean outcomes.
 
     Parameters
@@ -28,8 +28,8 @@ def rebinned(
 
     Returns
     -------
-    bins : Bins
-        Fields of shape (replicates, bins) and no shares; with "width" only bins that hold a score.
+    bins : Rebins
+        With "width" only bins that hold a score.
     rate : ndarray of shape (replicates, bins)
     """
     if binning == "width":
@@ -41,9 +41,9 @@ def rebinned(
         trials, events = weights, weights * outcomes
         if starts.size < scores.size:
             trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
-        mass, score, hits = _cut(scores[starts], trials, events, n_bins, ties)
+        mass, score, hits = _cut(scores[starts], trials, events, n_bins, binning, ties)
     held = np.where(mass > 0, mass, 1)
-    return Bins(None, mass, score / held, mass), np.clip(hits / held, 0, 1)
+    return Rebins(mass, score / held, mass), np.clip(hits / held, 0, 1)
 
 
 def _starts(values: NDArray[np.generic]) -> NDArray[np.intp]:
@@ -52,15 +52,13 @@ def _starts(values: NDArray[np.generic]) -> NDArray[np.intp]:
 
 
 def _cut(
-    scores: Floats, trials: Floats, events: Floats, n_bins: int, ties: str
+    scores: Floats, trials: Floats, events: Floats, n_bins: int, binning: str, ties: str
 ) -> tuple[Floats, Floats, Floats]:
     """Cases, sum of scores and events of bins of equal mass, from those at each distinct score."""
     above = np.cumsum(trials, axis=1)
     total = above[:, -1:]
     number = min(n_bins, int(total.max()))  # further ones would stay empty
-    each, extra = np.divmod(total, number)
-    k = np.arange(1.0, number)
-    cuts = k * each + np.minimum(k, extra)
+    cuts = mass_cuts(np.arange(1.0, number), number, total, binning)
     place = _search_rows(above, cuts)
     beyond = (_take(above, place) - cuts) / _take(trials, place) * (ties == "split")
 

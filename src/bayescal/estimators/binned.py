@@ -1,4 +1,4 @@
-"""Binned calibration errors: ECE, MCE and the debiased ECE, for one data set or a thousand.
+"""Binned calibration errors: ECE, ACE, MCE and the debiased ECE, for one data set or a thousand.
 
 Scores are put into bins once. Outcomes enter only through their sums over the bins, which are one
 sparse matrix product for all replicates together.
@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erf
 
 from bayescal._validate import Floats, as_order
 from bayescal.errors import InputError
 from bayescal.estimators._batch import Statistic, over_replicates
-from bayescal.estimators._bins import SAME, Bins, as_bins, bins_of
+from bayescal.estimators._bins import SAME, Bins, Rebins, as_bins, bins_of
 from bayescal.estimators._rebin import rebinned
 from bayescal.estimators._registry import estimator
 
-__all__ = ["debiased_ece", "ece", "mce"]
+__all__ = ["ace", "debiased_ece", "ece", "mce"]
 
 
 @estimator(
@@ -30,7 +30,7 @@ __all__ = ["debiased_ece", "ece", "mce"]
     estimates="binned calibration error, an average over bins",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, *, p, **cut: _norm(*rebinned(s, y, w, **cut), order=p),
+    weighted=lambda s, y, w, *, p, **cut: _norm(*_gaps(*rebinned(s, y, w, **cut)), order=p),
 )
 def ece(
     y_true: Any,
@@ -54,17 +54,22 @@ def ece(
         Predicted probabilities.
     n_bins : int
         Number of bins; those that stay empty do not count.
-    binning : {"width", "mass"}
-        "width": intervals of equal length, closed on the right; 0 belongs to the first. "mass":
-        bins of equally many cases, cut as `numpy.array_split` cuts the sorted scores.
+    binning : {"width", "mass", "rank", "quantile"}
+        "width": intervals of equal length, closed on the right; 0 belongs to the first. The
+        others are bins of equally many cases, and differ where `n_bins` does not divide their
+        number n. "mass": the larger bins come first, as `numpy.array_split` cuts the sorted
+        scores (Kumar et al.). "rank": case i of 0, 1, ..., n - 1 goes to bin floor(i n_bins / n)
+        (Roelofs et al.). "quantile": cut at the quantiles of the scores, as R, pandas and
+        scikit-learn do.
     p : float
         Order of the norm, at least 1.
     ties : {"together", "split"}
-        What "mass" does with equal scores that a cut would part. "together": all go to the bin
-        of the first. "split": the cut stands, and each side gets its part of their outcomes on
-        average over all orders of the cases. Neither depends on the order of the rows.
+        What bins of equally many cases do with equal scores that a cut would part. "together":
+        all go to the bin of the first. "split": the cut stands, and each side gets its part of
+        their outcomes on average over all orders of the cases. Neither depends on the order of
+        the rows.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole, "mass" cuts at equal shares of the total.
+        Case counts. If any is not whole, bins are cut at equal shares of the total.
 
     Returns
     -------
@@ -82,6 +87,9 @@ def ece(
     It is biased upwards: a perfectly calibrated model with 20 cases gets about 0.2. See
     `bayescal.check_consistency` for what calibration alone would give, and `debiased_ece`.
 
+    The code of Roelofs et al. cuts by "rank" and parts equal scores in the order of their rows,
+    so that its value changes with that order; "split" is what it gives on average, bin by bin.
+
     References
     ----------
     Naeini, Cooper & Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning",
@@ -95,13 +103,104 @@ def ece(
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
     """
-    statistic = partial(_norm, order=as_order(p))
+    order = as_order(p)
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        if order == 1:
+            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
+            return error
+        return _norm(bins.gap(outcomes), bins.mass, order)
+
     return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
 
 
-def _norm(bins: Bins, rate: Floats, order: float) -> Floats:
-    power: Floats = (np.abs(rate - bins.score) ** order * bins.mass).sum(-1) / bins.mass.sum(-1)
+def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
+    power: Floats = (np.abs(gap) ** order * mass).sum(-1) / mass.sum(-1)
     return power ** (1 / order)
+
+
+def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
+    return rate - bins.score, bins.mass
+
+
+@estimator(
+    "Adaptive calibration error",
+    paper="Nixon, Dusenberry, Zhang, Jerfel & Tran 2019",
+    estimates="binned calibration error, every bin counting the same",
+    span=(0, 1),
+    bound="with bins of equal mass, below TCE in the population; biased upwards in a sample",
+    weighted=lambda s, y, w, **cut: _mean(*_gaps(*rebinned(s, y, w, **cut))),
+)
+def ace(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "mass",
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Adaptive calibration error: the mean gap over bins of equal mass, whatever they hold.
+
+    1/B sum_b |mean outcome - mean score|, over the B bins that hold a case. It differs from `ece`
+    where bins of equal mass cannot hold equally many cases.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    n_bins : int
+        Number of bins; those that stay empty do not count.
+    binning : {"mass", "rank", "quantile", "width"}
+        As in `ece`. "width" gives the *average* calibration error of Neumann et al., which the
+        package netcal calls ACE.
+    ties : {"together", "split"}
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `ece`.
+
+    Notes
+    -----
+    Nixon et al. average it over the classes as well. Of two classes the gaps are the same, bin
+    for bin.
+
+    References
+    ----------
+    Nixon, Dusenberry, Zhang, Jerfel & Tran, "Measuring Calibration in Deep Learning", CVPR
+    Workshops 2019, section 4.
+    Neumann, Zisserman & Vedaldi, "Relaxed Softmax", 2018.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 1, 0], [0.2, 0.7, 0.8, 0.9, 0.4]
+    >>> round(estimators.ace(y_true, y_prob, n_bins=2), 3)
+    0.125
+    >>> round(estimators.ece(y_true, y_prob, n_bins=2, binning="mass"), 3)
+    0.12
+    """
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _mean(bins.gap(outcomes), bins.mass)
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _mean(gap: Floats, mass: Floats) -> Floats:
+    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
+    return mean
 
 
 @estimator(
@@ -109,7 +208,7 @@ def _norm(bins: Bins, rate: Floats, order: float) -> Floats:
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="the largest calibration error of a bin",
     span=(0, 1),
-    weighted=lambda s, y, w, **cut: _largest(*rebinned(s, y, w, **cut)),
+    weighted=lambda s, y, w, **cut: _largest(_gaps(*rebinned(s, y, w, **cut))[0]),
 )
 def mce(
     y_true: Any,
@@ -130,7 +229,7 @@ def mce(
         Predicted probabilities.
     n_bins : int
         Number of bins.
-    binning : {"width", "mass"}
+    binning : {"width", "mass", "rank", "quantile"}
         As in `ece`. With "width" the largest gap is often that of a bin with a case or two.
     ties : {"together", "split"}
         As in `ece`.
@@ -158,12 +257,16 @@ def mce(
     >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.4
     """
-    return _evaluate(y_true, y_prob, sample_weight, _largest, n_bins, binning, ties)
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _largest(bins.gap(outcomes))
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
 
 
-def _largest(bins: Bins, rate: Floats) -> Floats:
-    gap: Floats = np.abs(rate - bins.score).max(axis=1)
-    return gap
+def _largest(gap: Floats) -> Floats:
+    largest: Floats = np.abs(gap).max(axis=1)
+    return largest
 
 
 @estimator(
@@ -202,7 +305,7 @@ def debiased_ece(
         Predicted probabilities.
     n_bins : int
         Number of bins.
-    binning : {"mass", "width"}
+    binning : {"mass", "rank", "quantile", "width"}
         As in `ece`.
     p : {1, 2}
         Order of the norm.
@@ -244,11 +347,14 @@ def debiased_ece(
     """
     if isinstance(p, bool) or p not in (1, 2):
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
-    statistic = partial(_corrected, p=p, signed=signed)
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _corrected(bins, bins.rate(outcomes), p, signed)
+
     return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
 
 
-def _corrected(bins: Bins, rate: Floats, p: int, signed: bool) -> Floats:
+def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
     several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
     debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
@@ -275,16 +381,16 @@ def _evaluate(
     y_true: Any,
     y_prob: Any,
     sample_weight: Any,
-    statistic: Callable[[Bins, Floats], Floats],
+    statistic: Callable[[Bins, NDArray[Any]], Floats],
     n_bins: int,
     binning: str,
     ties: str,
 ) -> float | Floats:
-    """A statistic of the bins' mean outcomes, for every replicate."""
+    """A statistic of the outcomes in bins, for every replicate."""
     number = as_bins(n_bins)
 
     def prepare(scores: Floats, weights: Floats | None) -> Statistic:
         bins = bins_of(scores, weights, number, binning, ties)
-        return lambda outcomes: statistic(bins, bins.rate(outcomes))
+        return lambda outcomes: statistic(bins, outcomes)
 
     return over_replicates(y_true, y_prob, sample_weight, prepare)

@@ -1,0 +1,301 @@
+"""Cells: the definitions by loops, and what averaging and merging may and may not do."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import somersd
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import (
+    average_labels,
+    ece,
+    merge_cells,
+    pde,
+    pde_bins,
+    probabilistic_count,
+    probabilistic_kendall_tau,
+)
+
+BINNINGS = ["width", "mass", "rank", "quantile"]
+
+
+def drawn(n: int = 60, digits: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n).round(digits)
+    return (rng.random(n) < scores).astype(int), scores
+
+
+# The deviation error
+
+
+@pytest.mark.oracle("pde")
+@pytest.mark.parametrize("p", [1, 2, 3.5])
+def test_pde_is_its_definition(p: float) -> None:
+    outcomes, scores = drawn(digits=3)
+    cell = np.random.default_rng(1).integers(0, 7, 60)
+    total = 0.0
+    for label in set(cell.tolist()):
+        inside = cell == label
+        rate = outcomes[inside].mean()
+        total += sum(abs(score - rate) ** p for score in scores[inside])
+    expected = (total / 60) ** (1 / p)
+    assert pde(outcomes, scores, cell=cell, p=p) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("binning", BINNINGS)
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_pde_is_above_ece_by_the_spread_within_bins(binning: str, p: int) -> None:
+    outcomes, scores = drawn(200, 3)
+    cut: dict[str, Any] = {"n_bins": 6, "binning": binning}
+    above, below = pde(outcomes, scores, p=p, **cut), ece(outcomes, scores, p=p, **cut)
+    assert above >= below
+    if p == 2:
+        table = pde_bins(np.zeros(200), scores, p=2, **cut)
+        variance = table.deviation**2 - table.score**2
+        assert above**2 - below**2 == pytest.approx(table.cases @ variance / 200)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_pde_over_level_sets_is_ece_over_them(p: int) -> None:
+    outcomes, scores = drawn()
+    assert pde(outcomes, scores, cell=scores, p=p) == pytest.approx(
+        ece(outcomes, scores, n_bins=1000, p=p)
+    )
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_pde_bins_add_up_to_pde(p: int) -> None:
+    outcomes, scores = drawn(100, 3)
+    for options in ({"n_bins": 7}, {"binning": "width"}, {"cell": np.arange(100) % 3}):
+        table = pde_bins(outcomes, scores, p=p, **options)
+        assert (np.diff(table.score) >= 0).all()
+        assert (table.cases > 0).all()
+        total = (table.deviation**p @ table.cases / 100) ** (1 / p)
+        assert total == pytest.approx(pde(outcomes, scores, p=p, **options))
+        gaps = abs(table.rate - table.score)
+        assert (table.deviation >= gaps - 1e-12).all()
+
+
+def test_a_batch_is_a_loop() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random(40).round(1)
+    outcomes = rng.random((2, 3, 40)) < scores
+    cell = rng.integers(0, 5, 40)
+    functions = [
+        pde,
+        lambda y, s: pde(y, s, cell=cell),
+        probabilistic_kendall_tau,
+        average_labels,
+        lambda y, s: average_labels(y, s, cell=cell),
+    ]
+    for function in functions:
+        found = function(outcomes, scores)
+        for place in np.ndindex(2, 3):
+            np.testing.assert_allclose(found[place], function(outcomes[place], scores))
+
+
+def test_whole_weights_are_repeats() -> None:
+    outcomes, scores = drawn()
+    rng = np.random.default_rng(4)
+    weight, cell = rng.integers(0, 4, 60), rng.integers(0, 5, 60)
+    y, s, c = (np.repeat(values, weight) for values in (outcomes, scores, cell))
+    for options in ({}, {"binning": "width", "p": 2}):
+        found = pde(outcomes, scores, sample_weight=weight, **options)
+        assert found == pytest.approx(pde(y, s, **options))
+    found = pde(outcomes, scores, cell=cell, sample_weight=weight)
+    assert found == pytest.approx(pde(y, s, cell=c))
+    tau = probabilistic_kendall_tau(outcomes, scores, sample_weight=weight)
+    assert tau == pytest.approx(probabilistic_kendall_tau(y, s))
+    count = probabilistic_count(scores, cell=cell, sample_weight=weight)
+    assert count == pytest.approx(probabilistic_count(s, cell=c))
+    merged = np.repeat(merge_cells(scores, cell, sample_weight=weight), weight)
+    np.testing.assert_allclose(merged, merge_cells(s, c))
+    averaged = np.repeat(average_labels(outcomes, scores, cell=cell, sample_weight=weight), weight)
+    np.testing.assert_allclose(averaged, average_labels(y, s, cell=c))
+
+
+def test_the_order_of_the_cases_does_not_matter() -> None:
+    outcomes, scores = drawn(200)
+    order = np.random.default_rng(5).permutation(200)
+    for function in (pde, probabilistic_kendall_tau):
+        assert function(outcomes[order], scores[order]) == pytest.approx(function(outcomes, scores))
+    np.testing.assert_allclose(
+        average_labels(outcomes[order], scores[order]), average_labels(outcomes, scores)[order]
+    )
+
+
+def test_narrow_bins_of_a_calibrated_model_have_a_small_deviation() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
+    assert pde(y_true, y_prob, n_bins=200) < 0.012
+    assert pde(y_true, y_prob, n_bins=2) > 0.1
+
+
+# Count and tau
+
+
+def test_count_of_cells() -> None:
+    assert probabilistic_count([0.1, 0.4, 0.4, 0.1]) == pytest.approx(2)
+    assert probabilistic_count([0.1, 0.4, 0.4, 0.4]) == pytest.approx(1 / (1 / 16 + 9 / 16))
+    assert probabilistic_count([0.1, 0.4], cell=["a", "a"]) == 1
+    assert probabilistic_count([0.0, 1.0, 0.5], sample_weight=[1, 1, 0]) == pytest.approx(2)
+
+
+def test_tau_counts_pairs() -> None:
+    outcomes, scores = drawn(30)
+    pairs = list(itertools.combinations(range(30), 2))
+    signs = [np.sign(scores[i] - scores[j]) * (outcomes[i] - outcomes[j]) for i, j in pairs]
+    found = probabilistic_kendall_tau(outcomes, scores)
+    assert found == pytest.approx(np.mean(signs))
+    events = outcomes.sum()
+    different = events * (30 - events) / len(pairs)
+    assert found == pytest.approx(somersd(outcomes, scores).statistic * different)
+
+
+def test_tau_at_its_ends() -> None:
+    assert probabilistic_kendall_tau([0, 1], [0.2, 0.4]) == 1
+    assert probabilistic_kendall_tau([1, 0], [0.2, 0.4]) == -1
+    assert probabilistic_kendall_tau([1, 0], [0.4, 0.4]) == 0
+    assert probabilistic_kendall_tau([1, 1], [0.2, 0.4]) == 0
+
+
+# What averaging and merging do to a model that is constant on fine cells
+
+
+@st.composite
+def models(draw: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Outcomes, scores constant on cells, those cells, and coarser ones that merge them."""
+    cells = draw(st.integers(1, 8))
+    level = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
+    scores = np.array(draw(st.lists(level, min_size=cells, max_size=cells)))
+    coarse = np.array(draw(st.lists(st.integers(0, 3), min_size=cells, max_size=cells)))
+    fine = np.concatenate(
+        [np.arange(cells), draw(st.lists(st.integers(0, cells - 1), min_size=1, max_size=30))]
+    )
+    outcomes = np.array(draw(st.lists(st.integers(0, 1), min_size=fine.size, max_size=fine.size)))
+    return outcomes, scores[fine], fine, coarse[fine]
+
+
+def brier(outcomes: np.ndarray, scores: np.ndarray) -> float:
+    return float(((outcomes - scores) ** 2).mean())
+
+
+@given(models())
+def test_averaged_labels_are_calibrated(model: Any) -> None:
+    outcomes, scores, fine, _ = model
+    averaged = average_labels(outcomes, scores, cell=fine)
+    assert pde(outcomes, averaged, cell=fine) == pytest.approx(0, abs=1e-12)
+    level_sets = averaged.round(12)
+    assert pde(outcomes, level_sets, cell=level_sets) == pytest.approx(0, abs=1e-9)
+
+
+@given(models())
+def test_averaging_takes_the_calibration_error_off_the_brier_score(model: Any) -> None:
+    outcomes, scores, fine, _ = model
+    averaged = average_labels(outcomes, scores, cell=fine)
+    fall = brier(outcomes, scores) - brier(outcomes, averaged)
+    assert fall == pytest.approx(pde(outcomes, scores, cell=fine, p=2) ** 2, abs=1e-12)
+
+
+@given(models())
+def test_averaging_orders_cells_as_well_as_can_be(model: Any) -> None:
+    outcomes, scores, fine, coarse = model
+    averaged = average_labels(outcomes, scores, cell=fine).round(12)
+    best = probabilistic_kendall_tau(outcomes, averaged)
+    for other in (
+        scores,
+        merge_cells(scores, coarse),
+        average_labels(outcomes, scores, cell=coarse),
+    ):
+        assert probabilistic_kendall_tau(outcomes, other.round(12)) <= best + 1e-12
+
+
+@given(models(), st.sampled_from([1.0, 1.5, 2.0, 4.0]))
+def test_merging_never_raises_the_calibration_error(model: Any, p: float) -> None:
+    outcomes, scores, fine, coarse = model
+    merged = merge_cells(scores, coarse)
+    after = pde(outcomes, merged, cell=coarse, p=p)
+    assert after <= pde(outcomes, scores, cell=fine, p=p) + 1e-12
+
+
+@given(models())
+def test_merging_averaged_cells_is_averaging_merged_ones(model: Any) -> None:
+    outcomes, scores, fine, coarse = model
+    merged = merge_cells(average_labels(outcomes, scores, cell=fine), coarse)
+    np.testing.assert_allclose(merged, average_labels(outcomes, scores, cell=coarse), atol=1e-12)
+    loss = brier(outcomes, merged) - brier(outcomes, average_labels(outcomes, scores, cell=fine))
+    assert loss >= -1e-12
+
+
+@given(models())
+def test_merging_never_raises_the_count(model: Any) -> None:
+    _, scores, fine, coarse = model
+    before = probabilistic_count(scores, cell=fine)
+    after = probabilistic_count(merge_cells(scores, coarse), cell=coarse)
+    assert 1 - 1e-12 <= after <= before + 1e-12 <= np.unique(fine).size + 1e-9
+
+
+@given(models())
+def test_a_rising_map_keeps_tau(model: Any) -> None:
+    outcomes, scores, _, _ = model
+    kept = probabilistic_kendall_tau(outcomes, scores**2 / 2)
+    assert kept == pytest.approx(probabilistic_kendall_tau(outcomes, scores))
+
+
+# Hostile input
+
+
+def test_cells_have_labels_of_any_one_kind() -> None:
+    for cell in (["a", "b", "a"], [True, False, True], [0.5, -1.0, 0.5], [7, 3, 7]):
+        np.testing.assert_allclose(
+            average_labels([0, 1, 1], [0.1, 0.5, 0.9], cell=cell), [0.5, 1, 0.5]
+        )
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ([1, 2], "cell has 2 observations but y_prob has 3"),
+        ([1, 2, np.nan], "cell has missing labels"),
+        (["a", None, "b"], "cell has missing labels"),
+        ([[1, 2], [1, 2], [1, 2]], "cell must be one-dimensional"),
+    ],
+)
+def test_refuses_what_are_not_cells(cell: Any, message: str) -> None:
+    outcomes, scores = [0, 1, 1], [0.1, 0.5, 0.9]
+    for call in (
+        lambda: pde(outcomes, scores, cell=cell),
+        lambda: pde_bins(outcomes, scores, cell=cell),
+        lambda: average_labels(outcomes, scores, cell=cell),
+        lambda: merge_cells(scores, cell),
+        lambda: probabilistic_count(scores, cell=cell),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_refuses_a_mean_of_nothing() -> None:
+    with pytest.raises(InputError, match="cell of case 2 has no weight"):
+        average_labels([0, 1, 1], [0.1, 0.5, 0.9], sample_weight=[1, 1, 0])
+    with pytest.raises(InputError, match="a pair takes two"):
+        probabilistic_kendall_tau([1], [0.2])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bins": 0}, "n_bins must be"),
+        ({"p": 0}, "p must be"),
+        ({"binning": "equal"}, "binning must be one of"),
+    ],
+)
+def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
+    for function in (pde, pde_bins):
+        with pytest.raises(InputError, match=message):
+            function([0, 1], [0.2, 0.4], **options)

@@ -1,0 +1,119 @@
+"""The Hosmer-Lemeshow test against R, its own formula, and its size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from bayescal.errors import InputError
+from bayescal.estimators import hosmer_lemeshow_test
+
+SETS = [
+    ("predtools_val_data", "predtools_val_data", "score", "outcome"),
+    ("brcal_hockey_538", "brcal_hockey_538", "score", "outcome"),
+    ("brcal_hockey_rand", "brcal_hockey_rand", "score", "outcome"),
+    ("dcurves_df_binary", "dcurves_df_binary", "score", "outcome"),
+    ("impact_tbi_iecv", "impact_tbi_iecv", "score", "outcome"),
+    ("precip_Logistic", "reliabilitydiag_precip_Niamey_2016", "Logistic", "obs"),
+    ("precip_EMOS", "reliabilitydiag_precip_Niamey_2016", "EMOS", "obs"),
+    ("precip_EPC", "reliabilitydiag_precip_Niamey_2016", "EPC", "obs"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "score", "outcome"), SETS)
+def test_gives_the_answer_of_r(
+    shared_data: Path, name: str, file: str, score: str, outcome: str
+) -> None:
+    path = shared_data / "data" / "clinical" / f"{file}.csv"
+    lines = path.read_text().replace('"', "").splitlines()
+    rows = np.genfromtxt(lines, delimiter=",", names=True)
+    clinical = json.loads((shared_data / "oracles" / "clinical.json").read_text())
+    known = clinical["recomputed_R"][name]["HL10"]
+    external = hosmer_lemeshow_test(rows[outcome], rows[score])
+    assert external.statistic == pytest.approx(known["stat"], rel=1e-6)
+    assert external.pvalue == pytest.approx(known["p_df_g"], rel=1e-6)
+    assert external.df == known["groups"]
+    development = hosmer_lemeshow_test(rows[outcome], rows[score], development=True)
+    assert development.statistic == external.statistic
+    assert development.pvalue == pytest.approx(known["p_df_gm2"], rel=1e-6)
+    assert development.df == known["groups"] - 2
+
+
+def test_is_the_formula() -> None:
+    scores = np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.8])
+    test = hosmer_lemeshow_test([0, 1, 0, 1, 1, 0], scores, n_groups=2)
+    statistic = (1 - 0.6) ** 2 / (0.6 * 0.8) + (2 - 2.1) ** 2 / (2.1 * 0.3)
+    assert test.statistic == pytest.approx(statistic)
+    assert test.pvalue == pytest.approx(chi2.sf(statistic, 2))
+
+
+def test_equal_scores_make_fewer_groups() -> None:
+    test = hosmer_lemeshow_test([0, 1, 0, 1, 1, 1], [0.2, 0.2, 0.2, 0.7, 0.7, 0.7])
+    assert test.df == 2
+    assert test.statistic == pytest.approx(0.4**2 / (0.6 * 0.8) + 0.9**2 / (2.1 * 0.3))
+
+
+def test_rejects_a_calibrated_model_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.beta(2, 3, 500)
+    test = hosmer_lemeshow_test(rng.random((4000, 500)) < scores, scores)
+    assert (test.pvalue < 0.05).mean() == pytest.approx(0.05, abs=0.012)
+    assert np.mean(test.statistic) == pytest.approx(10, rel=0.05)
+
+
+def test_a_batch_is_a_loop() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(50).round(1)
+    outcomes = rng.random((2, 3, 50)) < scores
+    batch = hosmer_lemeshow_test(outcomes, scores, n_groups=5)
+    assert np.shape(batch.statistic) == np.shape(batch.pvalue) == (2, 3)
+    for place in np.ndindex(2, 3):
+        alone = hosmer_lemeshow_test(outcomes[place], scores, n_groups=5)
+        assert isinstance(alone.statistic, float)
+        assert isinstance(alone.pvalue, float)
+        assert batch.statistic[place] == pytest.approx(alone.statistic)
+        assert batch.pvalue[place] == pytest.approx(alone.pvalue)
+
+
+def test_whole_weights_are_repeats_and_sampling_weights_have_no_scale() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.random(60).round(1)
+    outcomes, weight = rng.random(60) < scores, rng.integers(0, 4, 60)
+    weighted = hosmer_lemeshow_test(outcomes, scores, sample_weight=weight)
+    repeated = hosmer_lemeshow_test(np.repeat(outcomes, weight), np.repeat(scores, weight))
+    assert tuple(weighted) == pytest.approx(tuple(repeated))
+    half = hosmer_lemeshow_test(outcomes, scores, sample_weight=0.5 + weight)
+    scaled = hosmer_lemeshow_test(outcomes, scores, sample_weight=3.1 * (0.5 + weight))
+    assert tuple(half) == pytest.approx(tuple(scaled))
+
+
+def test_certain_groups() -> None:
+    scores = [0, 0, 0.4, 0.6, 1, 1]
+    kept = hosmer_lemeshow_test([0, 0, 1, 0, 1, 1], scores)
+    assert kept.df == 2
+    assert kept.statistic == pytest.approx(0.6**2 / 0.24 * 2)
+    broken = hosmer_lemeshow_test([0, 1, 1, 0, 1, 1], scores)
+    assert (broken.statistic, broken.pvalue, broken.df) == (np.inf, 0, 2)
+    tiny = hosmer_lemeshow_test([1, 0, 1], [1e-320, 0.4, 0.6])
+    assert (tiny.statistic, tiny.pvalue) == (np.inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ([0, 1, 1], {}, "y_prob makes 0 groups .* needs 1"),
+        ([0.2, 0.4, 0.4], {"development": True}, "y_prob makes 2 groups .* needs 3"),
+        ([0.2, 0.4, 0.6], {"n_groups": 0}, "n_groups must be"),
+        ([0.2, 0.4], {}, "y_true has 3 observations but y_prob has 2"),
+        ([0.2, 0.4, 1.6], {}, "outside"),
+        ([0.2, 0.4, 0.6], {"sample_weight": [1, 2]}, "sample_weight has 2"),
+    ],
+)
+def test_refuses(scores: list[float], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        hosmer_lemeshow_test([0, 1, 1], scores, **options)

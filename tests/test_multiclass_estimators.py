@@ -1,0 +1,168 @@
+"""Top-label and class-wise errors: published, by loops, and on two classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from bayescal import CalibrationData
+from bayescal.errors import InputError
+from bayescal.estimators import classwise_ece, ece, top_label_ece
+
+BOTH = [top_label_ece, classwise_ece]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"n_bins": 7, "binning": "mass"},
+    {"n_bins": 4, "binning": "rank", "ties": "split", "p": 2},
+]
+
+
+def drawn(n: int = 80, classes: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, classes, n), rng.dirichlet(np.ones(classes), n)
+
+
+@pytest.mark.oracle("top_label_ece")
+@pytest.mark.parametrize("binning", ["mass", "width"])
+def test_gives_the_published_value(shared_data: Path, binning: str) -> None:
+    """ResNet110 on CIFAR-10, uncalibrated, in Table 1 of Dong et al.: .0475."""
+    with np.load(shared_data / "data" / "cifar10_resnet110_logits.npz") as data:
+        proba, labels = softmax(data["test_logits"], axis=1), data["test_y"]
+    assert (proba.argmax(axis=1) == labels).mean() == pytest.approx(0.9356)
+    assert round(float(top_label_ece(labels, proba, binning=binning)), 4) == 0.0475
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_top_label_is_the_ece_of_the_largest(options: dict[str, Any]) -> None:
+    labels, proba = drawn()
+    right = [int(np.argmax(row)) == label for row, label in zip(proba, labels, strict=True)]
+    expected = ece(right, [max(row) for row in proba], **options)
+    assert top_label_ece(labels, proba, **options) == pytest.approx(expected)
+
+
+@pytest.mark.oracle("classwise_ece")
+@pytest.mark.parametrize("p", [1, 2])
+def test_classwise_is_its_definition(p: int) -> None:
+    labels, proba = drawn()
+    total = 0.0
+    for k in range(4):
+        for low in np.arange(5) / 5:
+            inside = (proba[:, k] > low) & (proba[:, k] <= low + 0.2)
+            if inside.any():
+                gap = (labels[inside] == k).mean() - proba[inside, k].mean()
+                total += inside.mean() * abs(gap) ** p / 4
+    assert classwise_ece(labels, proba, n_bins=5, p=p) == pytest.approx(total ** (1 / p))
+
+
+def test_agrees_with_the_table_made_from_many_classes() -> None:
+    labels, proba = drawn()
+    top = CalibrationData.from_multiclass(labels, proba)
+    assert top_label_ece(labels, proba) == pytest.approx(ece(*arrays(top)))
+
+
+def arrays(data: CalibrationData) -> tuple[np.ndarray, np.ndarray]:
+    y_true, y_prob, *_ = data.to_arrays()
+    return y_true, y_prob
+
+
+def test_two_classes() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(100)
+    outcomes = rng.integers(0, 2, 100)
+    table = np.column_stack([1 - scores, scores])
+    sure = np.maximum(scores, 1 - scores)
+    for proba in (scores, scores[:, None], table):
+        assert classwise_ece(outcomes, proba) == pytest.approx(ece(outcomes, scores))
+        found = top_label_ece(outcomes, proba)
+        assert found == pytest.approx(ece(outcomes == (scores > 0.5), sure))
+
+
+def test_a_certain_and_right_model_has_no_error() -> None:
+    proba = np.eye(3)[[0, 1, 2, 1]]
+    for function in BOTH:
+        assert function([0, 1, 2, 1], proba) == 0
+    assert top_label_ece([1, 2, 0, 0], proba) == 1
+    assert classwise_ece([1, 2, 0, 0], proba) > 0.5
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_batch_is_a_loop_and_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(2)
+    _, proba = drawn(60, 3)
+    proba = (proba * 10).round() / (proba * 10).round().sum(axis=1, keepdims=True)
+    labels = rng.integers(0, 3, (2, 5, 60))
+    found = function(labels, proba, **options)
+    assert found.shape == (2, 5)
+    for place in np.ndindex(2, 5):
+        assert found[place] == pytest.approx(function(labels[place], proba, **options))
+    one, weight = labels[0, 0], rng.integers(0, 4, 60)
+    weighted = function(one, proba, sample_weight=weight, **options)
+    repeated = function(np.repeat(one, weight), np.repeat(proba, weight, axis=0), **options)
+    assert weighted == pytest.approx(repeated)
+    order = rng.permutation(60)
+    assert function(one[order], proba[order], **options) == pytest.approx(
+        function(one, proba, **options)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, float, bool])
+def test_labels_of_any_numeric_type(dtype: Any) -> None:
+    labels, proba = np.array([0, 1, 1]), np.array([[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
+    for function in BOTH:
+        assert function(labels.astype(dtype), proba) == function(labels, proba)
+        assert function(labels[:, None], proba.astype(np.float32)) == pytest.approx(
+            function(labels, proba)
+        )
+
+
+def test_data_frames_in_different_orders_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    labels, proba = drawn(10)
+    frame, series = pandas.DataFrame(proba), pandas.Series(labels)
+    for function in BOTH:
+        assert function(series, frame) == pytest.approx(function(labels, proba))
+        with pytest.raises(InputError, match="same index labels in different orders"):
+            function(series[::-1], frame)
+
+
+THREE = [[0.7, 0.2, 0.1]] * 3
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize(
+    ("labels", "proba", "message"),
+    [
+        ([0, 1, 3], THREE, r"y_true\[2\] = 3 is no column of y_proba, which are 0 to 2"),
+        ([0, -1, 2], THREE, r"y_true\[1\] = -1 is no column"),
+        ([0, 1.5, 2], THREE, r"y_true\[1\] = 1.5 is no column"),
+        ([0, np.nan, 2], THREE, r"y_true\[1\] = nan is no column"),
+        ([[0, 1, 2], [0, 7, 1]], THREE, r"y_true\[1, 1\] = 7 is no column"),
+        (["a", "b", "c"], THREE, "Turn names of classes into positions"),
+        (None, THREE, "y_true must hold columns"),
+        ([0, 1], THREE, "y_true has 2 observations but y_proba has 3"),
+        ([0, 1, 2], [[0.7, 0.2, 0.2]] * 3, r"y_proba\[0\] sums to 1.1, not 1"),
+        ([0, 1, 2], [[0.7, 0.3, np.nan]] * 3, r"y_proba\[:, 2\]\[0\] = nan is missing"),
+        ([0, 1, 2], [[70, 20, 10]] * 3, "If these are percentages"),
+        ([0, 1, 2], [[1.7, -0.2, -0.5]] * 3, "is outside"),
+        ([0, 1], [[0.7, 0.3], [1.0]], "y_proba is not an array"),
+        ([0], [[["a"]]], "must have shape"),
+        ([0], None, "y_proba must be a list"),
+        ([], [], "y_proba is empty"),
+        ([], np.empty((0, 3)), "is empty"),
+    ],
+)
+def test_refuses(function: Any, labels: Any, proba: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        function(labels, proba)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_refuses_options_out_of_range(function: Any) -> None:
+    for options in ({"n_bins": 0}, {"p": 0.5}, {"binning": "equal"}, {"sample_weight": [1]}):
+        with pytest.raises(InputError):
+            function([0, 1, 2], THREE, **options)
