@@ -10,6 +10,7 @@ from scipy.special import expit, log_expit
 
 from bayescal._compat import library_versions
 from bayescal._validate import Floats
+from bayescal.curves import in_average, stored_curve
 from bayescal.data import CalibrationData
 from bayescal.settings import Settings
 
@@ -23,6 +24,7 @@ __all__ = [
     "fit_tree",
     "read_coordinates",
     "read_data",
+    "read_prior",
     "with_chains",
 ]
 
@@ -121,12 +123,11 @@ def complete(tree: xr.DataTree) -> None:
         coords = {"row": np.arange(trials.size)}
         predicted = {"hits": with_chains(counts, chains)}
         tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
+    drawn = {name: with_chains(values, chains) for name, values in read_prior(tree).items()}
+    tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
     names = settings.curve.coordinates
     if "families" in tree.attrs:
         return  # an average has no prior density of its own: its families have different dimensions
-    drawn = settings.prior.sample(names, settings.rng("prior"), chains * draws)
-    by_chain = {name: with_chains(values, chains) for name, values in drawn.items()}
-    tree["prior"] = xr.DataTree(_with_derived(settings, by_chain, chains, draws))
     density = _log_prior(settings, {name: posterior[name].to_numpy() for name in names})
     tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
 
@@ -140,6 +141,28 @@ def read_coordinates(tree: xr.DataTree) -> Floats:
     for column, name in enumerate(settings.curve.coordinates):
         u[:, column] = posterior[name].transpose("chain", "draw").to_numpy().ravel()
     return u
+
+
+def read_prior(tree: xr.DataTree) -> dict[str, Any]:
+    """Prior draws of the working coordinates, as many as there are of the posterior.
+
+    Of an average, also the index of each draw's `family`.
+    """
+    settings = Settings.from_attributes(tree.attrs)
+    posterior = tree["posterior"].to_dataset()
+    size = posterior.sizes["chain"] * posterior.sizes["draw"]
+    rng, names = settings.rng("prior"), settings.curve.coordinates
+    if "families" not in tree.attrs:
+        return settings.prior.sample(names, rng, size)
+    families: dict[str, float] = json.loads(tree.attrs["families"])
+    family = rng.choice(len(families), size, p=list(families.values()))
+    u = np.zeros((size, len(names)))
+    for index, curve in enumerate(map(stored_curve, families)):
+        mine = np.flatnonzero(family == index)
+        drawn = settings.prior.sample(curve.coordinates, rng, mine.size)
+        own = np.reshape(list(drawn.values()), (curve.size, mine.size)).T
+        u[mine] = in_average(curve, own, settings.frame)
+    return dict(zip(names, u.T, strict=True)) | {"family": family}
 
 
 def read_data(tree: xr.DataTree) -> CalibrationData:

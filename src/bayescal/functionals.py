@@ -2,7 +2,8 @@
 
 Each takes draws of the curve and of the population and returns one number a draw, so its
 posterior, and its interval, come for free. To add one, write it here and add its line to the
-registry at the foot of the file.
+registry at the foot of the file. Net benefit stands outside the registry: it needs a threshold, and
+has no value that perfect calibration would give.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ __all__ = [
     "emax",
     "ici",
     "intercept",
+    "net_benefit",
+    "net_benefit_of_all",
     "o_e",
     "signed_error",
     "slope",
@@ -183,6 +186,60 @@ def intercept(draws: CurveDraws) -> Floats:
 def slope(draws: CurveDraws) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
     return draws.line[1]
+
+
+def net_benefit(draws: CurveDraws, thresholds: Floats, score: Floats | None = None) -> Floats:
+    """Net benefit of treating whoever has a score of at least t, for each threshold t.
+
+    E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: events treated, less the non-events treated, each
+    of which counts as much as the threshold says.
+
+    Parameters
+    ----------
+    draws : CurveDraws
+    thresholds : ndarray of shape (thresholds,)
+        In (0, 1).
+    score : ndarray of shape (rows,), optional
+        Scores to decide by, where the curve reads them otherwise: 0 and 1 as they were given.
+
+    Returns
+    -------
+    ndarray of shape (draws, thresholds)
+
+    References
+    ----------
+    Vickers & Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
+    Medical Decision Making 26, 2006.
+    """
+    decided = draws.population.score if score is None else score
+    odds = thresholds / (1 - thresholds)
+    weight = np.atleast_2d(draws.population.weight)
+    events = _above(decided, weight * draws.curve, thresholds)
+    cases = _above(decided, weight, thresholds)
+    return np.asarray(events - (cases - events) * odds)
+
+
+def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:
+    """Net benefit of treating everyone: E_w [g - (1 - g) t / (1 - t)] for each threshold t.
+
+    Parameters
+    ----------
+    draws : CurveDraws
+    thresholds : ndarray of shape (thresholds,)
+
+    Returns
+    -------
+    ndarray of shape (draws, thresholds)
+    """
+    return net_benefit(draws, thresholds, np.ones(draws.curve.shape[1]))
+
+
+def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
+    """Sums of values over the scores that reach each threshold, of shape (draws, thresholds)."""
+    if score.ndim == 1:
+        return np.asarray(values @ (score[:, None] >= thresholds).astype(np.float64))
+    spread = np.broadcast_to(values, score.shape)
+    return np.stack([np.sum(spread, axis=1, where=score >= t) for t in thresholds], axis=1)
 
 
 def _error_quantile(draws: CurveDraws, q: float) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,11 @@ from scipy.special import expit, logit
 
 from bayescal import _tree
 from bayescal._tree import with_chains
-from bayescal._validate import Floats, as_level, as_scores, check_choice
+from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
 from bayescal.curves import Curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
-from bayescal.functionals import FUNCTIONALS, CurveDraws
+from bayescal.functionals import FUNCTIONALS, CurveDraws, net_benefit, net_benefit_of_all
 from bayescal.population import draw_population
 from bayescal.settings import Settings
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CalibrationPosterior", "load"]
+
+ROUNDING = 1e-12
 
 
 class CalibrationPosterior:
@@ -187,7 +190,14 @@ class CalibrationPosterior:
         """
         return self.functional("tce", population=population, p=p)
 
-    def functional(self, name: str, population: str = "bootstrap", **options: Any) -> xr.DataArray:
+    def functional(
+        self,
+        name: str,
+        population: str = "bootstrap",
+        *,
+        group: str = "posterior",
+        **options: Any,
+    ) -> xr.DataArray:
         """Posterior of a functional of the curve and the score distribution.
 
         All functionals of one fit share the same draws of the population, and asking twice gives
@@ -198,6 +208,8 @@ class CalibrationPosterior:
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         population : {"bootstrap", "sample", "beta"}
+        group : {"posterior", "prior"}
+            "prior" is what was believed of it before any outcome was seen.
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -209,19 +221,88 @@ class CalibrationPosterior:
         Raises
         ------
         InputError
-            If the name or the population is unknown.
+            If the name, the population or the group is unknown.
         """
         check_choice(name, FUNCTIONALS, "name")
-        return self._array(self._evaluate([(name, options)], population)[name], name)
+        check_choice(group, ("posterior", "prior"), "group")
+        return self._array(self._values([(name, options)], population, group)[name].copy(), name)
+
+    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
+        """Posterior of the net benefit of treating whoever has a score of at least a threshold.
+
+        In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
+        less the non-events treated, each counted t / (1 - t) times.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Risks t at which a patient is treated, in (0, 1).
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        xarray.Dataset
+            `model` and `treat_all`, with dims (chain, draw, threshold); treating no one is worth
+            0. `prob_best`, with dim threshold, is the probability that the model is better than
+            either.
+
+        Raises
+        ------
+        InputError
+            If a threshold is not inside (0, 1), or the population is unknown.
+
+        Notes
+        -----
+        To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
+        the pairs. Scores of exactly 0 and 1 decide as they were given. A table of more than 2048
+        distinct scores decides by the mean score of a cell of its grid.
+
+        References
+        ----------
+        Vickers & Elkin (2006), Decision curve analysis, Medical Decision Making 26.
+        Cruz & Korthauer (2024), Bayesian decision curve analysis with bayesDCA, Statistics in
+        Medicine 43: the probability that a model is useful.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+        >>> found = bc.fit(y_true, y_prob, random_state=1).net_benefit([0.1, 0.3])
+        >>> found["model"].dims
+        ('chain', 'draw', 'threshold')
+        """
+        import xarray as xr
+
+        at = np.array(
+            [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
+        )
+        model, everyone = np.empty((2, self._coordinates.shape[0], at.size))
+        for part, draws in self._draws(population, self._coordinates):
+            given = self.data.score if draws.population.score.ndim == 1 else None
+            model[part] = net_benefit(draws, at, given)
+            everyone[part] = net_benefit_of_all(draws, at)
+        best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
+        return xr.Dataset(
+            {
+                "model": self._array(model, "model", threshold=at),
+                "treat_all": self._array(everyone, "treat_all", threshold=at),
+                "prob_best": ("threshold", best),
+            }
+        )
+
+    @property
+    def _calibrated(self) -> xr.DataArray | None:
+        """Which draws are of exact calibration in an averaged posterior; None for one family."""
+        if self._families is None:
+            return None
+        family = self._tree["posterior"].to_dataset()["family"]
+        return (family == list(self._families).index("identity")).rename("calibrated")
 
     @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration in an averaged posterior; None for a single family."""
-        weights = self._families
-        if weights is None:
-            return None
-        family = self._tree["posterior"]["family"].to_numpy()
-        return float((family == list(weights).index("identity")).mean())
+        calibrated = self._calibrated
+        return None if calibrated is None else float(calibrated.mean())
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
@@ -233,8 +314,7 @@ class CalibrationPosterior:
         """
         observed = self.settings.edges.inside(self.data.score)
         grid = expit(np.linspace(logit(observed[0]), logit(observed[-1]), 201))
-        u = _tree.read_coordinates(self._tree)
-        log_odds = self.family.log_odds(u, grid, self.settings.frame)
+        log_odds = self.family.log_odds(self._coordinates, grid, self.settings.frame)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
 
     def interval(
@@ -285,19 +365,18 @@ class CalibrationPosterior:
     ) -> tuple[float, float]:
         tail = (1 - level) / 2
         lower, upper = np.quantile(values, [tail, 1 - tail])
-        has_atom = self._families is not None and FUNCTIONALS[name].is_distance
-        if kind == "hull" and not has_atom:
+        calibrated = self._calibrated if FUNCTIONALS[name].is_distance else None
+        if kind == "hull" and calibrated is None:
             raise InputError(
                 f"the hull is for distances from calibration in an averaged posterior; {name} here "
                 "has no atom. Use kind='equal-tailed'."
             )
-        if kind == "equal-tailed" or not has_atom:
+        if kind == "equal-tailed" or calibrated is None:
             return float(lower), float(upper)
-        family = self._tree["posterior"]["family"].to_numpy().ravel()
-        rest = values[family != list(self._families or ()).index("identity")]
+        rest = values[~calibrated.to_numpy().ravel()]
         if rest.size:
             upper = np.quantile(rest, 1 - tail)
-        return 0.0 if (self.prob_calibrated or 0.0) >= tail else float(lower), float(upper)
+        return 0.0 if calibrated.mean() >= tail else float(lower), float(upper)
 
     @property
     def _families(self) -> dict[str, float] | None:
@@ -331,7 +410,7 @@ class CalibrationPosterior:
 
         level = as_level(ci_prob)
         wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
-        draws = self._evaluate(wanted, population)
+        draws = self._values(wanted, population)
         rows = {}
         for name, values in draws.items():
             lower, upper = self._interval(name, values, level)
@@ -428,13 +507,53 @@ class CalibrationPosterior:
         undefined = {"intercept", "slope"} if distinct < 2 else set()
         return [name for name in FUNCTIONALS if name not in undefined]
 
-    def _evaluate(
-        self, wanted: list[tuple[str, dict[str, Any]]], population: str
-    ) -> dict[str, Floats]:
-        u = _tree.read_coordinates(self._tree)
-        curve, frame = self.settings.curve, self.settings.frame
+    @property
+    def _coordinates(self) -> Floats:
+        """Working coordinates of every draw, of shape (draws, d)."""
+        return _tree.read_coordinates(self._tree)
+
+    @property
+    def _prior_coordinates(self) -> Floats:
+        """The same, drawn from the prior."""
+        drawn = _tree.read_prior(self._tree)
+        u = np.empty(self._coordinates.shape)
+        for column, name in enumerate(self.family.coordinates):
+            u[:, column] = drawn[name]
+        return u
+
+    def _draws(self, population: str, u: Floats) -> Iterator[tuple[slice, CurveDraws]]:
+        """Each block of draws of the curve over its draws of the population."""
         score = self.settings.edges.inside(self.data.score)
         trials = self.data.trials * self.data.weight_scale
+        rng = self.settings.rng("population")
+        for part, drawn in draw_population(population, score, trials, u.shape[0], rng):
+            curve = self.family.probability(u[part], drawn.score, self.settings.frame)
+            yield part, CurveDraws(curve, drawn)
+
+    def _values(
+        self,
+        wanted: list[tuple[str, dict[str, Any]]],
+        population: str,
+        group: str = "posterior",
+    ) -> dict[str, Floats]:
+        """Draws of functionals, those computed before as they were then."""
+        keys = {
+            name: (name, *sorted(options.items()), population, group) for name, options in wanted
+        }
+        new = [(name, options) for name, options in wanted if keys[name] not in self._known]
+        if new:
+            u = self._coordinates if group == "posterior" else self._prior_coordinates
+            for name, values in self._evaluate(new, population, u).items():
+                self._known[keys[name]] = values
+        return {name: self._known[key] for name, key in keys.items()}
+
+    @cached_property
+    def _known(self) -> dict[tuple[Any, ...], Floats]:
+        return {}
+
+    def _evaluate(
+        self, wanted: list[tuple[str, dict[str, Any]]], population: str, u: Floats
+    ) -> dict[str, Floats]:
         values = {name: np.empty(u.shape[0]) for name, _ in wanted}
         for kind in dict.fromkeys((population, "sample")):
             asked = [
@@ -442,19 +561,14 @@ class CalibrationPosterior:
                 for name, options in wanted
                 if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
             ]
-            rng = self.settings.rng("population")
-            for part, drawn in (
-                draw_population(kind, score, trials, u.shape[0], rng) if asked else ()
-            ):
-                draws = CurveDraws(curve.probability(u[part], drawn.score, frame), drawn)
+            for part, draws in self._draws(kind, u) if asked else ():
                 for name, options in asked:
                     values[name][part] = FUNCTIONALS[name].compute(draws, **options)
         return values
 
     def _probability(self, score: Floats) -> Floats:
-        u = _tree.read_coordinates(self._tree)
         inside = self.settings.edges.inside(score)
-        return self.settings.curve.probability(u, inside, self.settings.frame)
+        return self.family.probability(self._coordinates, inside, self.settings.frame)
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, logsumexp
+from scipy.special import logsumexp
 
 from bayescal._importance import Sample, mix_samples
 from bayescal._tree import CHAINS, fit_tree, with_chains
-from bayescal._validate import Floats
-from bayescal.curves import AVERAGE, CURVES
+from bayescal.curves import AVERAGE, CURVES, in_average
 from bayescal.data import CalibrationData
 from bayescal.posterior import CalibrationPosterior
 from bayescal.settings import Settings
@@ -79,7 +78,11 @@ def mix_families(
         Which of the families with any weight each draw is of.
     """
     names = [name for name in samples if weights[name] > 0]
-    parts = [replace(samples[name], draws=_united(samples[name], name, settings)) for name in names]
+    parts = [
+        replace(sample, draws=in_average(CURVES[name], sample.draws, settings.frame))
+        for name, sample in samples.items()
+        if weights[name] > 0
+    ]
     log_weights = np.log([weights[name] for name in names])
     return mix_samples(parts, log_weights, draws, settings.rng("average"))
 
@@ -92,13 +95,3 @@ def posterior_probabilities(
     joint = np.array([np.log(weights[name]) + log_evidence[name] for name in names])
     found = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
     return {name: found.get(name, 0.0) for name in log_evidence}
-
-
-def _united(sample: Sample, name: str, settings: Settings) -> Floats:
-    """A family's draws in the union of coordinates, zero where it has none."""
-    united = np.zeros((sample.draws.shape[0], AVERAGE.size))
-    for column, coordinate in enumerate(CURVES[name].coordinates):
-        united[:, AVERAGE.coordinates.index(coordinate)] = sample.draws[:, column]
-    if name == "temperature":  # a line through one half, wherever the centre is
-        united[:, 0] = (np.exp(sample.draws[:, 0]) - 1) * logit(settings.frame.centre)
-    return united

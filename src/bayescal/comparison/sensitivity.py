@@ -133,7 +133,8 @@ def _power_scaling(settings: Settings, data: CalibrationData, draws: int) -> dic
             "log_likelihood": group("outcomes", density.log_likelihood(u)),
         }
     )
-    found = arviz_stats.psense(tree, group="prior"), arviz_stats.psense(tree, group="likelihood")
+    with np.errstate(divide="ignore", invalid="ignore"):  # when the error never varies
+        found = [arviz_stats.psense(tree, group=group) for group in ("prior", "likelihood")]
     return {
         "tce_prior_sensitivity": float(found[0]["tce"]),
         "tce_likelihood_sensitivity": float(found[1]["tce"]),

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
+from bayescal.plots._forest import forest
+from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
+from bayescal.plots._net_benefit import net_benefit
+from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 
-__all__ = ["consistency", "gain", "rank_ecdf", "reliability"]
+__all__ = [
+    "comparison",
+    "consistency",
+    "forest",
+    "functional",
+    "gain",
+    "net_benefit",
+    "prior_posterior",
+    "rank_ecdf",
+    "reliability",
+    "tce",
+]

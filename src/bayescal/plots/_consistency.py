@@ -65,7 +65,7 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
             f"result must be a Consistency, got {type(result).__name__}. "
             "Pass what bayescal.check_consistency returns."
         )
-    axes = _new_axes() if ax is None else ax
+    axes = _style.new_axes(5, 3.4) if ax is None else ax
     edges = _edges(result)
     tops = [
         _draw_histogram(axes, values[~np.isnan(values)], edges, colour, label)
@@ -123,10 +123,3 @@ def _edges(result: Consistency) -> Floats:
     low, high = min(float(np.nanmin(values)), 0.0), float(np.nanmax(values))
     room = (high - low) / BARS or 0.01
     return np.linspace(low - room if low < 0 else 0.0, high + room, BARS + 1)
-
-
-def _new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
-    _, axes = plt.subplots(figsize=(5, 3.4), layout="constrained")
-    return axes

@@ -10,7 +10,7 @@ import numpy as np
 from bayescal.errors import InputError
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import _style
-from bayescal.plots._text import percent, rounded
+from bayescal.plots._text import minus, percent, rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def gain(
         )
     lower, upper = result.interval(measure, ci_prob)
     values = result.draws[measure].to_numpy().ravel()
-    axes = _new_axes() if ax is None else ax
+    axes = _style.new_axes(5, 3.2) if ax is None else ax
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / BARS
@@ -96,7 +96,7 @@ def gain(
     name = NAMES.get(measure, _net_benefit(measure))
     axes.set_xlabel(f"{name} per patient")
     axes.spines[["top", "right", "left"]].set_visible(False)
-    middle, first, last = rounded((median, lower, upper), lower, upper)
+    middle, first, last = map(minus, rounded((median, lower, upper), lower, upper))
     said = (
         f"{name}: {middle} ({percent(ci_prob)} CrI {first} to {last}). "
         f"Probability that it helped {result.prob_above(0, measure):.2f}. "
@@ -108,10 +108,3 @@ def gain(
 
 def _net_benefit(measure: str) -> str:
     return f"Rise in net benefit, treating from {measure.rpartition('@')[2]}"
-
-
-def _new_axes() -> Axes:
-    import matplotlib.pyplot as plt
-
-    _, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
-    return axes

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayescal._validate import Floats
-from bayescal.errors import InputError
 from bayescal.plots import _style
 from bayescal.plots._text import count, percent
 from bayescal.validation._uniformity import RankBand, rank_bands
@@ -69,12 +68,10 @@ def rank_ecdf(
     """
     bands = rank_bands(dataset, prob)
     size = dataset.sizes["simulation"]
-    panels = _new_axes(bands, size, prob) if axes is None else _as_list(axes)
-    if len(panels) != len(bands.quantity):
-        raise InputError(
-            f"axes holds {len(panels)}, but the dataset {len(bands.quantity)} quantities. "
-            "Give one each, or none for a new figure."
-        )
+    if axes is None:
+        panels = _new_axes(bands, size, prob)
+    else:
+        panels = _style.as_panels(axes, len(bands.quantity), "quantities")
     reach = 1.1 * max(_off(curve, bands) for curve in (bands.lower, bands.upper, *bands.ecdf))
     for ax, name, ecdf in zip(panels, bands.quantity, bands.ecdf, strict=True):
         _draw(ax, name, ecdf, bands)
@@ -99,11 +96,6 @@ def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
     ax.set_xlabel("Fractional rank")
     ax.set_ylabel("ECDF − uniform")
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _as_list(axes: Any) -> list[Axes]:
-    """One axes, a sequence of them, or the array that matplotlib's `subplots` gives."""
-    return list(np.atleast_1d(axes).flat)
 
 
 def _off(curve: Floats, bands: RankBand) -> float:

@@ -1,39 +1,22 @@
-"""Numbers as people read them: rounded to what is known, never further."""
+"""Numbers and names as figures show them."""
 
 from __future__ import annotations
 
-import math
+import re
 
-__all__ = ["count", "interval", "percent", "rounded"]
+from bayescal._text import chance, count, decimals, interval, percent, rounded, shortened
 
+__all__ = ["chance", "count", "decimals", "interval", "label", "minus", "percent", "rounded"]
 
-def decimals(lower: float, upper: float) -> int:
-    """Decimal places that show an interval's width to about two significant digits."""
-    width = abs(upper - lower)
-    if not (math.isfinite(width) and width > 1e-6):
-        return 3
-    return min(max(1 - math.floor(math.log10(width)), 2 if width < 10 else 1), 6)
+LONGEST = 36
 
 
-def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str, ...]:
-    """Values of one quantity, all to the decimal places that its interval deserves."""
-    places = decimals(lower, upper)
-    return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+def label(name: object) -> str:
+    """A user's name for something, which matplotlib shows as it is: no formula, never hidden."""
+    shown = re.sub(r"(?<!\\)\$", r"\\$", shortened(name, LONGEST))
+    return f" {shown}" if shown.startswith("_") else shown
 
 
-def interval(median: float, lower: float, upper: float, ci_prob: float) -> str:
-    """A median and its credible interval: `0.043 (95 % CrI 0.018 to 0.071)`."""
-    middle, low, high = rounded((median, lower, upper), lower, upper)
-    return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
-
-
-def percent(probability: float) -> str:
-    """A probability as a percentage: `95 %`."""
-    return f"{100 * probability:.4g} %"
-
-
-def count(number: float, noun: str = "") -> str:
-    """A number of things, with thousands apart; weighted counts may have a fraction."""
-    shown = f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
-    plural = "" if number == 1 else "s"
-    return f"{shown} {noun}{plural}" if noun else shown
+def minus(numbers: str) -> str:
+    """Numbers with the sign that axes use."""
+    return numbers.replace("-", "−")

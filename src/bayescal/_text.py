@@ -1,0 +1,65 @@
+"""Numbers and names as people read them: rounded to what is known, and unable to do harm."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["chance", "count", "decimals", "interval", "percent", "plain", "rounded", "shortened"]
+
+LONGEST = 60
+
+
+def decimals(lower: float, upper: float) -> int:
+    """Decimal places that show an interval's width to about two significant digits."""
+    width = abs(upper - lower)
+    if not (math.isfinite(width) and width > 1e-6):
+        return 3
+    return min(max(1 - math.floor(math.log10(width)), 2 if width < 10 else 1), 6)
+
+
+def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str, ...]:
+    """Values of one quantity, all to the decimal places that its interval deserves."""
+    places = decimals(lower, upper)
+    return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+def interval(median: float, lower: float, upper: float, ci_prob: float) -> str:
+    """A median and its credible interval: `0.043 (95 % CrI 0.018 to 0.071)`."""
+    middle, low, high = rounded((median, lower, upper), lower, upper)
+    return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
+
+
+def percent(probability: float) -> str:
+    """A probability as a percentage: `95 %`."""
+    return f"{100 * probability:.4g} %"
+
+
+def count(number: float, noun: str = "") -> str:
+    """A number of things, with thousands apart; weighted counts may have a fraction."""
+    shown = f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
+    plural = "" if number == 1 else "s"
+    return f"{shown} {noun}{plural}" if noun else shown
+
+
+def chance(probability: float) -> str:
+    """A probability from a few thousand draws, which tell no more than two decimals."""
+    if probability < 0.005:
+        return "< 0.01"
+    return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
+
+
+def plain(text: object) -> str:
+    """Text that cannot steer a terminal or a page: what does not print becomes an escape."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in str(text)
+    )
+
+
+def shortened(text: object, longest: int = LONGEST) -> str:
+    """A name of any length, as plain text: its beginning, and how long it is in all."""
+    shown = plain(text)
+    if len(shown) <= longest:
+        return shown
+    told = f"… ({len(str(text)):,} characters)"
+    return shown[: max(longest - len(told), 1)] + told

@@ -1,0 +1,147 @@
+"""The reliability diagram's extras: smoothers, ranges off the diagonal, several models, groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.plots._sides import sides_of
+
+
+@pytest.fixture(scope="module")
+def off() -> bc.CalibrationPosterior:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
+    return bc.fit(y_true, y_prob, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> bc.CalibrationPosterior:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=2)
+    return bc.compare(y_true, y_prob, random_state=2).posterior
+
+
+@pytest.fixture
+def ax() -> Axes:
+    return Figure().subplots()
+
+
+def legend(ax: Axes) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def labelled(ax: Axes, label: str):
+    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return found
+
+
+# Overlays
+
+
+def test_overlays_are_the_estimators_curves(off, ax) -> None:
+    bc.plots.reliability(off, ax, overlay=("smooth", "isotonic", "loess"))
+    y_true, y_prob, weight = off.data.to_arrays()
+    score = labelled(ax, "Posterior median").get_xdata()
+    for label, name in (("Isotonic (CORP)", "isotonic"), ("Loess", "loess")):
+        expected = bc.estimators.smoothed_curve(
+            y_true, y_prob, score, smoother=name, sample_weight=weight
+        )
+        np.testing.assert_allclose(labelled(ax, label).get_ydata(), expected)
+    smooth = bc.estimators.smooth_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
+    np.testing.assert_allclose(labelled(ax, "SmoothECE's curve").get_ydata(), smooth)
+
+
+def test_one_overlay_may_be_named_alone(off, ax) -> None:
+    bc.plots.reliability(off, ax, overlay="rcs")
+    assert "Restricted cubic spline" in legend(ax)
+
+
+# Off the diagonal
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level) -> None:
+    for post in (off, calibrated):
+        sides, region = sides_of(post, level), post.off_diagonal(level)
+        score = region["score"].to_numpy()
+        for ranges, side in ((sides.above, 1), (sides.below, -1)):
+            inside = np.zeros(score.size, dtype=bool)
+            for first, last in ranges:
+                inside |= (score >= first) & (score <= last)
+            np.testing.assert_array_equal(inside, region.to_numpy() == side)
+
+
+def test_marks_say_on_which_side(off, calibrated, ax) -> None:
+    bc.plots.reliability(off, ax, off_diagonal=True)
+    above, below = (
+        [text for text in legend(ax) if text.startswith(side)] for side in ("Above", "Below")
+    )
+    (low, high), *_ = sides_of(off, 0.95).above
+    assert above == [f"Above ideal: {low:.2g} to {high:.2g}"]
+    assert below[0].startswith("Below ideal: ")
+    other = bc.plots.reliability(calibrated, Figure().subplots(), off_diagonal=True)
+    assert "Nowhere off ideal (95 % joint)" in legend(other)
+
+
+# Several
+
+
+def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
+    models = {"old": off, "new": calibrated}
+    assert bc.plots.reliability(models, ax, p=2, ci_probs=[0.5, 0.9]) is ax
+    assert len(ax.collections) == len(ax.child_axes) == 2
+    assert not ax.containers
+    for name, post in models.items():
+        lower, upper = post.interval("tce", 0.9, p=2)
+        (line,) = [line for line in ax.get_lines() if line.get_label().startswith(name)]
+        expected = post.curve(line.get_xdata()).median(("chain", "draw"))
+        np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
+        assert line.get_label().startswith(f"{name}: TCE (p = 2) ")
+        assert line.get_label().endswith(f"(90 % CrI {lower:.3f} to {upper:.3f})")
+    styles = {(line.get_color(), line.get_linestyle()) for line in ax.get_lines()}
+    assert len(styles) == 3
+
+
+def test_groups_of_a_table_are_drawn_as_models() -> None:
+    y_true, y_prob = bc.simulate.sample("clinical-low-shifted", 300, random_state=0)
+    data = bc.CalibrationData(y_true, y_prob, groups=np.repeat(["a", "b", "c"], 100))
+    fits = {name: bc.fit(data.select(name), random_state=0) for name in data.groups}
+    figure = Figure(layout="constrained")
+    ax = bc.plots.reliability(fits, figure.subplots(), bins=4, limits="full")
+    figure.canvas.draw()
+    assert [text.split(":")[0] for text in legend(ax)] == ["Ideal", "a", "b", "c"]
+    assert ax.get_xlim() == (0, 1)
+    assert len([line for line in ax.get_lines() if line.get_marker() == "o"]) == 3
+
+
+def test_the_strips_do_not_leave_the_figure(off) -> None:
+    ax = bc.plots.reliability(dict.fromkeys("abcdef", off))
+    ax.figure.canvas.draw()
+    box = ax.figure.bbox
+    for part in (*ax.child_axes, ax.title, ax.xaxis.label):
+        extent = part.get_window_extent()
+        assert box.x0 - 1 <= extent.x0 <= extent.x1 <= box.x1 + 1
+        assert box.y0 - 1 <= extent.y0 <= extent.y1 <= box.y1 + 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "message"),
+    [
+        ("one", {"overlay": "cubic"}, "overlay must be one of"),
+        ("one", {"overlay": ["rcs"] * 5}, "overlay names 5 smoothers"),
+        ("two", {"overlay": "loess"}, "overlay and off_diagonal are for one fit"),
+        ("two", {"off_diagonal": True}, "overlay and off_diagonal are for one fit"),
+        ("none", {}, "post holds 0 models"),
+        ("two", {"bins": 0}, "bins must be"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_drawn(
+    off, ax, wanted, options, message
+) -> None:
+    posts = {"one": off, "two": {"a": off, "b": off}, "none": {}}
+    with pytest.raises(InputError, match=message):
+        bc.plots.reliability(posts[wanted], ax, **options)
+    assert not ax.has_data()
