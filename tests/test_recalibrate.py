@@ -20,9 +20,11 @@ from bayescal import recalibrate, simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.recalibrate import (
+    BayesianRecalibrator,
     BBQRecalibrator,
     BetaRecalibrator,
     DecisionTreeRecalibrator,
+    EnsembleTemperatureRecalibrator,
     HistogramRecalibrator,
     InterceptRecalibrator,
     IsotonicRecalibrator,
@@ -33,6 +35,7 @@ from bayescal.recalibrate import (
     SplineRecalibrator,
     TemperatureRecalibrator,
     TPMRecalibrator,
+    VectorScalingRecalibrator,
 )
 from bayescal.recalibrate._pruning import Grown, _subtrees, fold_weights
 
@@ -52,6 +55,9 @@ EVERY = [
     DecisionTreeRecalibrator(),
     ProbabilityCalibrationTreeRecalibrator(),
     MonotoneRecalibrator(),
+    EnsembleTemperatureRecalibrator(),
+    VectorScalingRecalibrator(),
+    BayesianRecalibrator(n_draws=500, random_state=0),
 ]
 MONOTONE = (InterceptRecalibrator, IsotonicRecalibrator, MonotoneRecalibrator)
 LIKELIHOOD = (
@@ -59,6 +65,15 @@ LIKELIHOOD = (
     LogisticRecalibrator,
     TemperatureRecalibrator,
     BetaRecalibrator,
+    EnsembleTemperatureRecalibrator,
+    VectorScalingRecalibrator,
+)
+TOGETHER = (
+    TemperatureRecalibrator,
+    MonotoneRecalibrator,
+    EnsembleTemperatureRecalibrator,
+    VectorScalingRecalibrator,
+    BayesianRecalibrator,
 )
 GRID = np.concatenate([[0, 5e-324, 1e-13], np.linspace(0.001, 0.999, 400), [1 - 1e-13, 1]])
 
@@ -456,7 +471,10 @@ def test_comes_near_the_truth(recalibrator: Any, name: str) -> None:
     y_true, y_prob = truth.sample(20_000, random_state=1)
     before = np.abs(y_prob - truth.curve(y_prob)).mean()
     after = np.abs(recalibrator.fit(y_prob, y_true).transform(y_prob) - truth.curve(y_prob)).mean()
-    stiff = isinstance(recalibrator, TemperatureRecalibrator | InterceptRecalibrator)
+    stiff = isinstance(
+        recalibrator,
+        TemperatureRecalibrator | InterceptRecalibrator | EnsembleTemperatureRecalibrator,
+    )
     coarse = getattr(recalibrator, "binning", None) == "width"
     assert after < (before if stiff or coarse else min(0.03, 0.7 * before))
 
@@ -552,7 +570,9 @@ def three_classes(n: int = 600) -> tuple[Any, Any]:
     return proba, (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1)
 
 
-@every
+@pytest.mark.parametrize(
+    "recalibrator", [r for r in EVERY if not isinstance(r, TOGETHER)], ids=repr
+)
 def test_each_of_more_classes_against_the_rest(recalibrator: Any) -> None:
     proba, labels = three_classes()
     names = np.array(["x", "y", "z"])
@@ -641,12 +661,15 @@ def test_a_falling_curve_is_level_at_best_under_the_constraint() -> None:
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
 def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score: float) -> None:
     scores, outcomes = np.full(40, score), np.arange(40) % 4 == 0
-    if isinstance(recalibrator, LogisticRecalibrator | BetaRecalibrator):
+    if isinstance(
+        recalibrator, LogisticRecalibrator | BetaRecalibrator | VectorScalingRecalibrator
+    ):
         with pytest.raises(SeparationError, match="too few distinct scores"):
             recalibrator.fit(scores, outcomes)
     else:
         found = recalibrator.fit(scores, outcomes).transform([score])[0]
-        assert found == pytest.approx(0.25, abs=0.06)
+        drawn_to_the_score = isinstance(recalibrator, BayesianRecalibrator)
+        assert found == pytest.approx(0.25, abs=0.1 if drawn_to_the_score else 0.06)
 
 
 @every
@@ -742,6 +765,10 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (DecisionTreeRecalibrator(n_folds=1), "n_folds must be a whole number of at least 2"),
         (ProbabilityCalibrationTreeRecalibrator(shrinkage=-1), "shrinkage"),
         (ProbabilityCalibrationTreeRecalibrator(n_folds=1), "n_folds"),
+        (BayesianRecalibrator(curve="platt"), "curve must be one of 'average'"),
+        (BayesianRecalibrator(mode="joint"), "mode must be one of 'class-wise', 'top-label'"),
+        (BayesianRecalibrator(n_draws=10), "draws must be a whole number of at least 100"),
+        (BayesianRecalibrator(prior="flat"), "prior"),
     ],
 )
 def test_refuses_options_out_of_range(recalibrator: Any, message: str) -> None:

@@ -143,7 +143,7 @@ def binomial_mle(
         raise SeparationError(
             "y_true is perfectly separated by the scores, holds one class only, or has too few "
             "distinct scores, so the maximum-likelihood estimate does not exist. "
-            "A posterior does: use bayescal.fit."
+            "A posterior does: use bayescal.fit, or bayescal.recalibrate.BayesianRecalibrator."
         )
     covariance = np.linalg.inv(mode.information) / np.outer(scale, scale)
     return mode.point / scale, covariance

@@ -7,11 +7,13 @@ that the model was not trained on.
 from __future__ import annotations
 
 from bayescal.recalibrate._base import Recalibrator
+from bayescal.recalibrate.bayesian import BayesianRecalibrator
 from bayescal.recalibrate.bbq import BBQRecalibrator
 from bayescal.recalibrate.beta import BetaRecalibrator
 from bayescal.recalibrate.calibration_tree import ProbabilityCalibrationTreeRecalibrator
 from bayescal.recalibrate.classifier import RecalibratedClassifier
 from bayescal.recalibrate.decision_tree import DecisionTreeRecalibrator
+from bayescal.recalibrate.ensemble_temperature import EnsembleTemperatureRecalibrator
 from bayescal.recalibrate.histogram import HistogramRecalibrator
 from bayescal.recalibrate.intercept import InterceptRecalibrator
 from bayescal.recalibrate.isotonic import IsotonicRecalibrator
@@ -20,11 +22,14 @@ from bayescal.recalibrate.monotone import MonotoneRecalibrator
 from bayescal.recalibrate.spline import SplineRecalibrator
 from bayescal.recalibrate.temperature import TemperatureRecalibrator
 from bayescal.recalibrate.tpm import TPMRecalibrator
+from bayescal.recalibrate.vector_scaling import VectorScalingRecalibrator
 
 __all__ = [
     "BBQRecalibrator",
+    "BayesianRecalibrator",
     "BetaRecalibrator",
     "DecisionTreeRecalibrator",
+    "EnsembleTemperatureRecalibrator",
     "HistogramRecalibrator",
     "InterceptRecalibrator",
     "IsotonicRecalibrator",
@@ -36,6 +41,7 @@ __all__ = [
     "SplineRecalibrator",
     "TPMRecalibrator",
     "TemperatureRecalibrator",
+    "VectorScalingRecalibrator",
 ]
 
 

@@ -194,6 +194,14 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _recalibrated(self, y_prob: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes."""
+        proba = self._read_scores(y_prob)
+        for name, values in of_cases.items():
+            check_same_length(len(values), name, len(proba), "y_prob")
+        recalibrate = self._map if proba.ndim == 1 else self._map_classes
+        return recalibrate(proba, **of_cases)
+
+    def _read_scores(self, y_prob: Any) -> Floats:
+        """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
         proba = as_probabilities(y_prob)
         size, columns = self.classes_.size, 1 if proba.ndim == 1 else proba.shape[1]
@@ -202,11 +210,7 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"y_prob has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
                 "seen when this was fitted. Pass a column for each class."
             )
-        for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "y_prob")
-        if size > 2:
-            return self._map_classes(proba, **of_cases)
-        return self._map(proba if proba.ndim == 1 else proba[:, 1], **of_cases)
+        return proba[:, 1] if (size, columns) == (2, 2) else proba
 
     def _labels(self, recalibrated: Floats) -> NDArray[Any]:
         labels: NDArray[Any] = self.classes_[both_columns(recalibrated).argmax(axis=1)]

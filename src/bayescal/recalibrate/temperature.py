@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
 from bayescal._validate import Floats
 from bayescal.recalibrate._regression import LinearRecalibrator, logarithms
+from bayescal.recalibrate._softmax import best_slope, log_probabilities
 
 __all__ = ["TemperatureRecalibrator"]
 
@@ -12,7 +19,8 @@ class TemperatureRecalibrator(LinearRecalibrator):
     """Temperature scaling: logit g(s) = logit s / temperature.
 
     Log-odds are stretched about zero by one factor, of maximum likelihood, so that a score of one
-    half stays where it is.
+    half stays where it is. With more than two classes one temperature serves them all,
+    softmax(log p / temperature), and their order within a case stays as it was.
 
     Attributes
     ----------
@@ -20,15 +28,13 @@ class TemperatureRecalibrator(LinearRecalibrator):
         1 / temperature. It is below 1 when the scores are too extreme, and negative when they
         order the outcomes the wrong way round.
     classes_ : ndarray of shape (n_classes,)
-    recalibrators_ : list of TemperatureRecalibrator
-        With more than two classes, the one of each class against the rest.
 
     Notes
     -----
-    With a single column s, as with two columns, the softmax of two logits divided by a
-    temperature is this map. When the likelihood has no maximum (every score on the right side of
-    one half, every one on the wrong side, or all equal to one half) `fit` raises SeparationError.
-    Scores are read as no nearer to 0 and 1 than 1e-12.
+    Log-probabilities are logits less a constant for each case, which the softmax forgets, so the
+    logits themselves are not needed. When the likelihood has no maximum (with two classes: every
+    score on the right side of one half, every one on the wrong side, or all equal to one half)
+    `fit` raises SeparationError. Probabilities are read as no nearer to 0 and 1 than 1e-12.
 
     References
     ----------
@@ -50,6 +56,15 @@ class TemperatureRecalibrator(LinearRecalibrator):
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         super()._fit(scores, outcomes, weights)
         self.slope_ = float(self.coef_[0])
+
+    def _fit_classes(
+        self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
+    ) -> None:
+        self.slope_ = best_slope(log_probabilities(proba), code, weights)
+
+    def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
+        probability: Floats = softmax(self.slope_ * log_probabilities(proba), axis=1)
+        return probability
 
     def _design(self, scores: Floats) -> tuple[Floats, Floats | float]:
         log_s, log_q = logarithms(scores)

@@ -1,0 +1,318 @@
+"""Recalibrators of all classes at once, against brute force and what must hold for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import log_softmax, softmax
+
+from bayescal import recalibrate, simulate
+from bayescal.errors import InputError, SeparationError
+from bayescal.recalibrate import (
+    BayesianRecalibrator,
+    BetaRecalibrator,
+    EnsembleTemperatureRecalibrator,
+    IsotonicRecalibrator,
+    MonotoneRecalibrator,
+    TemperatureRecalibrator,
+    VectorScalingRecalibrator,
+)
+
+CLASS_WISE = BayesianRecalibrator(n_draws=200, random_state=0)
+TOP_LABEL = BayesianRecalibrator(n_draws=200, mode="top-label", random_state=0)
+JOINT = [
+    TemperatureRecalibrator(),
+    EnsembleTemperatureRecalibrator(),
+    MonotoneRecalibrator(),
+    VectorScalingRecalibrator(),
+]
+EVERY = [*JOINT, CLASS_WISE, TOP_LABEL]
+KEEP_ORDER = JOINT[:3]
+
+every = pytest.mark.parametrize("recalibrator", EVERY, ids=repr)
+joint = pytest.mark.parametrize("recalibrator", JOINT, ids=repr)
+
+
+def draw_labels(truth: Any, rng: Any) -> Any:
+    return (rng.random((len(truth), 1)) > truth.cumsum(axis=1)).sum(axis=1)
+
+
+def overconfident(n: int = 500, k: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    """Predictions softmax(2 z) of labels drawn from softmax(z)."""
+    rng = np.random.default_rng(seed)
+    z = 1.5 * rng.normal(size=(n, k))
+    return softmax(2 * z, axis=1), draw_labels(softmax(z, axis=1), rng)
+
+
+def log_score(proba: Any, labels: Any) -> float:
+    return float(np.mean(np.log(proba[np.arange(labels.size), labels])))
+
+
+# Brute force
+
+
+@pytest.mark.parametrize(("n", "k"), [(50, 3), (400, 10), (60_000, 3)])
+def test_temperature_solves_its_score_equation(n: int, k: int) -> None:
+    proba, labels = overconfident(n, k)
+    weight = np.random.default_rng(1).integers(0, 3, n)
+    z = np.log(proba)
+
+    def excess(slope: float) -> float:
+        mean = np.sum(softmax(slope * z, axis=1) * z, axis=1)
+        return float(weight @ (z[np.arange(n), labels] - mean))
+
+    expected = brentq(excess, 0.01, 10, xtol=1e-14)
+    found = TemperatureRecalibrator().fit(proba, labels, weight)
+    assert found.slope_ == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(found.predict_proba(proba), softmax(expected * z, axis=1))
+
+
+@pytest.mark.parametrize(("n", "k"), [(200, 3), (800, 6), (40_000, 3)])
+def test_vector_scaling_is_level_at_its_maximum(n: int, k: int) -> None:
+    """Residuals of every class sum to zero, and so do their products with log p."""
+    proba, labels = overconfident(n, k)
+    proba[:, 0] *= 3
+    proba /= proba.sum(axis=1, keepdims=True)
+    weight = np.random.default_rng(1).integers(0, 3, n)
+    fitted = VectorScalingRecalibrator().fit(proba, labels, weight)
+    miss = np.eye(k)[labels] - fitted.predict_proba(proba)
+    np.testing.assert_allclose(weight @ miss, 0, atol=1e-8 * n)
+    np.testing.assert_allclose(weight @ (miss * np.log(proba)), 0, atol=1e-8 * n)
+    assert fitted.biases_.sum() == pytest.approx(0, abs=1e-12)
+    assert n < 500 or fitted.biases_[0] < fitted.biases_[1:].min()
+
+
+def test_vector_scaling_agrees_with_a_general_optimiser() -> None:
+    proba, labels = overconfident(300, 3)
+    z = np.log(proba)
+
+    def loss(coef: Any) -> float:
+        eta = coef[:3] * z + np.append(coef[3:], 0)
+        return -float(np.mean(log_softmax(eta, axis=1)[np.arange(300), labels]))
+
+    best = minimize(loss, [1, 1, 1, 0, 0], tol=1e-12).x
+    biases = np.append(best[3:], 0)
+    fitted = VectorScalingRecalibrator().fit(proba, labels)
+    np.testing.assert_allclose(fitted.slopes_, best[:3], rtol=1e-4)
+    np.testing.assert_allclose(fitted.biases_, biases - biases.mean(), atol=1e-4)
+
+
+def test_vector_scaling_of_two_classes_is_unconstrained_beta_calibration() -> None:
+    outcomes, scores = simulate.sample("clinical-middle-asymmetric", 500, random_state=1)
+    vector = VectorScalingRecalibrator().fit(scores, outcomes)
+    beta = BetaRecalibrator(constrained=False).fit(scores, outcomes)
+    np.testing.assert_allclose(vector.slopes_, [beta.b_, beta.a_])
+    both = np.column_stack([1 - scores, scores])
+    expected = softmax(vector.slopes_ * np.log(both) + vector.biases_, axis=1)
+    np.testing.assert_allclose(vector.predict_proba(scores), expected, rtol=1e-9)
+    np.testing.assert_allclose(beta.predict_proba(scores), expected, rtol=1e-9)
+
+
+def components(fitted: EnsembleTemperatureRecalibrator, proba: Any) -> list[Any]:
+    tempered = softmax(fitted.slope_ * np.log(proba), axis=1)
+    return [tempered, proba, np.full_like(proba, 1 / proba.shape[1])]
+
+
+@pytest.mark.parametrize("k", [2, 3, 8])
+@pytest.mark.parametrize("share", [0, 0.2])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_mixture_is_likelier(k: int, share: float, seed: int) -> None:
+    """At the maximum no component is likelier than the mixture, and those in it equal it."""
+    rng = np.random.default_rng(seed)
+    proba, labels = overconfident(300, k, seed)
+    labels = np.where(rng.random(300) < share, rng.integers(0, k, 300), labels)
+    weight = rng.integers(0, 3, 300)
+    fitted = EnsembleTemperatureRecalibrator().fit(proba, labels, weight)
+    parts = components(fitted, proba)
+    mixed = np.einsum("c,cij->ij", fitted.weights_, parts)
+    np.testing.assert_allclose(fitted.predict_proba(proba), mixed, rtol=1e-9)
+    assert fitted.weights_.min() >= 0
+    assert fitted.weights_.sum() == pytest.approx(1)
+    alone = TemperatureRecalibrator().fit(proba, labels, weight)
+    assert fitted.slope_ == pytest.approx(alone.slope_)
+    row = np.arange(300)
+    for part, its_weight in zip(parts, fitted.weights_, strict=True):
+        ratio = float(weight @ (part[row, labels] / mixed[row, labels]) / weight.sum())
+        assert ratio <= 1 + 1e-9
+        if its_weight > 1e-6:
+            assert ratio == pytest.approx(1, abs=1e-9)
+
+
+def test_ensemble_finds_the_share_of_wrong_labels() -> None:
+    rng = np.random.default_rng(2)
+    truth = softmax(2 * rng.normal(size=(20_000, 5)), axis=1)
+    labels = draw_labels(truth, rng)
+    labels = np.where(rng.random(20_000) < 0.2, rng.integers(0, 5, 20_000), labels)
+    fitted = EnsembleTemperatureRecalibrator().fit(truth, labels)
+    expected = 0.8 * truth + 0.2 / 5
+    assert np.abs(fitted.predict_proba(truth) - expected).mean() < 0.01
+    assert fitted.weights_[2] > 0.1
+
+
+def penalised(fitted: MonotoneRecalibrator, slopes: Any, proba: Any, labels: Any) -> float:
+    """What the monotone map maximises, integrated on a fine grid, at other slopes."""
+    knots = fitted.knots_
+    fine = np.linspace(knots[0], knots[-1], 40_001)
+    slope = np.interp((fine[1:] + fine[:-1]) / 2, knots, slopes)
+    curve = np.concatenate([[0], np.cumsum(slope * np.diff(fine))])
+    eta = np.interp(np.log(proba), fine, curve)
+    rough = fitted.penalty * np.sum(np.diff(slopes) ** 2)
+    pull = 0.01 * np.mean((slopes - 1) ** 2)
+    return float(
+        np.sum(log_softmax(eta, axis=1)[np.arange(labels.size), labels]) - (rough + pull) / 2
+    )
+
+
+@pytest.mark.parametrize("penalty", [0, 0.1, 10])
+def test_monotone_is_the_maximum_of_its_definition(penalty: float) -> None:
+    proba, labels = overconfident(400, 5)
+    fitted = MonotoneRecalibrator(penalty=penalty).fit(proba, labels)
+    assert (fitted.slopes_ >= 0).all()
+    assert fitted.knots_[[0, -1]] == pytest.approx(np.log([proba.min(), proba.max()]))
+    highest = penalised(fitted, fitted.slopes_, proba, labels)
+    rng = np.random.default_rng(0)
+    for size in (1e-2, 0.1):
+        for _ in range(20):
+            other = np.maximum(fitted.slopes_ + size * rng.normal(size=8), 0)
+            assert penalised(fitted, other, proba, labels) < highest + 1e-6
+
+
+def test_monotone_is_temperature_when_the_penalty_is_large() -> None:
+    proba, labels = overconfident(3000)
+    smooth = MonotoneRecalibrator(penalty=1e9).fit(proba, labels)
+    straight = TemperatureRecalibrator().fit(proba, labels)
+    np.testing.assert_allclose(smooth.slopes_, straight.slope_, rtol=1e-3)
+    np.testing.assert_allclose(smooth.transform(proba), straight.transform(proba), atol=1e-3)
+
+
+# What holds for all
+
+
+@every
+def test_comes_near_the_truth(recalibrator: Any) -> None:
+    proba, labels = overconfident(5000)
+    truth = softmax(np.log(proba) / 2, axis=1)
+    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    left = 0.5 if recalibrator is TOP_LABEL else 0.3
+    assert np.abs(found - truth).mean() < left * np.abs(proba - truth).mean()
+    assert log_score(found, labels) > log_score(proba, labels) + 0.05
+    np.testing.assert_array_equal(recalibrator.transform(proba), found)
+    np.testing.assert_array_equal(recalibrator.predict(proba), found.argmax(axis=1))
+
+
+@pytest.mark.parametrize("recalibrator", KEEP_ORDER, ids=repr)
+def test_the_order_of_the_classes_stays(recalibrator: Any) -> None:
+    proba, labels = overconfident()
+    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    ascending = np.take_along_axis(found, np.argsort(proba, axis=1), axis=1)
+    assert (np.diff(ascending, axis=1) >= -1e-12).all()
+
+
+@every
+def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
+    proba, labels = overconfident()
+    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    order = np.random.default_rng(1).permutation(labels.size)
+    shuffled = recalibrator.fit(proba[order], labels[order]).predict_proba(proba)
+    np.testing.assert_allclose(shuffled, found, rtol=1e-7, atol=1e-10)
+
+
+@every
+def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
+    proba, labels = overconfident()
+    order = [2, 0, 3, 1]
+    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    moved = recalibrator.fit(proba[:, order], np.argsort(order)[labels])
+    np.testing.assert_allclose(
+        moved.predict_proba(proba[:, order]), found[:, order], rtol=1e-5, atol=1e-7
+    )
+    named = np.array(["d", "a", "c", "b"])
+    labelled = recalibrator.fit(proba, named[labels], classes=named)
+    assert labelled.classes_.tolist() == named.tolist()
+    np.testing.assert_array_equal(labelled.predict_proba(proba), found)
+    np.testing.assert_array_equal(labelled.predict(proba), named[found.argmax(axis=1)])
+
+
+@every
+def test_whole_weights_are_repeats(recalibrator: Any) -> None:
+    proba, labels = overconfident(300)
+    weight = np.random.default_rng(2).integers(0, 4, labels.size)
+    weighted = recalibrator.fit(proba, labels, weight).predict_proba(proba)
+    repeated = recalibrator.fit(np.repeat(proba, weight, axis=0), np.repeat(labels, weight))
+    np.testing.assert_allclose(repeated.predict_proba(proba), weighted, rtol=1e-7, atol=1e-10)
+
+
+@every
+def test_certain_predictions_can_be_wrong(recalibrator: Any) -> None:
+    proba, labels = overconfident(200, 3)
+    proba[:30], labels[:30] = np.eye(3)[np.arange(30) % 3], np.arange(30) % 3
+    labels[:3] = [1, 2, 0]
+    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert found[0, 0] < 1
+    assert log_score(found, labels) > -2
+
+
+@joint
+def test_separation_has_no_maximum(recalibrator: Any) -> None:
+    proba, _ = overconfident(200, 3)
+    right, wrong = proba.argmax(axis=1), proba.argmin(axis=1)
+    if isinstance(recalibrator, MonotoneRecalibrator):
+        found = recalibrator.fit(proba, right).predict_proba(proba)
+        assert (found.argmax(axis=1) == right).all()
+        return
+    for labels in (right, wrong):
+        with pytest.raises(SeparationError, match="A posterior does: use bayescal"):
+            recalibrator.fit(proba, labels, classes=[0, 1, 2])
+    with pytest.raises(SeparationError):
+        recalibrator.fit(np.full((9, 3), 1 / 3), np.arange(9) % 3)
+
+
+def test_a_class_without_cases() -> None:
+    proba, labels = overconfident(200, 3)
+    labels = np.where(labels == 2, 0, labels)
+    for recalibrator in EVERY:
+        if isinstance(recalibrator, VectorScalingRecalibrator):
+            with pytest.raises(SeparationError, match="a class has no cases"):
+                recalibrator.fit(proba, labels, classes=[0, 1, 2])
+        else:
+            found = recalibrator.fit(proba, labels, classes=[0, 1, 2]).predict_proba(proba)
+            assert np.isfinite(found).all()
+            assert found.shape == (200, 3)
+
+
+def test_all_probabilities_equal_in_every_case() -> None:
+    proba = np.tile([0.2, 0.3, 0.5], (30, 1))
+    labels = np.repeat([0, 1, 2], 10)
+    found = MonotoneRecalibrator().fit(proba, labels).predict_proba(proba)
+    np.testing.assert_allclose(found[0], 1 / 3, atol=0.02)
+    slope = TemperatureRecalibrator().fit(proba, labels).slope_
+    assert softmax(slope * np.log(proba[0])) @ np.log(proba[0]) == pytest.approx(
+        np.log(proba[0]).mean()
+    )
+
+
+def test_one_against_the_rest_is_for_those_that_know_no_better() -> None:
+    proba, labels = overconfident()
+    for recalibrator in [*JOINT, TOP_LABEL]:
+        assert not hasattr(recalibrator.fit(proba, labels), "recalibrators_")
+    assert len(IsotonicRecalibrator().fit(proba, labels).recalibrators_) == 4
+    assert len(CLASS_WISE.fit(proba, labels).recalibrators_) == 4
+
+
+@every
+def test_refuses_other_columns(recalibrator: Any) -> None:
+    fitted = recalibrator.fit(*overconfident())
+    with pytest.raises(InputError, match="y_prob has 3 columns, but 4 classes"):
+        fitted.predict_proba([[0.2, 0.3, 0.5]])
+    with pytest.raises(InputError, match=r"sums to 0\.5"):
+        fitted.predict_proba([[0.1, 0.1, 0.1, 0.2]])
+
+
+def test_the_public_names() -> None:
+    assert {type(recalibrator).__name__ for recalibrator in EVERY} <= set(dir(recalibrate))
