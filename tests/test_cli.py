@@ -21,6 +21,7 @@ from bayescal.cli import main
 from bayescal.errors import DiagnosticWarning
 
 N, EVENTS = 100, 28
+ONE = ("--curve", "beta")  # one family, where the tables are not the point
 
 
 @dataclass
@@ -86,12 +87,14 @@ def complains(result: Result) -> str:
 
 
 def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
-    plot, record = tmp_path / "out.png", tmp_path / "out.json"
-    result = run("demo", "--plot", plot, "--json", record)
+    plot, record, html = (tmp_path / f"out.{suffix}" for suffix in ("png", "json", "html"))
+    result = run("demo", "--plot", plot, "--json", record, "--html", html)
     assert (result.code, result.err) == (0, "")
-    assert "malignant" in result.out
-    assert "The true calibration error is 0.0" in result.out
+    said = " ".join(result.out.split())
+    assert "malignant" in said
+    assert "the true calibration error is 0.0" in said
     assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "<h1>Calibration of boosted trees" in html.read_text("utf-8")
     found = json.loads(record.read_text())
     assert all(math.isfinite(number) for number in numbers(found))
     assert found["cases"] == 150
@@ -103,9 +106,84 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
 # What assess says
 
 
-def test_assess_tells_what_the_posterior_says(run, csv, patients, tmp_path) -> None:
+def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
-    result = run("assess", csv, "--outcome", "y", "--score", "p", "--seed", "7", "--json", record)
+    result = run("assess", csv, "--seed", "7", "--close", "0.05", "--json", record)
+    assert (result.code, result.err) == (0, "")
+    a = bc.assess(patients["y"], patients["p"], close=0.05, random_state=7)
+    said, found = " ".join(result.out.split()), json.loads(record.read_text())
+    for text in (a.headline(), str(a.recommendation), *a.notes):
+        assert text in said
+    for title in a.estimators["title"].str.split("(").str[0].str.split():
+        assert title[0] in said
+    assert found["headline"] == a.headline()
+    assert found["close"] == 0.05
+    assert found["sha256"] == a.sha256
+    assert found["source"]["outcome"] == "y"
+    for name, row in a.summary().iterrows():
+        for key in ("mean", "median", "lower", "upper"):
+            assert found["functionals"][name][key] == row[key]
+    assert "average of identity, logistic, beta and spline" in said
+    assert "Seed 7 repeats these numbers." in said
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+def test_assess_writes_the_report(run, csv, tmp_path) -> None:
+    html = tmp_path / "report.html"
+    result = run("assess", csv, "--seed", 7, "--html", html)
+    assert result.code == 0
+    assert "report.html" in result.out.replace("\n", "")
+    page = html.read_text("utf-8")
+    assert "<h1>Calibration of p</h1>" in page
+    for told in (str(csv.name), ">Outcome<", ">y<"):
+        assert told in page
+
+
+def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    sites = np.where(patients["id"] % 2, "\x1b[31mnorth", "[bold]south")
+    patients.assign(site=sites).to_csv(csv, index=False)
+    result = run("assess", csv, "--group", "site", "--seed", 7, "--json", record)
+    assert (result.code, result.err) == (0, "")
+    assert "\x1b" not in result.out
+    assert "[bold]south" in result.out
+    found = json.loads(record.read_text())
+    assert set(found["groups"]) == set(sites)
+    assert found["cases"] == N
+    assert found["source"]["group"] == "site"
+    a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
+    for name, row in a.by_group.iterrows():
+        assert found["groups"][name]["tce_median"] == row["tce_median"]
+    line = complains(
+        run("assess", csv, "--group", "id", "--seed", 7, "--drop-missing", "--group=x")
+    )
+    assert "--group: there is no column 'x'" in line
+
+
+def test_groups_are_text_and_never_missing(run, csv, patients, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    gaps = patients.assign(site=np.where(patients["id"] < 3, np.nan, patients["id"] % 2))
+    gaps.to_csv(csv, index=False)
+    line = complains(run("assess", csv, "--group", "site"))
+    assert "3 of 100 rows lack an outcome, a score, a weight or a group" in line
+    options = ("--group", "site", "--drop-missing", "--json", record)
+    assert run("assess", csv, *options).code == 0
+    assert set(json.loads(record.read_text())["groups"]) == {"0", "1"}
+
+
+def test_too_many_groups_are_refused(run, tmp_path) -> None:
+    y_true, y_prob = bc.simulate.sample("calibrated", 201, random_state=0)
+    table = pd.DataFrame({"y": y_true, "p": y_prob, "id": np.arange(201)})
+    table.to_csv(tmp_path / "ids.csv", index=False)
+    result = run("assess", tmp_path / "ids.csv", "--group", "id")
+    assert result.code == 2
+    assert "groups holds 201 distinct labels" in result.err
+
+
+def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) -> None:
+    record = tmp_path / "out.json"
+    columns = ("--outcome", "y", "--score", "p")
+    result = run("assess", csv, *columns, *ONE, "--seed", "7", "--json", record)
     assert (result.code, result.err) == (0, "")
     summary = bc.fit(patients["y"], patients["p"], random_state=7).summary()
     found = json.loads(record.read_text())
@@ -131,6 +209,7 @@ def test_assess_tells_what_the_posterior_says(run, csv, patients, tmp_path) -> N
         "outcome": "y",
         "score": "p",
         "weight": None,
+        "group": None,
         "event": "1",
         "rows_dropped": 0,
     }
@@ -196,7 +275,7 @@ def test_plot(run, csv, tmp_path) -> None:
         ({"p": lambda d: (d.p > 0.5) * 1}, "Say how far inside they belong with --edge."),
         ({"y": lambda d: d.y * 0}, "no case had the event"),
         ({"y": lambda d: d.y * 0 + 1}, "every case had the event"),
-        ({"p": lambda d: d.p / 50}, "see also --prior clinical"),
+        ({"p": lambda d: d.p / 50}, "Under the clinical prior: "),
     ],
 )
 def test_what_the_reader_should_know_is_a_note(run, tmp_path, patients, change, note) -> None:
@@ -214,7 +293,7 @@ def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
     run, csv, monkeypatch
 ) -> None:
     monkeypatch.setattr("bayescal.inference.fit.BAD_K", -math.inf)
-    result = run("assess", csv, "--engine", "importance")
+    result = run("assess", csv, *ONE, "--engine", "importance")
     assert (result.code, result.err) == (0, "")
     said = " ".join(result.out.split())
     assert "Note: importance sampling is unreliable here" in said
@@ -233,7 +312,7 @@ def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
 
     monkeypatch.setattr(_analysis, "fit", fit)
     with pytest.warns(FutureWarning, match="not ours"):
-        result = run("assess", csv)
+        result = run("assess", csv, *ONE)
     assert "Note: ours" in result.out
 
 
@@ -254,7 +333,7 @@ def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
 def test_kinds_of_text(run, tmp_path, patients, name, options) -> None:
     path, record = tmp_path / name, tmp_path / "out.json"
     patients.to_csv(path, index=False, **options)
-    assert run("assess", path, "--json", record).code == 0
+    assert run("assess", path, *ONE, "--json", record).code == 0
     found = json.loads(record.read_text())
     assert (found["cases"], found["events"]) == (N, EVENTS)
     assert found["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
@@ -264,7 +343,7 @@ def test_parquet(run, tmp_path, patients) -> None:
     pytest.importorskip("pyarrow")
     path, record = tmp_path / "table.parquet", tmp_path / "out.json"
     patients.set_index("y").to_parquet(path)  # an index is a column like any other
-    assert run("assess", path, "--json", record).code == 0
+    assert run("assess", path, *ONE, "--json", record).code == 0
     assert json.loads(record.read_text())["events"] == EVENTS
     patients.assign(p=patients.p + 1).to_parquet(path)
     assert f"is outside [0, 1] on row 1 of {path}" in complains(run("assess", path))
@@ -279,7 +358,7 @@ def test_parquet_without_pyarrow(run, tmp_path, monkeypatch) -> None:
 
 def test_a_byte_order_mark_and_spaces_in_the_header(run, tmp_path, patients) -> None:
     path = written(tmp_path / "a.csv", "\ufeff y , p \n" + "1,0.7\n0,0.2\n0,0.4\n" * 5)
-    assert run("assess", path, "--outcome", "y", "--score", "p").code == 0
+    assert run("assess", path, "--outcome", "y", "--score", "p", *ONE).code == 0
 
 
 def test_big_file(run, tmp_path) -> None:
@@ -307,7 +386,7 @@ def test_labels_of_the_event(run, tmp_path, patients, values, event) -> None:
     path, record = tmp_path / "labels.csv", tmp_path / "out.json"
     patients.assign(y=np.array(values)[patients["y"]]).to_csv(path, index=False)
     options = [] if event is None else ["--event", event]
-    assert run("assess", path, *options, "--json", record).code == 0
+    assert run("assess", path, *options, *ONE, "--json", record).code == 0
     assert json.loads(record.read_text())["events"] == EVENTS
 
 
@@ -349,7 +428,7 @@ def test_missing_values_are_left_out_when_told(run, tmp_path, patients) -> None:
 )
 def test_columns_are_guessed_by_name_or_by_content(run, csv, patients, columns, chosen) -> None:
     patients.rename(columns=columns).assign(age=60.5).to_csv(csv, index=False)
-    result = run("assess", csv)
+    result = run("assess", csv, *ONE)
     assert result.code == 0
     outcome, score = chosen
     assert result.out.startswith(f"Calibration of {score} as the probability that {outcome} is 1")
@@ -388,7 +467,7 @@ def test_names_from_files_cannot_steer_the_terminal(run, tmp_path, patients, nam
     path = tmp_path / "hostile.csv"
     patients.rename(columns={"y": name}).to_csv(path, index=False)
     shown = name.encode("unicode_escape").decode()
-    result = run("assess", path, "--outcome", name, "--score", "p")
+    result = run("assess", path, "--outcome", name, "--score", "p", *ONE)
     assert result.code == 0
     assert shown in result.out
     line = complains(run("assess", path, "--outcome", "nope", "--score", "p"))
@@ -405,7 +484,7 @@ def test_hostile_labels_stay_text(run, tmp_path, patients) -> None:
     line = complains(run("assess", path))
     assert "[bold]dead" in line
     assert "\x1b" not in line
-    result = run("assess", path, "--event", "[bold]dead")
+    result = run("assess", path, "--event", "[bold]dead", *ONE)
     assert "[bold]dead ([red]\\x1b.csv)" in result.out.replace("\n", "")
 
 
@@ -461,10 +540,15 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
     ("options", "message"),
     [
         (["--event", "dead"], "holds 0, 1, none of which is the event 'dead'"),
-        (["--curve", "wave"], "curve must be one of 'beta'"),
+        (["--curve", "wave"], "curve must be one of 'average', 'beta'"),
         (["--prior", "mine"], "prior must be one of 'clinical'"),
-        (["--engine", "steam"], "engine must be one of 'auto'"),
-        (["--p", "0.5"], "p must be at least 1"),
+        ([*ONE, "--engine", "steam"], "engine must be one of 'auto'"),
+        ([*ONE, "--p", "0.5"], "p must be at least 1"),
+        (["--engine", "nuts"], "--engine goes with one family: add --curve beta"),
+        (["--p", "2"], "--p goes with one family: add --curve beta"),
+        ([*ONE, "--html", "a.html"], "--html goes with the average: leave out --curve"),
+        (["--close", "2"], "close must lie strictly between 0 and 1"),
+        (["--html", "nowhere/out.html"], "there is no folder nowhere"),
         (["--p", "many"], "'--p'"),
         (["--ci-prob", "95"], "divide by 100"),
         (["--edge", "2"], "edge must lie strictly between 0 and 0.5"),
@@ -500,7 +584,7 @@ def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
     def interrupted(*data: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayescal.cli._analysis.fit", interrupted)
+    monkeypatch.setattr("bayescal.cli._averaged.assess", interrupted)
     result = run("assess", csv)
     assert (result.code, result.err.strip()) == (130, "")
 
@@ -509,7 +593,7 @@ def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
     def broken(*data: object, **options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bayescal.cli._analysis.fit", broken)
+    monkeypatch.setattr("bayescal.cli._averaged.assess", broken)
     with pytest.raises(ZeroDivisionError):
         main(["assess", str(csv)])
 
@@ -665,3 +749,59 @@ def test_validate_takes_the_average(run) -> None:
     refused = run("validate", "--curve", "average", "--prior", "clinical")
     assert refused.code == 2
     assert "--prior neutral" in refused.err
+
+
+# recalibrate
+
+
+def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> None:
+    others, target = tmp_path / "others.csv", tmp_path / "better.csv"
+    pd.DataFrame({"id": [7, 8, 9], "p0": [0.02, 0.5, 0.95]}).to_csv(others, index=False)
+    options = ("--outcome", "y", "--score", "p0", "--apply-to", others, "--output", target)
+    said = run("recalibrate", two, *options, "--seed", 1)
+    assert said.code == 0
+    assert "Recommended: " in said.out
+    assert "fitted to" not in said.out
+    made = pd.read_csv(target)
+    assert made["id"].to_list() == [7, 8, 9]
+    assert (made["p0_lower"] < made["p0_recalibrated"]).all()
+    assert (made["p0_recalibrated"] < made["p0_upper"]).all()
+    assert made["p0_recalibrated"].iloc[2] < 0.95  # it was over-confident
+
+
+def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp_path) -> None:
+    target = tmp_path / "better.csv"
+    options = ("--outcome", "y", "--score", "p0", "--method", "logistic", "--output", target)
+    said = run("recalibrate", two, *options)
+    assert said.code == 0
+    assert "the patients that the map was fitted to" in " ".join(said.out.split())
+    table = pd.read_csv(two)
+    fitted = bc.recalibrate.LogisticRecalibrator().fit(table["p0"], table["y"])
+    np.testing.assert_allclose(
+        pd.read_csv(target)["p0_recalibrated"], fitted.transform(table["p0"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "about"),
+    [
+        (("--method", "magic"), "method must be one of"),
+        (("--output", "/nowhere/at/all.csv"), "there is no folder"),
+        (("--apply-to", "missing.csv"), "there is no file"),
+    ],
+)
+def test_recalibrate_says_no_in_one_line(run, two, tmp_path, options, about) -> None:
+    said = run(
+        "recalibrate",
+        two,
+        "--outcome",
+        "y",
+        "--score",
+        "p0",
+        "--output",
+        tmp_path / "x.csv",
+        *options,
+    )
+    assert said.code == 2
+    assert about in said.err
+    assert len(said.err.splitlines()) == 1

@@ -512,7 +512,7 @@ def test_bca_refuses_a_bias_beyond_every_resample() -> None:
         ({"ci_prob": 95}, "If you meant a percentage"),
         ({"resamples": 99}, "resamples must be a whole number of at least 100, got 99"),
         ({"resamples": 1000.0}, "resamples must be a whole number"),
-        ({"estimator": "ECE"}, "estimator must be one of 'calibration_in_the_large'"),
+        ({"estimator": "ECE"}, "estimator must be one of 'ace'"),
         ({"estimator": 3}, "estimator must be one of"),
         ({"estimator": "fit_bpm_curve"}, "estimator must be one of"),
         ({"y_true": [0, 1, 2, 0]}, r"y_true\[2\] = 2 is neither 0 nor 1"),

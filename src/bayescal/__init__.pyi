@@ -4,8 +4,12 @@ from . import estimators as estimators
 from . import functionals as functionals
 from . import plots as plots
 from . import priors as priors
+from . import recalibrate as recalibrate
+from . import scores as scores
 from . import simulate as simulate
 from . import validation as validation
+from .assessment import Assessment as Assessment
+from .assessment import assess as assess
 from .checks import Consistency as Consistency
 from .checks import check_consistency as check_consistency
 from .comparison.ladder import CurveComparison as CurveComparison

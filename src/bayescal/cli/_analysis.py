@@ -1,24 +1,23 @@
-"""One analysis on the terminal: fit, table, words, and the files that were asked for."""
+"""One family of curves on the terminal: fit, table, words, and the files asked for."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rich.console import Console
 
 from bayescal._validate import as_level, check_choice
+from bayescal.assessment._notes import posterior_notes
+from bayescal.assessment._words import directions
 from bayescal.cli import _table
+from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._terminal import announce, note, say, working
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
 from bayescal.curves import Curve, as_curve
-from bayescal.errors import DiagnosticWarning, EdgeWarning, InputError
+from bayescal.errors import InputError
 from bayescal.inference.fit import ENGINES, fit
-from bayescal.plots._text import count
 from bayescal.priors import Prior, as_prior
 
 if TYPE_CHECKING:
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Analysis"]
 
 NARROW = 70
-OPTIONS = {
-    "edge=": "--edge",
-    "engine='nuts'": "--engine nuts",
-    "engine='auto'": "--engine auto",
-}
-"""How Python's arguments, as warnings name them, are typed on the command line."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +113,15 @@ class Analysis:
             notes.append(text)
             note(console, text)
 
-        with _noted(remark):
+        with noted(remark):
             post = self._fit(data)
-        for text in _remarks(post):
-            remark(text)
+        for text in posterior_notes(post):
+            remark(as_typed(text))
         with working("Computing measures of calibration ..."):
             summary = post.summary(self.ci_prob, p=self.p)
         console.print(_table.summary_table(summary, self.p, narrow=console.width < NARROW))
         say(console, _table.describe_error(summary, self.p), "bold")
-        say(console, _table.describe_kind(summary))
+        say(console, directions(summary))
         say(console, "")
         say(console, _table.describe_method(post), "dim")
         self._write(post, numbers_of(post, summary, self.p) | {"notes": notes, "source": source})
@@ -154,59 +147,3 @@ class Analysis:
                 write_figure(self.plot, post, p=self.p, ci_prob=self.ci_prob)
         if self.record is not None:
             write_record(self.record, record)
-
-
-def _remarks(post: CalibrationPosterior) -> Iterator[str]:
-    """What the reader should know about these data before reading the numbers."""
-    data, edges = post.data, post.settings.edges
-    if edges.moved and not edges.assumed:
-        places = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
-        places += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
-        yield (
-            f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read further "
-            f"in: {', '.join(places)}. Change this with --edge."
-        )
-    if data.events in (0, data.n):
-        which = "no case" if data.events == 0 else "every case"
-        yield f"{which} had the event, so the numbers rest on the prior more than on the data."
-    mean = float(data.trials @ data.score / data.n)
-    if post.settings.prior.name == "neutral" and not 0.05 <= mean <= 0.95:
-        yield (
-            f"the mean score is {mean:.3g}. So far from one half the neutral prior says little "
-            "about the average risk; see also --prior clinical."
-        )
-    if data.is_pseudo:
-        yield (
-            "the weights are not whole numbers, so they are taken as sampling weights, worth "
-            f"{data.n * data.weight_scale:.1f} cases in all (Kish); this is a pseudo-posterior."
-        )
-
-
-@contextmanager
-def _noted(remark: Callable[[str], None]) -> Iterator[None]:
-    """Hand over the package's warnings as they arise; leave all others alone."""
-    with warnings.catch_warnings():
-        elsewhere = warnings.showwarning
-
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
-            if not issubclass(category, (DiagnosticWarning, EdgeWarning)):
-                elsewhere(message, category, filename, lineno, file, line)
-                return
-            text = str(message)
-            for argument, option in OPTIONS.items():
-                text = text.replace(argument, option)
-            remark(text)
-
-        warnings.simplefilter("always", DiagnosticWarning)
-        warnings.simplefilter("always", EdgeWarning)
-        # Advice on how to install PyTensor, of no use to whoever is reading a table.
-        warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
-        warnings.showwarning = show
-        yield

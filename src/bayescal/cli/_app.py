@@ -13,6 +13,7 @@ from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._gain import gain
+from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._terminal import complain
 from bayescal.cli._validate import validate
 from bayescal.errors import InputError
@@ -30,6 +31,7 @@ app.command()(demo)
 app.command()(assess)
 app.command()(compare)
 app.command()(gain)
+app.command()(recalibrate)
 app.command()(validate)
 
 

@@ -32,6 +32,8 @@ class Cases(NamedTuple):
         The label that counts as the event.
     dropped : int
         Rows left out because a value was missing.
+    group : ndarray of shape (n,) or None
+        A label for each case.
     """
 
     outcome: Floats
@@ -39,6 +41,7 @@ class Cases(NamedTuple):
     weight: Floats | None
     event: str
     dropped: int
+    group: NDArray[np.object_] | None = None
 
 
 def read_cases(
@@ -81,18 +84,37 @@ def read_cases(
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
         missing |= np.isnan(weight)
+    needed = "an outcome, a score or a weight"
+    if columns.group is not None:
+        missing |= frame[columns.group].isna().to_numpy(dtype=bool)
+        needed = "an outcome, a score, a weight or a group"
     if missing.any() and not drop_missing:
-        raise InputError(_about_missing(missing, source))
+        raise InputError(_about_missing(missing, needed, source))
     if missing.all():
-        raise InputError(f"every row of {source.path} lacks an outcome, a score or a weight.")
+        raise InputError(f"every row of {source.path} lacks {needed}.")
     keep = ~missing
     _check_scores(score, columns.score, source)
     if weight is not None:
         _check_weights(weight, columns.weight, source)
     outcome, name = _as_outcomes(label[keep], columns.outcome, event)
     return Cases(
-        outcome, score[keep], None if weight is None else weight[keep], name, int(missing.sum())
+        outcome,
+        score[keep],
+        None if weight is None else weight[keep],
+        name,
+        int(missing.sum()),
+        None if columns.group is None else _as_groups(frame[columns.group][keep]),
     )
+
+
+def _as_groups(column: pd.Series) -> NDArray[np.object_]:
+    """Labels as text; whole numbers as they were typed, though gaps made them decimal."""
+    found = np.empty(len(column), dtype=object)
+    found[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in column.tolist()
+    ]
+    return found
 
 
 def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
@@ -170,12 +192,12 @@ def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
         )
 
 
-def _about_missing(missing: NDArray[np.bool_], source: Source) -> str:
+def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
     rows = int(missing.sum())
     first = source.place(int(missing.argmax()))
     return (
-        f"{rows} of {missing.size} rows lack an outcome, a score or a weight, the first on {first} "
-        f"of {source.path}. Fill them in, or leave them out with --drop-missing."
+        f"{rows} of {missing.size} rows lack {needed}, the first on {first} of {source.path}. Fill "
+        "them in, or leave them out with --drop-missing."
     )
 
 

@@ -30,24 +30,29 @@ class Columns(NamedTuple):
     Attributes
     ----------
     outcome, score : str
-    weight : str or None
+    weight, group : str or None
     """
 
     outcome: str
     score: str
     weight: str | None
+    group: str | None = None
 
 
 def choose_columns(
-    frame: pd.DataFrame, outcome: str | None, score: str | None, weight: str | None
+    frame: pd.DataFrame,
+    outcome: str | None,
+    score: str | None,
+    weight: str | None,
+    group: str | None = None,
 ) -> Columns:
     """Check the columns that were named, and guess those that were not.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-    outcome, score, weight : str or None
-        None to guess; a weight is never guessed.
+    outcome, score, weight, group : str or None
+        None to guess; a weight or a group is never guessed.
 
     Returns
     -------
@@ -59,7 +64,7 @@ def choose_columns(
         If a name is unknown or occurs twice, or a guess would not be the only one.
     """
     names = [str(name) for name in frame.columns]
-    given = {"outcome": outcome, "score": score, "weight": weight}
+    given = {"outcome": outcome, "score": score, "weight": weight, "group": group}
     for option, name in given.items():
         if name is not None:
             _check_name(name, names, option)
@@ -83,7 +88,7 @@ def choose_columns(
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
             [name for name in _free(names, taken) if _holds_probabilities(frame[name])],
         )
-    return Columns(outcome, score, weight)
+    return Columns(outcome, score, weight, group)
 
 
 def _check_name(name: str, names: Sequence[str], option: str) -> None:

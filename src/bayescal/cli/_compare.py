@@ -113,7 +113,7 @@ def describe_calibration(ladder: CurveComparison, below: float, close: float) ->
 
 def describe_interval(ladder: CurveComparison, level: float, lower: float, upper: float) -> str:
     """The true calibration error, averaged over the families."""
-    from bayescal.plots._text import percent, rounded
+    from bayescal._text import percent, rounded
 
     median = float(ladder.posterior.tce().median())
     middle, low, high = rounded((median, lower, upper), lower, upper)

@@ -23,12 +23,13 @@ def demo(
         Path | None, typer.Option(help="Draw the reliability diagram to this file.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write all numbers to this file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
 ) -> None:
     """Assess a classifier of breast tumours on real patients; no download, no file needed."""
-    from bayescal.cli._analysis import Analysis
+    from bayescal.cli._averaged import Averaged
     from bayescal.cli._terminal import output, say, working
 
-    analysis = Analysis.of(seed=SEED, plot=plot, record=json)
+    analysis = Averaged.of(seed=SEED, plot=plot, record=json, html=html)
     console = output()
     say(console, "Is this breast tumour malignant? A classifier says how likely.", "bold")
     with working("Training a classifier ..."):
@@ -41,9 +42,14 @@ def demo(
         "are assessed here. The event is: malignant.",
     )
     say(console, "")
-    analysis.run(data, console, {"data": "scikit-learn breast cancer", "event": "malignant"})
+    source = {"data": "scikit-learn breast cancer", "event": "malignant"}
+    analysis.run(data, console, source, "Calibration of boosted trees: is this tumour malignant?")
     say(console, "")
-    say(console, "Your own predictions, one row per patient: bayescal assess predictions.csv")
+    say(
+        console,
+        "Your own predictions, one row per patient: "
+        "bayescal assess predictions.csv --html report.html",
+    )
 
 
 def predictions() -> tuple[CalibrationData, int]:

@@ -9,10 +9,13 @@ import typer
 
 __all__ = [
     "CiProb",
+    "Close",
     "DropMissing",
     "Edge",
     "Event",
     "File",
+    "Group",
+    "Html",
     "Outcome",
     "Prior",
     "Record",
@@ -45,4 +48,15 @@ Edge = Annotated[
     float | None, typer.Option(help="How far inside scores of exactly 0 and 1 are read.")
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed. Drawn and shown if not given.")]
+Close = Annotated[
+    float | None,
+    typer.Option(
+        help="A true calibration error that is close enough to none. By default 0.03, less for "
+        "rare events."
+    ),
+]
+Group = Annotated[
+    str | None, typer.Option(help="Column with the group of each case, such as its hospital.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]

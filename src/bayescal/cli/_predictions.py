@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
+from bayescal._text import shortened
 from bayescal.cli._cases import read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._read import open_source
@@ -44,8 +45,9 @@ class Predictions(NamedTuple):
         """Say what is assessed, and what was left out."""
         say(
             console,
-            f"{what} of {self.columns.score} as the probability that {self.columns.outcome} is "
-            f"{self.event} ({self.path.name})",
+            f"{what} of {shortened(self.columns.score)} as the probability that "
+            f"{shortened(self.columns.outcome)} is {shortened(self.event)} "
+            f"({shortened(self.path.name)})",
             "bold",
         )
         if self.dropped:
@@ -70,6 +72,7 @@ def read_predictions(
     event: str | None,
     weight: str | None,
     drop_missing: bool,
+    group: str | None = None,
 ) -> Predictions:
     """Read a file of one row per case.
 
@@ -79,6 +82,8 @@ def read_predictions(
     outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed where there is only one way to read them.
     drop_missing : bool
+    group : str, optional
+        Column of the group of each case.
 
     Returns
     -------
@@ -92,7 +97,7 @@ def read_predictions(
     with working(f"Reading {path} ..."):
         source = open_source(path)
         frame = source.load()
-        columns = choose_columns(frame, outcome, score, weight)
+        columns = choose_columns(frame, outcome, score, weight, group)
         cases = read_cases(frame, columns, source, event=event, drop_missing=drop_missing)
-        data = CalibrationData(cases.outcome, cases.score, cases.weight)
+        data = CalibrationData(cases.outcome, cases.score, cases.weight, cases.group)
     return Predictions(data, columns, cases.event, cases.dropped, len(frame), path)

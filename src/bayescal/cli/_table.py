@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from bayescal.plots._text import count, percent, rounded
+from bayescal._text import count, percent
+from bayescal.assessment._words import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from bayescal.data import CalibrationData
     from bayescal.posterior import CalibrationPosterior
 
-__all__ = ["describe_cases", "describe_error", "describe_kind", "describe_method", "summary_table"]
+__all__ = ["describe_cases", "describe_error", "describe_method", "summary_table"]
 
 NORMS = {1.0: "", 2.0: " (root mean square, p = 2)", float("inf"): " (largest, p = inf)"}
 
@@ -49,7 +50,7 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
         if name == "ici" and p == 1:
             continue  # the same as the row above it
         label, ideal = _label(str(name), p)
-        middle, low, high = _numbers(row)
+        middle, low, high = numbers(row)
         cells = [label, middle, f"{low} to {high}", ideal]
         if narrow:
             cells = [f"{label}:\n{middle} ({low} to {high}); {ideal}"]
@@ -68,7 +69,7 @@ def describe_cases(data: CalibrationData) -> str:
 
 def describe_error(summary: pd.DataFrame, p: float = 1) -> str:
     """The true calibration error in one sentence."""
-    middle, low, high = _numbers(summary.loc["tce"])
+    middle, low, high = numbers(summary.loc["tce"])
     meaning = ""
     if p == 1:
         points = f"{100 * float(middle):.3g} percentage points"
@@ -77,30 +78,6 @@ def describe_error(summary: pd.DataFrame, p: float = 1) -> str:
         f"The true calibration error{NORMS.get(p, f' (p = {p:g})')} is {middle} "
         f"({percent(summary.attrs['ci_prob'])} credible interval {low} to {high}).{meaning}"
     )
-
-
-def describe_kind(summary: pd.DataFrame) -> str:
-    """Which way predictions err, as far as the intervals of O/E and slope say."""
-    said = [
-        _compare(
-            summary.loc["o_e"],
-            "O/E",
-            below="Events are rarer than predicted",
-            above="Events are more frequent than predicted",
-            neither="Events are not clearly rarer or more frequent than predicted",
-        )
-    ]
-    if "slope" in summary.index:
-        said.append(
-            _compare(
-                summary.loc["slope"],
-                "slope",
-                below="Predictions are too extreme (over-confident)",
-                above="Predictions are too moderate (under-confident)",
-                neither="Predictions are not clearly too extreme or too moderate",
-            )
-        )
-    return " ".join(said)
 
 
 def describe_method(post: CalibrationPosterior) -> str:
@@ -118,16 +95,6 @@ def describe_method(post: CalibrationPosterior) -> str:
         f"Method: {settings.curve.name} curve, {settings.prior.name} prior; {check}: {verdict}. "
         f"Seed {settings.seed} repeats these numbers."
     )
-
-
-def _compare(row: Any, name: str, *, below: str, above: str, neither: str) -> str:
-    middle, low, high = _numbers(row)
-    said = below if row["upper"] < 1 else above if row["lower"] > 1 else neither
-    return f"{said}: {name} {middle} ({low} to {high})."
-
-
-def _numbers(row: Any) -> tuple[str, ...]:
-    return rounded((row["median"], row["lower"], row["upper"]), row["lower"], row["upper"])
 
 
 def _label(name: str, p: float) -> tuple[str, str]:

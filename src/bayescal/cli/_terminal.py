@@ -9,17 +9,11 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["announce", "complain", "note", "output", "plain", "say", "working"]
+from bayescal._text import plain
+
+__all__ = ["announce", "complain", "note", "output", "say", "working"]
 
 WIDEST = 88
-
-
-def plain(text: object) -> str:
-    """Text that cannot steer a terminal: control characters, line breaks too, become escapes."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
-        for char in str(text)
-    )
 
 
 def output() -> Console:

@@ -18,19 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["check_targets", "numbers_of", "write_figure", "write_record"]
 
 
-def check_targets(plot: Path | None, record: Path | None) -> None:
+def check_targets(plot: Path | None, *others: Path | None) -> None:
     """Refuse places that cannot be written to before anything is computed.
 
     Parameters
     ----------
-    plot, record : Path or None
+    plot : Path or None
+        The figure.
+    *others : Path or None
+        Any other files.
 
     Raises
     ------
     InputError
         If a folder does not exist, or the figure's suffix is no format of matplotlib.
     """
-    for path in (plot, record):
+    for path in (plot, *others):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
         if path is not None and path.is_dir():

@@ -20,6 +20,7 @@ from bayescal.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 __all__ = ["prior_sensitivity"]
 
@@ -110,7 +111,6 @@ def _power_scaling(settings: Settings, data: CalibrationData, draws: int) -> dic
     Kallioinen et al. (2024), Detecting and diagnosing prior and likelihood sensitivity with
     power-scaling, Statistics and Computing 34.
     """
-    import arviz_stats
     import xarray as xr
 
     of_beta = settings.of_family(CURVES["beta"])
@@ -133,9 +133,18 @@ def _power_scaling(settings: Settings, data: CalibrationData, draws: int) -> dic
             "log_likelihood": group("outcomes", density.log_likelihood(u)),
         }
     )
-    with np.errstate(divide="ignore", invalid="ignore"):  # when the error never varies
-        found = [arviz_stats.psense(tree, group=group) for group in ("prior", "likelihood")]
     return {
-        "tce_prior_sensitivity": float(found[0]["tce"]),
-        "tce_likelihood_sensitivity": float(found[1]["tce"]),
+        "tce_prior_sensitivity": _psense(tree, "prior"),
+        "tce_likelihood_sensitivity": _psense(tree, "likelihood"),
     }
+
+
+def _psense(tree: xr.DataTree, group: str) -> float:
+    """By ArviZ; NaN where the draws hardly vary, so that there is nothing to scale."""
+    import arviz_stats
+
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(arviz_stats.psense(tree, group=group)["tce"])
+    except ValueError:
+        return float("nan")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
+from bayescal._text import chance
 from bayescal._validate import Floats
 from bayescal.comparison.ladder import CurveComparison, compare
 from bayescal.priors import Prior
@@ -49,21 +50,22 @@ class Recommendation:
     n: float
 
     def __str__(self) -> str:
-        row = self.table.loc[self.choice]
         said = f"Recommended: {UPDATES[self.choice]}."
+        best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
+        if best == "identity":
+            return f"{said} No update is expected to predict better."
+        gain, error, helps = (
+            float(self.table[column][best]) for column in ("gain", "se", "prob_better")
+        )
         if self.choice == "identity":
-            best = str(self.table["gain"].idxmax())
-            if best == "identity":
-                return f"{said} No update is expected to predict better."
-            row = self.table.loc[best]
             return (
-                f"{said} The best update ({best}) is expected to gain {row['gain']:.4f} in log "
-                f"score per patient, with a standard error of {row['se']:.4f}: it helps with "
-                f"probability {row['prob_better']:.2f}, which is too little to tell."
+                f"{said} The best update ({best}) is expected to gain {gain:.4f} in log score per "
+                f"patient, with a standard error of {error:.4f}: it helps with probability "
+                f"{chance(helps)}, which is too little to tell."
             )
         return (
-            f"{said} Expected gain {row['gain']:.4f} in held-out log score per patient (standard "
-            f"error {row['se']:.4f}; probability that it helps {row['prob_better']:.2f})."
+            f"{said} Expected gain {gain:.4f} in held-out log score per patient (standard error "
+            f"{error:.4f}; probability that it helps {chance(helps)})."
         )
 
 

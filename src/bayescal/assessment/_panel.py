@@ -1,0 +1,94 @@
+"""A panel of frequentist estimators: each with an interval, and what calibration would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal import estimators
+from bayescal.checks import check_consistency
+from bayescal.data import CalibrationData
+from bayescal.errors import InputError
+from bayescal.estimators._registry import ESTIMATORS
+from bayescal.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PANEL", "panel_of", "resamples_for"]
+
+PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
+RESAMPLES = 500
+LARGE = 20_000
+LARGE_RESAMPLES = 200
+
+
+def panel_of(
+    post: CalibrationPosterior, names: Sequence[str], ci_prob: float, seed: int
+) -> pd.DataFrame:
+    """Each estimator on the data, its interval, and whether calibration alone explains it.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    names : sequence of str
+        In the register of estimators.
+    ci_prob : float
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: names. Columns: title, estimate, lower, upper (basic bootstrap), and from
+        consistency resampling calibrated_lower, calibrated_upper (what calibrated models give at
+        this n), prob_exceeds (share of them with a larger estimate) and verdict.
+    """
+    import pandas as pd
+
+    y_true, y_prob, weight = post.data.to_arrays()
+    size = resamples_for(post.data)
+    rows = {}
+    for name in names:
+        try:
+            found = estimators.estimator_interval(
+                y_true,
+                y_prob,
+                name,
+                method="basic",
+                ci_prob=ci_prob,
+                resamples=size,
+                sample_weight=weight,
+                random_state=seed,
+            )
+            check = check_consistency(post, name, replicates=size, predict=False, random_state=seed)
+        except InputError as error:
+            rows[name] = _undefined(name, str(error))
+            continue
+        tail = (1 - ci_prob) / 2
+        low, high = np.nanquantile(check.under_calibration, [tail, 1 - tail])
+        rows[name] = {
+            "title": ESTIMATORS[name].title,
+            "estimate": check.observed,
+            "lower": found.lower,
+            "upper": found.upper,
+            "calibrated_lower": float(low),
+            "calibrated_upper": float(high),
+            "prob_exceeds": check.prob_calibrated_exceeds,
+            "verdict": check.verdict,
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "estimator"
+    table.attrs["ci_prob"] = ci_prob
+    return table
+
+
+def resamples_for(data: CalibrationData) -> int:
+    """Fewer for many cases, whose intervals are narrow."""
+    return LARGE_RESAMPLES if data.n > LARGE else RESAMPLES
+
+
+def _undefined(name: str, why: str) -> dict[str, object]:
+    numbers = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper", "prob_exceeds")
+    return {"title": ESTIMATORS[name].title, **dict.fromkeys(numbers, np.nan), "verdict": why}

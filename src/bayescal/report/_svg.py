@@ -1,0 +1,154 @@
+"""A matplotlib figure as SVG that can stand in a page beside others."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Zone", "drawing", "inline_svg"]
+
+LINK = re.compile(r"#(?=[A-Za-z_])")
+NUMBER = re.compile(r"-?\d+\.\d{3,}")
+STEP = re.compile(r"([MLz]) ?([-\d.]*) ?([-\d.]*)")
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "bayescal",
+    "figure.dpi": 72,
+    "font.size": 13,  # of which legends take two thirds
+    "axes.labelsize": 11.5,
+    "xtick.labelsize": 10.5,
+    "ytick.labelsize": 10.5,
+}
+NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+
+class Zone(NamedTuple):
+    """Part of a figure that says something when it is pointed at; in points from the top left.
+
+    Attributes
+    ----------
+    x, y, width, height : float
+    says : str
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    says: str
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Matplotlib's own style, whatever the user's, with text left as text and ids that repeat.
+
+    Text is set in the reader's fonts, so that it does not matter which glyphs ours have.
+    """
+    import matplotlib as mpl
+    import matplotlib.style
+
+    with (
+        warnings.catch_warnings(),
+        matplotlib.style.context("default", after_reset=True),
+        mpl.rc_context(STYLE),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield
+
+
+def inline_svg(
+    figure: Figure, name: str, title: str, description: str, zones: Sequence[Zone] = ()
+) -> Markup:
+    """The figure as an `svg` element without links to anything outside itself.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    name : str
+        Stands before every id, so that no two figures of a page share one.
+    title, description : str
+        What a screen reader says.
+    zones : sequence of Zone
+
+    Returns
+    -------
+    markupsafe.Markup
+    """
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata=NOTHING)
+    root = ElementTree.fromstring(buffer.getvalue())
+    for element in root.iter():
+        _make_local(element, name)
+    for child in list(root):
+        if child.tag == "metadata":
+            root.remove(child)
+    for definitions in root.findall("defs"):
+        for style in definitions.findall("style"):
+            definitions.remove(style)  # it would style the whole page
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": f"{name}-title {name}-description",
+        "style": "stroke-linejoin: round; stroke-linecap: butt",
+    }
+    for place, (kind, text) in enumerate((("title", title), ("desc", description))):
+        spoken = ElementTree.Element(kind, id=f"{name}-{'title' if place == 0 else 'description'}")
+        spoken.text = text
+        root.insert(place, spoken)
+    if zones:
+        root.append(_drawn(zones))
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _make_local(element: ElementTree.Element, name: str) -> None:
+    """Drop namespaces, and put the figure's name before every id and every link to one."""
+    element.tag = element.tag.rpartition("}")[2]
+    changed = {}
+    for key, value in element.attrib.items():
+        key = key.rpartition("}")[2]
+        if key == "id":
+            value = f"{name}-{value}"
+        elif key == "href" or "url(#" in value:
+            value = LINK.sub(f"#{name}-", value)
+        elif key == "d":
+            value = _thinned(NUMBER.sub(lambda number: f"{float(number[0]):.2f}", value))
+        changed[key] = value
+    element.attrib = changed
+
+
+def _thinned(path: str) -> str:
+    """A path without the points that lie between two others on a level or upright line."""
+    if STEP.sub("", path).strip():
+        return path  # it has curves
+    kept: list[tuple[str, str, str]] = []
+    for step in STEP.findall(path):
+        while (
+            len(kept) > 1
+            and step[0] == kept[-1][0] == "L"
+            and any(kept[-2][axis] == kept[-1][axis] == step[axis] for axis in (1, 2))
+        ):
+            kept.pop()
+        kept.append(step)
+    return " ".join(" ".join(step) for step in kept)
+
+
+def _drawn(zones: Sequence[Zone]) -> ElementTree.Element:
+    group = ElementTree.Element("g", {"class": "zones"})
+    for zone in zones:
+        place = {
+            key: f"{value:.2f}"
+            for key, value in zip(("x", "y", "width", "height"), zone[:4], strict=True)
+        }
+        rectangle = ElementTree.SubElement(group, "rect", place)
+        ElementTree.SubElement(rectangle, "title").text = zone.says
+    return group
