@@ -89,7 +89,15 @@ def plain_bar(self: Inliner, match: re.Match[str], lineno: int) -> tuple[str, li
     return match.string[:end], [], match.string[end:], []
 
 
+def leave_out_plumbing(
+    app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Methods that scikit-learn adds to every estimator, described in its own documentation."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+
+
 def setup(app: Sphinx) -> None:
     Inliner.dispatch["|"] = plain_bar
+    app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)
     app.connect("builder-inited", make_benchmark_pages)

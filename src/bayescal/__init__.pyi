@@ -5,6 +5,7 @@ from . import functionals as functionals
 from . import plots as plots
 from . import priors as priors
 from . import recalibrate as recalibrate
+from . import report as report
 from . import scores as scores
 from . import simulate as simulate
 from . import validation as validation

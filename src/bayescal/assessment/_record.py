@@ -35,7 +35,7 @@ def fingerprint(data: CalibrationData) -> str:
     >>> import bayescal as bc
     >>> from bayescal.assessment._record import fingerprint
     >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
-    '38b97c7e1e23'
+    '34343b665f90'
     """
     digest = hashlib.sha256()
     for column in (data.score, data.trials, data.hits):

@@ -13,7 +13,7 @@ from bayescal.assessment._notes import posterior_notes
 from bayescal.assessment._words import directions
 from bayescal.cli import _table
 from bayescal.cli._notes import as_typed, noted
-from bayescal.cli._terminal import announce, note, say, working
+from bayescal.cli._terminal import announce, is_narrow, note, say, working
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
 from bayescal.curves import Curve, as_curve
 from bayescal.errors import InputError
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from bayescal.posterior import CalibrationPosterior
 
 __all__ = ["Analysis"]
-
-NARROW = 70
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class Analysis:
             remark(as_typed(text))
         with working("Computing measures of calibration ..."):
             summary = post.summary(self.ci_prob, p=self.p)
-        console.print(_table.summary_table(summary, self.p, narrow=console.width < NARROW))
+        console.print(_table.summary_table(summary, self.p, narrow=is_narrow(console)))
         say(console, _table.describe_error(summary, self.p), "bold")
         say(console, directions(summary))
         say(console, "")

@@ -13,7 +13,7 @@ from bayescal.assessment import Assessment, assess
 from bayescal.assessment._words import directions
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
-from bayescal.cli._terminal import note, say, working
+from bayescal.cli._terminal import is_narrow, note, say, working
 from bayescal.cli._write import check_targets, write_figure, write_record
 from bayescal.errors import InputError
 from bayescal.priors import Prior, as_prior
@@ -21,9 +21,7 @@ from bayescal.priors import Prior, as_prior
 if TYPE_CHECKING:
     from bayescal.data import CalibrationData
 
-__all__ = ["NARROW", "Averaged"]
-
-NARROW = 70
+__all__ = ["Averaged"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class Averaged:
         )
 
     def _show(self, a: Assessment, console: Console) -> None:
-        narrow = console.width < NARROW
+        narrow = is_narrow(console)
         with working("Computing measures of calibration ..."):
             table = _table.summary_table(a.table, narrow=narrow)
         console.print(table)

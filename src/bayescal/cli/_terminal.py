@@ -11,9 +11,10 @@ from rich.text import Text
 
 from bayescal._text import plain
 
-__all__ = ["announce", "complain", "note", "output", "say", "working"]
+__all__ = ["announce", "complain", "is_narrow", "note", "output", "say", "working"]
 
 WIDEST = 88
+NARROW = 70
 
 
 def output() -> Console:
@@ -21,6 +22,11 @@ def output() -> Console:
     console = Console(file=sys.stdout, highlight=False)
     console.width = min(console.width, WIDEST)
     return console
+
+
+def is_narrow(console: Console) -> bool:
+    """Whether tables must stack their columns."""
+    return console.width < NARROW
 
 
 def say(console: Console, text: str, style: str = "") -> None:

@@ -194,10 +194,11 @@ class BayesianRecalibrator(Recalibrator):
             return self._curve_draws(proba)
         if self.mode == "top-label":
             return _shared_out(self._curve_draws(proba.max(axis=1)), proba)
-        columns = zip(self.recalibrators_, proba.T, strict=True)
-        each = np.stack([member._curve_draws(column) for member, column in columns], axis=-1)
-        each /= each.sum(axis=-1, keepdims=True)
-        return each
+        columns = enumerate(zip(self.recalibrators_, proba.T, strict=True))
+        each = [_shuffled(member._curve_draws(column), j) for j, (member, column) in columns]
+        joint = np.stack(each, axis=-1)
+        joint /= joint.sum(axis=-1, keepdims=True)
+        return joint
 
     def _curve_draws(self, scores: Floats) -> Floats:
         """Draws of the curve at these scores, of shape (n_draws, n)."""
@@ -207,6 +208,12 @@ class BayesianRecalibrator(Recalibrator):
         drawn = self.posterior_.predict(np.clip(scores, low, high))
         found: Floats = drawn.to_numpy().reshape(-1, scores.size)
         return found
+
+
+def _shuffled(draws: Floats, seed: int) -> Floats:
+    """The draws in another order, so that classes fitted with one seed pair up by chance."""
+    shuffled: Floats = np.random.default_rng(seed).permutation(draws)
+    return shuffled
 
 
 def _mean(draws: Floats) -> Floats:

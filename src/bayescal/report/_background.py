@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayescal._text import chance, count, percent, rounded, shortened
 from bayescal.assessment._risk import mean_score
@@ -103,7 +103,7 @@ def data_table(a: Assessment, source: Mapping[str, object]) -> Table:
     return Table("data", "Data and settings", ("What", "Value"), rows, words=(1,))
 
 
-def _measure(row: Mapping[str, float], name: str) -> str:
+def _measure(row: Any, name: str) -> str:
     middle, low, high = (row[f"{name}_{part}"] for part in ("median", "lower", "upper"))
     if middle != middle:
         return NONE

@@ -38,6 +38,13 @@ KINDS = {
 }
 """Each verdict's colour, sign and name."""
 
+ALSO_CITED = (
+    "Van Calster et al., 2019",
+    "Austin and Steyerberg, 2019",
+    "Kass and Raftery, 1995",
+)
+"""What the page itself cites, beside the methods and the notes."""
+
 
 def write(
     assessment: Assessment,
@@ -134,14 +141,6 @@ def _content(a: Assessment, source: Mapping[str, object]) -> dict[str, Any]:
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
     }
-
-
-ALSO_CITED = (
-    "Van Calster et al., 2019",
-    "Austin and Steyerberg, 2019",
-    "Kass and Raftery, 1995",
-)
-"""What the page itself cites, beside the methods and the notes."""
 
 
 def _population(a: Assessment) -> str:
