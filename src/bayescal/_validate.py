@@ -113,7 +113,7 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     """
     array = _to_numpy(values, name)
     whole = array.shape == (size,) and array.dtype.kind in "biu"
-    if whole and not ((array != 0) & (array != 1)).any():
+    if whole and array.min() >= 0 and array.max() <= 1:
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
         outcomes = as_outcomes(values, name)

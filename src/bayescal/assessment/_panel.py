@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["PANEL", "panel_of", "resamples_for"]
 
 PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
-RESAMPLES = 500
+RESAMPLES = 400
 LARGE = 20_000
 LARGE_RESAMPLES = 200
 

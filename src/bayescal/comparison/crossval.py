@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_expit, softmax
 
-from bayescal._importance import smooth_weights
 from bayescal._validate import Floats
+from bayescal.comparison.pareto import smooth_rows
 from bayescal.curves import Curve
 from bayescal.data import CalibrationData
 from bayescal.settings import Settings
@@ -18,6 +18,7 @@ from bayescal.settings import Settings
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
 
 DRAWS = 1000
+BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,19 @@ def leave_one_out(
     if not curve.size:
         pointwise, worst = likelihood[0], -np.inf
     else:
-        pointwise = np.empty(count.size)
-        worst = -np.inf
-        for index, column in enumerate(np.ascontiguousarray(likelihood.T)):
-            weight, pareto_k = smooth_weights(-column)
-            share = np.exp(weight - weight.max())
-            pointwise[index] = np.log(share @ np.exp(column) / share.sum())
-            worst = max(worst, pareto_k)
+        blocks = range(0, count.size, BLOCK)
+        parts = [_left_out(likelihood[:, start : start + BLOCK].T) for start in blocks]
+        pointwise = np.concatenate([part for part, _ in parts])
+        worst = max(pareto_k for _, pareto_k in parts)
     return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
+
+
+def _left_out(likelihood: Floats) -> tuple[Floats, float]:
+    """Log density of each row of cases when it is left out, and the largest k-hat."""
+    weight, pareto_k = smooth_rows(-likelihood)
+    share = np.exp(weight)
+    pointwise = np.log(np.sum(share * np.exp(likelihood), axis=1) / share.sum(axis=1))
+    return pointwise, float(pareto_k.max())
 
 
 def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, float]:

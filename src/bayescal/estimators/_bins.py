@@ -199,8 +199,10 @@ def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Membe
     def find(part: slice) -> Index:
         score = scores[part]
         product = score * n_bins
-        index = product.astype(np.int32)
-        if (product - index).min() < SAME:
+        whole = np.floor(product)
+        index = whole.astype(np.int32)
+        product -= whole
+        if product.min() < SAME:
             np.subtract(index, 1, out=index, where=score <= edges.take(index))
         return index
 

@@ -67,8 +67,8 @@ CLINICAL = {
 
 
 PERFORMANCE = {
-    "c_statistic": "how often a case with the event has the higher prediction of two; one half is "
-    "no discrimination. It does not mind calibration",
+    "c_statistic": "how often, of two cases, the one with the event has the higher prediction; one "
+    "half is chance. It says nothing of calibration",
     "brier_score": "mean squared difference of prediction and outcome",
     "scaled_brier_score": "share of the base rate's Brier score that the predictions save",
 }

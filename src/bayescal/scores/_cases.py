@@ -21,7 +21,7 @@ Loss = Callable[[Floats, Floats], Floats]
 """Of the probability given to what happened, and of those given to what did not, which run along
 the first axis."""
 
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,7 @@ class Cases:
         """Average loss of each replicate."""
         total = np.zeros(self.outcomes.shape[0])
         for part in self._parts():
-            score = self.scores[part]
-            given = np.where(self.outcomes[:, part], score, 1 - score)
+            given = np.abs(1 - self.outcomes[:, part] - self.scores[part])
             values = loss(given, (1 - given)[None])
             total += values.sum(axis=1) if self.weights is None else values @ self.weights[part]
         return total / self.mass

@@ -21,6 +21,7 @@ __all__ = [
     "half_brier",
     "log",
     "spherical",
+    "squared_error",
 ]
 
 IMPOSSIBLE = 1e-300
@@ -33,8 +34,14 @@ def brier(given: Floats, others: Floats) -> Floats:
 
 
 def half_brier(given: Floats, others: Floats) -> Floats:
-    """Half of that: with two classes, (score - outcome)^2."""
+    """Half of that."""
     return brier(given, others) / 2
+
+
+def squared_error(given: Floats, others: Floats) -> Floats:
+    """The same with two classes: (score - outcome)^2."""
+    loss: Floats = (1 - given) ** 2
+    return loss
 
 
 def log(given: Floats, others: Floats) -> Floats:
@@ -67,7 +74,7 @@ def contradiction(given: Floats, others: Floats) -> Floats:
     return np.where(given > IMPOSSIBLE, 0.0, 1.0)
 
 
-BINARY: dict[str, Loss] = {"brier": half_brier, "log": log, "spherical": spherical}
+BINARY: dict[str, Loss] = {"brier": squared_error, "log": log, "spherical": spherical}
 MULTICLASS: dict[str, Loss] = BINARY | {"brier": brier}
 """The losses that are 0 for certainty in what happened, and never less, by name."""
 

@@ -20,6 +20,7 @@ from bayescal.scores._rules import (
     half_brier,
     log,
     spherical,
+    squared_error,
 )
 
 __all__ = [
@@ -83,8 +84,9 @@ def brier_score(
     >>> round(scores.brier_score([0, 2], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), 3)
     0.2
     """
-    many = half_brier if _halves(scale_by_half, is_matrix(y_prob)) else brier
-    return mean_loss(y_true, y_prob, sample_weight, many, many)
+    halves = _halves(scale_by_half, is_matrix(y_prob))
+    two, many = (squared_error, half_brier) if halves else (brier, brier)
+    return mean_loss(y_true, y_prob, sample_weight, two, many)
 
 
 def root_brier_score(
@@ -318,7 +320,7 @@ def scaled_brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -
     rate = cases.events() / cases.mass
     variance = np.where(cases.has_both, rate * (1 - rate), np.nan)
     return cases.result(
-        1 - cases.mean(half_brier) / variance,
+        1 - cases.mean(squared_error) / variance,
         "y_true holds one class only, so the base rate is certain and its Brier score is 0: "
         "nothing can be a share of it. Use brier_score.",
     )
