@@ -178,8 +178,6 @@ def test_hull_interval_is_what_it_says(calibrated, overconfident):
     plain = post.interval("tce", kind="equal-tailed")
     assert plain == pytest.approx(tuple(np.quantile(tce, [0.025, 0.975])))
     assert plain[1] <= upper
-    far = overconfident.posterior
-    assert far.interval("tce")[0] == pytest.approx(np.quantile(far.tce(), 0.025))
     table = post.summary()
     assert table.loc["tce", ["lower", "upper"]].tolist() == pytest.approx([lower, upper])
     assert table.attrs["interval"].startswith("hull")
@@ -187,6 +185,23 @@ def test_hull_interval_is_what_it_says(calibrated, overconfident):
         post.interval("slope", kind="hull")
     with pytest.raises(InputError, match="the hull is for distances"):
         bc.fit(calibrated.data, random_state=0).interval("tce", kind="hull")
+
+
+@pytest.mark.parametrize("population", ["sample", "bootstrap", "beta"])
+def test_the_lower_end_of_the_hull_reaches_down_to_the_reflected_draws(overconfident, population):
+    post = overconfident.posterior
+    assert post.prob_calibrated < 0.025
+    curve = post.curve().to_numpy().reshape(-1, post.data.score.size)
+    error = post.tce(population=population).to_numpy().ravel()
+    mean = curve[error > 0].mean(axis=0)
+    at_mean = post.data.trials @ np.abs(mean - post.data.score) / post.data.n
+    reflected = 2 * at_mean - error[error > 0]
+    lower, upper = post.interval("tce", population=population)
+    below = (0.025 - post.prob_calibrated) / (1 - post.prob_calibrated)
+    exact = {"sample": 1e-9, "bootstrap": 0.004, "beta": 0.01}[population]  # scores differ by draw
+    assert lower == pytest.approx(np.quantile(reflected, below), abs=exact)
+    assert lower < np.quantile(error, 0.025)
+    assert upper == pytest.approx(np.quantile(error[error > 0], 0.975))
 
 
 def test_only_distances_have_a_hull():

@@ -9,16 +9,18 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal import _tree
+from bayescal._hull import hull
 from bayescal._tree import with_chains
 from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
 from bayescal.curves import Curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
 from bayescal.functionals import FUNCTIONALS, CurveDraws, net_benefit, net_benefit_of_all
-from bayescal.population import draw_population
+from bayescal.population import Population, draw_population
 from bayescal.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "load"]
 
 ROUNDING = 1e-12
+FINE = np.linspace(-27, 27, 1001)
 
 
 class CalibrationPosterior:
@@ -291,12 +294,12 @@ class CalibrationPosterior:
         )
 
     @property
-    def _calibrated(self) -> xr.DataArray | None:
+    def _calibrated(self) -> NDArray[np.bool_] | None:
         """Which draws are of exact calibration in an averaged posterior; None for one family."""
         if self._families is None:
             return None
-        family = self._tree["posterior"].to_dataset()["family"]
-        return (family == list(self._families).index("identity")).rename("calibrated")
+        family = self._tree["posterior"].to_dataset()["family"].to_numpy().ravel()
+        return np.asarray(family == list(self._families).index("identity"))
 
     @property
     def prob_calibrated(self) -> float | None:
@@ -331,9 +334,12 @@ class CalibrationPosterior:
         An averaged posterior has an atom at calibration. With it, the equal-tailed interval of a
         distance from calibration fails just above zero: when P(calibrated) is 0.9, its upper end
         is only the 75 % point of the rest. The *hull* mends that: its upper end is the
-        (1 + ci_prob) / 2 quantile of the draws that are not calibrated; its lower end is 0 if
-        P(calibrated) is at least (1 - ci_prob) / 2, and the mixture's equal-tailed lower end
-        otherwise. Its probability is at least `ci_prob`.
+        (1 + ci_prob) / 2 quantile of the draws that are not calibrated, and its lower end is 0 if
+        P(calibrated) is at least (1 - ci_prob) / 2. Otherwise the lower end is the mixture's
+        equal-tailed one, or, where that is lower, the one of the draws reflected about the
+        posterior mean curve h, 2 f(h) - f(g). Where a curve is on the diagonal its draws are off
+        it by chance, on either side, and a distance counts both as error; the reflection takes
+        that excess away. The hull's probability is at least `ci_prob`.
 
         Parameters
         ----------
@@ -357,26 +363,22 @@ class CalibrationPosterior:
             If a name is unknown, or a hull is asked for where there is no atom.
         """
         check_choice(kind, ("auto", "hull", "equal-tailed"), "kind")
-        values = self.functional(name, population, **options).to_numpy().ravel()
-        return self._interval(name, values, as_level(ci_prob), kind)
-
-    def _interval(
-        self, name: str, values: Floats, level: float, kind: str = "auto"
-    ) -> tuple[float, float]:
-        tail = (1 - level) / 2
-        lower, upper = np.quantile(values, [tail, 1 - tail])
+        check_choice(name, FUNCTIONALS, "name")
+        level = as_level(ci_prob)
         calibrated = self._calibrated if FUNCTIONALS[name].is_distance else None
         if kind == "hull" and calibrated is None:
             raise InputError(
                 f"the hull is for distances from calibration in an averaged posterior; {name} here "
                 "has no atom. Use kind='equal-tailed'."
             )
+        values = self._values([(name, options)], population)[name]
         if kind == "equal-tailed" or calibrated is None:
+            tail = (1 - level) / 2
+            lower, upper = np.quantile(values, [tail, 1 - tail])
             return float(lower), float(upper)
-        rest = values[~calibrated.to_numpy().ravel()]
-        if rest.size:
-            upper = np.quantile(rest, 1 - tail)
-        return 0.0 if calibrated.mean() >= tail else float(lower), float(upper)
+        plugged = self._values([(name, options)], population, "mean curve")[name]
+        away, reflected = values[~calibrated], (2 * plugged - values)[~calibrated]
+        return hull(away, reflected, float(calibrated.mean()), level)
 
     @property
     def _families(self) -> dict[str, float] | None:
@@ -409,11 +411,17 @@ class CalibrationPosterior:
         import pandas as pd
 
         level = as_level(ci_prob)
-        wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
+        wanted: list[tuple[str, dict[str, Any]]] = [
+            (name, {"p": p} if name == "tce" else {}) for name in self._defined()
+        ]
         draws = self._values(wanted, population)
+        if self._families is not None:  # all at once, over the same draws of the population
+            distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
+            self._values(distances, population, "mean curve")
         rows = {}
-        for name, values in draws.items():
-            lower, upper = self._interval(name, values, level)
+        for name, options in wanted:
+            values = draws[name]
+            lower, upper = self.interval(name, level, population=population, **options)
             rows[name] = {
                 "mean": values.mean(),
                 "median": np.median(values),
@@ -523,12 +531,29 @@ class CalibrationPosterior:
 
     def _draws(self, population: str, u: Floats) -> Iterator[tuple[slice, CurveDraws]]:
         """Each block of draws of the curve over its draws of the population."""
+        for part, drawn in self._populations(population, u.shape[0]):
+            curve = self.family.probability(u[part], drawn.score, self.settings.frame)
+            yield part, CurveDraws(curve, drawn)
+
+    def _at_mean_curve(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
+        """The same populations, with the mean of the curves that are not exactly calibrated."""
+        u = self._coordinates
+        if self._calibrated is not None and not self._calibrated.all():
+            u = u[~self._calibrated]
+        score = self.settings.edges.inside(self.data.score)
+        if population == "beta":  # its scores are others in every draw
+            score = np.union1d(score, expit(FINE))
+        mean = self.family.probability(u, score, self.settings.frame).mean(axis=0)
+        for part, drawn in self._populations(population, self._coordinates.shape[0]):
+            curve = np.interp(logit(drawn.score), logit(score), mean)
+            shape = np.broadcast_shapes(curve.shape, (part.stop - part.start, curve.shape[-1]))
+            yield part, CurveDraws(np.broadcast_to(curve, shape), drawn)
+
+    def _populations(self, population: str, draws: int) -> Iterator[tuple[slice, Population]]:
         score = self.settings.edges.inside(self.data.score)
         trials = self.data.trials * self.data.weight_scale
         rng = self.settings.rng("population")
-        for part, drawn in draw_population(population, score, trials, u.shape[0], rng):
-            curve = self.family.probability(u[part], drawn.score, self.settings.frame)
-            yield part, CurveDraws(curve, drawn)
+        return draw_population(population, score, trials, draws, rng)
 
     def _values(
         self,
@@ -542,8 +567,9 @@ class CalibrationPosterior:
         }
         new = [(name, options) for name, options in wanted if keys[name] not in self._known]
         if new:
-            u = self._coordinates if group == "posterior" else self._prior_coordinates
-            for name, values in self._evaluate(new, population, u).items():
+            u = self._prior_coordinates if group == "prior" else self._coordinates
+            at_mean = group == "mean curve"
+            for name, values in self._evaluate(new, population, u, at_mean).items():
                 self._known[keys[name]] = values
         return {name: self._known[key] for name, key in keys.items()}
 
@@ -552,7 +578,7 @@ class CalibrationPosterior:
         return {}
 
     def _evaluate(
-        self, wanted: list[tuple[str, dict[str, Any]]], population: str, u: Floats
+        self, wanted: list[tuple[str, dict[str, Any]]], population: str, u: Floats, at_mean: bool
     ) -> dict[str, Floats]:
         values = {name: np.empty(u.shape[0]) for name, _ in wanted}
         for kind in dict.fromkeys((population, "sample")):
@@ -561,7 +587,8 @@ class CalibrationPosterior:
                 for name, options in wanted
                 if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
             ]
-            for part, draws in self._draws(kind, u) if asked else ():
+            blocks = self._at_mean_curve(kind) if at_mean else self._draws(kind, u)
+            for part, draws in blocks if asked else ():
                 for name, options in asked:
                     values[name][part] = FUNCTIONALS[name].compute(draws, **options)
         return values

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
+from bayescal._hull import hull
 from bayescal._validate import Floats
 from bayescal.comparison.averaging import posterior_probabilities
 from bayescal.comparison.ladder import AVERAGED, prior_weights, sample_family
@@ -55,38 +55,54 @@ def ladder_intervals(
     wanted = {name for weights in weightings.values() for name in weights if weights[name] > 0}
     names = [name for name in CURVES if name in wanted]
     samples = {name: sample_family(settings, data, name, draws) for name in names}
+    evidence = {name: samples[name].log_evidence for name in names}
+    posterior = {
+        key: posterior_probabilities(evidence, {name: weights.get(name, 0.0) for name in names})
+        for key, weights in weightings.items()
+    }
     score = settings.edges.inside(data.score)
     trials = data.trials * data.weight_scale
-    error = {name: np.zeros(draws) for name in names}
-    curves = [name for name in names if name != "identity"]
+    curves = {
+        name: CURVES[name].probability(samples[name].draws, score, settings.frame)
+        for name in names
+        if name != "identity"
+    }
+    means = {key: _mean_curve(curves, probability) for key, probability in posterior.items()}
+    error = {name: np.empty(draws) for name in curves}
+    plugged = {key: np.empty(draws) for key in means}
     for part, population in draw_population(
         "bootstrap", score, trials, draws, settings.rng("population")
     ):
-        for name in curves:
-            points = samples[name].draws[part]
-            curve = CURVES[name].probability(points, population.score, settings.frame)
-            error[name][part] = tce(CurveDraws(curve, population))
-    evidence = {name: samples[name].log_evidence for name in names}
+        for name, curve in curves.items():
+            error[name][part] = tce(CurveDraws(curve[part], population))
+        for key, mean in means.items():
+            repeated = np.broadcast_to(mean, population.weight.shape)
+            plugged[key][part] = tce(CurveDraws(repeated, population))
     return {
-        key: _hull(error, posterior_probabilities(evidence, _complete(names, weights)), ci_prob)
-        for key, weights in weightings.items()
+        key: _interval(error, plugged[key], probability, ci_prob)
+        for key, probability in posterior.items()
     }
 
 
-def _complete(names: list[str], weights: Mapping[str, float]) -> dict[str, float]:
-    return {name: weights.get(name, 0.0) for name in names}
+def _mean_curve(curves: Mapping[str, Floats], probability: Mapping[str, float]) -> Floats:
+    means = [curve.mean(axis=0) for curve in curves.values()]
+    return np.average(means, axis=0, weights=[probability[name] for name in curves])
 
 
-def _hull(
-    error: Mapping[str, Floats], probability: Mapping[str, float], ci_prob: float
+def _interval(
+    error: Mapping[str, Floats],
+    plugged: Floats,
+    probability: Mapping[str, float],
+    ci_prob: float,
 ) -> tuple[float, float]:
     """As `CalibrationPosterior.interval`, from every family's draws and its probability."""
-    tail = (1 - ci_prob) / 2
-    curved = [name for name in error if name != "identity" and probability[name] > 0]
+    curved = [name for name in error if probability[name] > 0]
     values = np.concatenate([error[name] for name in curved])
-    weight = np.concatenate([np.full(error[name].size, probability[name]) for name in curved])
+    weight = np.repeat([probability[name] for name in curved], plugged.size)
     weight /= weight.sum()
-    quantile = partial(np.quantile, values, weights=weight, method="inverted_cdf")
-    atom = probability.get("identity", 0.0)
-    lower = 0.0 if atom >= tail else float(quantile((tail - atom) / (1 - atom)))
-    return lower, float(quantile(1 - tail))
+    if "identity" in probability and probability["identity"] > 0:
+        reflected = np.concatenate([2 * plugged - error[name] for name in curved])
+        return hull(values, reflected, probability["identity"], ci_prob, weight)
+    tail = (1 - ci_prob) / 2
+    lower, upper = np.quantile(values, [tail, 1 - tail], weights=weight, method="inverted_cdf")
+    return float(lower), float(upper)
