@@ -126,7 +126,7 @@ def test_saving_and_loading_changes_nothing(post, tmp_path):
 
 
 def test_a_custom_prior_and_no_seed_survive_the_round_trip(tmp_path):
-    y, s = bc.simulate.sample("D3", 60, random_state=0)
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
     post = bc.fit(y, s, prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})
     post.to_netcdf(tmp_path / "post.nc")
     back = bc.load(tmp_path / "post.nc")
