@@ -276,3 +276,11 @@ def test_fitting_is_silent_on_ordinary_data(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bc.fit(data, random_state=0).summary()
+
+
+def test_a_norm_refused_leaves_nothing_behind():
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
+    post = bc.fit(y, s, random_state=0)
+    for _ in range(2):
+        with pytest.raises(InputError, match="p must be at least 1"):
+            post.tce(p=0.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal import _tree
+from bayescal._evaluation import Evaluation, Wanted
 from bayescal._hull import hull
 from bayescal._tree import with_chains
 from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
 from bayescal.curves import Curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
-from bayescal.functionals import FUNCTIONALS, CurveDraws, net_benefit, net_benefit_of_all
-from bayescal.population import Population, draw_population
+from bayescal.functionals import FUNCTIONALS, net_benefit, net_benefit_of_all
 from bayescal.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationPosterior", "load"]
 
 ROUNDING = 1e-12
-FINE = np.linspace(-27, 27, 1001)
 
 
 class CalibrationPosterior:
@@ -144,7 +142,7 @@ class CalibrationPosterior:
             If a score is outside [0, 1].
         """
         values = self.data.score if scores is None else as_scores(scores, "scores")
-        return self._array(self._probability(values), "curve", score=values)
+        return self._array(self._posterior.curve(values), "curve", score=values)
 
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
@@ -165,7 +163,9 @@ class CalibrationPosterior:
             If a score is outside [0, 1].
         """
         values = as_scores(y_prob)
-        return self._array(self._probability(values), "recalibrated", obs=np.arange(values.size))
+        return self._array(
+            self._posterior.curve(values), "recalibrated", obs=np.arange(values.size)
+        )
 
     def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
         """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
@@ -228,7 +228,8 @@ class CalibrationPosterior:
         """
         check_choice(name, FUNCTIONALS, "name")
         check_choice(group, ("posterior", "prior"), "group")
-        return self._array(self._values([(name, options)], population, group)[name].copy(), name)
+        of = self._posterior if group == "posterior" else self._prior
+        return self._array(of.values([(name, options)], population)[name].copy(), name)
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit of treating whoever has a score of at least a threshold.
@@ -279,8 +280,8 @@ class CalibrationPosterior:
         at = np.array(
             [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
         )
-        model, everyone = np.empty((2, self._coordinates.shape[0], at.size))
-        for part, draws in self._draws(population, self._coordinates):
+        model, everyone = np.empty((2, self._posterior.u.shape[0], at.size))
+        for part, draws in self._posterior.draws(population):
             given = self.data.score if draws.population.score.ndim == 1 else None
             model[part] = net_benefit(draws, at, given)
             everyone[part] = net_benefit_of_all(draws, at)
@@ -317,7 +318,7 @@ class CalibrationPosterior:
         """
         observed = self.settings.edges.inside(self.data.score)
         grid = expit(np.linspace(logit(observed[0]), logit(observed[-1]), 201))
-        log_odds = self.family.log_odds(self._coordinates, grid, self.settings.frame)
+        log_odds = self.family.log_odds(self._posterior.u, grid, self.settings.frame)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
 
     def interval(
@@ -371,12 +372,12 @@ class CalibrationPosterior:
                 f"the hull is for distances from calibration in an averaged posterior; {name} here "
                 "has no atom. Use kind='equal-tailed'."
             )
-        values = self._values([(name, options)], population)[name]
+        values = self._posterior.values([(name, options)], population)[name]
         if kind == "equal-tailed" or calibrated is None:
             tail = (1 - level) / 2
             lower, upper = np.quantile(values, [tail, 1 - tail])
             return float(lower), float(upper)
-        plugged = self._values([(name, options)], population, "mean curve")[name]
+        plugged = self._mean_curve.values([(name, options)], population)[name]
         away, reflected = values[~calibrated], (2 * plugged - values)[~calibrated]
         return hull(away, reflected, float(calibrated.mean()), level)
 
@@ -411,13 +412,11 @@ class CalibrationPosterior:
         import pandas as pd
 
         level = as_level(ci_prob)
-        wanted: list[tuple[str, dict[str, Any]]] = [
-            (name, {"p": p} if name == "tce" else {}) for name in self._defined()
-        ]
-        draws = self._values(wanted, population)
+        wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
+        draws = self._posterior.values(wanted, population)
         if self._families is not None:  # all at once, over the same draws of the population
             distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
-            self._values(distances, population, "mean curve")
+            self._mean_curve.values(distances, population)
         rows = {}
         for name, options in wanted:
             values = draws[name]
@@ -470,7 +469,7 @@ class CalibrationPosterior:
         import xarray as xr
 
         level = as_level(ci_prob)
-        error = self._probability(self.data.score) - self.settings.edges.inside(self.data.score)
+        error = self._posterior.curve(self.data.score) - self.settings.edges.inside(self.data.score)
         above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
         side = np.where(above >= below, 1, -1)
         order = np.argsort(-np.maximum(above, below), kind="stable")
@@ -515,87 +514,25 @@ class CalibrationPosterior:
         undefined = {"intercept", "slope"} if distinct < 2 else set()
         return [name for name in FUNCTIONALS if name not in undefined]
 
-    @property
-    def _coordinates(self) -> Floats:
-        """Working coordinates of every draw, of shape (draws, d)."""
-        return _tree.read_coordinates(self._tree)
-
-    @property
-    def _prior_coordinates(self) -> Floats:
-        """The same, drawn from the prior."""
-        drawn = _tree.read_prior(self._tree)
-        u = np.empty(self._coordinates.shape)
-        for column, name in enumerate(self.family.coordinates):
-            u[:, column] = drawn[name]
-        return u
-
-    def _draws(self, population: str, u: Floats) -> Iterator[tuple[slice, CurveDraws]]:
-        """Each block of draws of the curve over its draws of the population."""
-        for part, drawn in self._populations(population, u.shape[0]):
-            curve = self.family.probability(u[part], drawn.score, self.settings.frame)
-            yield part, CurveDraws(curve, drawn)
-
-    def _at_mean_curve(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
-        """The same populations, with the mean of the curves that are not exactly calibrated."""
-        u = self._coordinates
-        if self._calibrated is not None and not self._calibrated.all():
-            u = u[~self._calibrated]
-        score = self.settings.edges.inside(self.data.score)
-        if population == "beta":  # its scores are others in every draw
-            score = np.union1d(score, expit(FINE))
-        mean = self.family.probability(u, score, self.settings.frame).mean(axis=0)
-        for part, drawn in self._populations(population, self._coordinates.shape[0]):
-            curve = np.interp(logit(drawn.score), logit(score), mean)
-            shape = np.broadcast_shapes(curve.shape, (part.stop - part.start, curve.shape[-1]))
-            yield part, CurveDraws(np.broadcast_to(curve, shape), drawn)
-
-    def _populations(self, population: str, draws: int) -> Iterator[tuple[slice, Population]]:
-        score = self.settings.edges.inside(self.data.score)
-        trials = self.data.trials * self.data.weight_scale
-        rng = self.settings.rng("population")
-        return draw_population(population, score, trials, draws, rng)
-
-    def _values(
-        self,
-        wanted: list[tuple[str, dict[str, Any]]],
-        population: str,
-        group: str = "posterior",
-    ) -> dict[str, Floats]:
-        """Draws of functionals, those computed before as they were then."""
-        keys = {
-            name: (name, *sorted(options.items()), population, group) for name, options in wanted
-        }
-        new = [(name, options) for name, options in wanted if keys[name] not in self._known]
-        if new:
-            u = self._prior_coordinates if group == "prior" else self._coordinates
-            at_mean = group == "mean curve"
-            for name, values in self._evaluate(new, population, u, at_mean).items():
-                self._known[keys[name]] = values
-        return {name: self._known[key] for name, key in keys.items()}
+    @cached_property
+    def _posterior(self) -> Evaluation:
+        return Evaluation(self.settings, self.data, _tree.read_coordinates(self._tree))
 
     @cached_property
-    def _known(self) -> dict[tuple[Any, ...], Floats]:
-        return {}
+    def _prior(self) -> Evaluation:
+        drawn = _tree.read_prior(self._tree)
+        u = np.empty(self._posterior.u.shape)
+        for column, name in enumerate(self.family.coordinates):
+            u[:, column] = drawn[name]
+        return Evaluation(self.settings, self.data, u)
 
-    def _evaluate(
-        self, wanted: list[tuple[str, dict[str, Any]]], population: str, u: Floats, at_mean: bool
-    ) -> dict[str, Floats]:
-        values = {name: np.empty(u.shape[0]) for name, _ in wanted}
-        for kind in dict.fromkeys((population, "sample")):
-            asked = [
-                (name, options)
-                for name, options in wanted
-                if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
-            ]
-            blocks = self._at_mean_curve(kind) if at_mean else self._draws(kind, u)
-            for part, draws in blocks if asked else ():
-                for name, options in asked:
-                    values[name][part] = FUNCTIONALS[name].compute(draws, **options)
-        return values
-
-    def _probability(self, score: Floats) -> Floats:
-        inside = self.settings.edges.inside(score)
-        return self.family.probability(self._coordinates, inside, self.settings.frame)
+    @cached_property
+    def _mean_curve(self) -> Evaluation:
+        """The posterior mean of the curves that are not exactly calibrated."""
+        calibrated = self._calibrated
+        if calibrated is None or calibrated.all():
+            return self._posterior.of_mean(np.ones(self._posterior.u.shape[0], dtype=bool))
+        return self._posterior.of_mean(~calibrated)
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr
