@@ -2,7 +2,7 @@
 
 The spline, its priors and the weights of the average were settled on `DEVELOPMENT` alone. `SECOND`
 was held out then; it showed that the lower end of the hull was too high for curves that follow the
-diagonal over a wide range, and the reflected lower end was chosen on it. Curves and score laws of
+diagonal over a wide range, and what is taken off it was chosen on it. Curves and score laws of
 `HELD_OUT` were written down after that, and before any method was run on them.
 """
 

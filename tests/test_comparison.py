@@ -14,6 +14,7 @@ from scipy import integrate
 from scipy.special import expit, logit
 
 import bayescal as bc
+from bayescal._hull import EXCESS, hull
 from bayescal.comparison.crossval import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.curves import CURVES
 from bayescal.errors import InputError
@@ -188,20 +189,33 @@ def test_hull_interval_is_what_it_says(calibrated, overconfident):
 
 
 @pytest.mark.parametrize("population", ["sample", "bootstrap", "beta"])
-def test_the_lower_end_of_the_hull_reaches_down_to_the_reflected_draws(overconfident, population):
+def test_the_lower_end_of_the_hull_takes_off_what_chance_adds(overconfident, population):
     post = overconfident.posterior
     assert post.prob_calibrated < 0.025
     curve = post.curve().to_numpy().reshape(-1, post.data.score.size)
     error = post.tce(population=population).to_numpy().ravel()
     mean = curve[error > 0].mean(axis=0)
     at_mean = post.data.trials @ np.abs(mean - post.data.score) / post.data.n
-    reflected = 2 * at_mean - error[error > 0]
     lower, upper = post.interval("tce", population=population)
     below = (0.025 - post.prob_calibrated) / (1 - post.prob_calibrated)
-    exact = {"sample": 1e-9, "bootstrap": 0.004, "beta": 0.01}[population]  # scores differ by draw
-    assert lower == pytest.approx(np.quantile(reflected, below), abs=exact)
-    assert lower < np.quantile(error, 0.025)
+    plain = np.quantile(error[error > 0], below)
+    excess = (error[error > 0].mean() - at_mean) / (1 - 2**-0.5)
+    exact = {"sample": 1e-9, "bootstrap": 0.001, "beta": 0.012}[population]  # scores differ by draw
+    assert lower == pytest.approx(max(plain - excess, plain / 2), abs=exact)
+    assert lower < plain
     assert upper == pytest.approx(np.quantile(error[error > 0], 0.975))
+
+
+def test_what_chance_adds_is_right_for_normal_errors():
+    rng = np.random.default_rng(0)
+    mean = rng.normal(size=2000)  # off a diagonal of zero by chance, and the draws off it again
+    draws = np.abs(mean + rng.normal(size=(4000, 2000))).mean(axis=1)
+    of_mean = np.full(4000, np.abs(mean).mean())
+    unbiased = draws.mean() - EXCESS * (draws - of_mean).mean()
+    assert unbiased == pytest.approx(0, abs=0.05)
+    assert hull(draws, of_mean, 0.0, 0.95)[0] == pytest.approx(np.quantile(draws, 0.025) / 2)
+    far = 10 + draws - draws.mean()
+    assert hull(far, np.full(4000, 10.0), 0.0, 0.95)[0] == pytest.approx(np.quantile(far, 0.025))
 
 
 def test_only_distances_have_a_hull():

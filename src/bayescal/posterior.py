@@ -337,10 +337,10 @@ class CalibrationPosterior:
         is only the 75 % point of the rest. The *hull* mends that: its upper end is the
         (1 + ci_prob) / 2 quantile of the draws that are not calibrated, and its lower end is 0 if
         P(calibrated) is at least (1 - ci_prob) / 2. Otherwise the lower end is the mixture's
-        equal-tailed one, or, where that is lower, the one of the draws reflected about the
-        posterior mean curve h, 2 f(h) - f(g). Where a curve is on the diagonal its draws are off
-        it by chance, on either side, and a distance counts both as error; the reflection takes
-        that excess away. The hull's probability is at least `ci_prob`.
+        equal-tailed one, less what chance adds: where the truth is on the diagonal the draws g of
+        the curve are off it, on either side, and a distance f counts both as error. That excess is
+        3.4 times the mean of f(g) - f(h), where h is the posterior mean curve; at most half
+        of the lower end is taken off. The hull's probability is at least `ci_prob`.
 
         Parameters
         ----------
@@ -377,9 +377,9 @@ class CalibrationPosterior:
             tail = (1 - level) / 2
             lower, upper = np.quantile(values, [tail, 1 - tail])
             return float(lower), float(upper)
-        plugged = self._mean_curve.values([(name, options)], population)[name]
-        away, reflected = values[~calibrated], (2 * plugged - values)[~calibrated]
-        return hull(away, reflected, float(calibrated.mean()), level)
+        of_mean = self._mean_curve.values([(name, options)], population)[name]
+        atom = float(calibrated.mean())
+        return hull(values[~calibrated], of_mean[~calibrated], atom, level)
 
     @property
     def _families(self) -> dict[str, float] | None:

@@ -69,7 +69,7 @@ def ladder_intervals(
     }
     means = {key: _mean_curve(curves, probability) for key, probability in posterior.items()}
     error = {name: np.empty(draws) for name in curves}
-    plugged = {key: np.empty(draws) for key in means}
+    of_mean = {key: np.empty(draws) for key in means}
     for part, population in draw_population(
         "bootstrap", score, trials, draws, settings.rng("population")
     ):
@@ -77,9 +77,9 @@ def ladder_intervals(
             error[name][part] = tce(CurveDraws(curve[part], population))
         for key, mean in means.items():
             repeated = np.broadcast_to(mean, population.weight.shape)
-            plugged[key][part] = tce(CurveDraws(repeated, population))
+            of_mean[key][part] = tce(CurveDraws(repeated, population))
     return {
-        key: _interval(error, plugged[key], probability, ci_prob)
+        key: _interval(error, of_mean[key], probability, ci_prob)
         for key, probability in posterior.items()
     }
 
@@ -91,18 +91,18 @@ def _mean_curve(curves: Mapping[str, Floats], probability: Mapping[str, float]) 
 
 def _interval(
     error: Mapping[str, Floats],
-    plugged: Floats,
+    of_mean: Floats,
     probability: Mapping[str, float],
     ci_prob: float,
 ) -> tuple[float, float]:
     """As `CalibrationPosterior.interval`, from every family's draws and its probability."""
     curved = [name for name in error if probability[name] > 0]
     values = np.concatenate([error[name] for name in curved])
-    weight = np.repeat([probability[name] for name in curved], plugged.size)
+    weight = np.repeat([probability[name] for name in curved], of_mean.size)
     weight /= weight.sum()
     if "identity" in probability and probability["identity"] > 0:
-        reflected = np.concatenate([2 * plugged - error[name] for name in curved])
-        return hull(values, reflected, probability["identity"], ci_prob, weight)
+        of_mean = np.tile(of_mean, len(curved))
+        return hull(values, of_mean, probability["identity"], ci_prob, weight)
     tail = (1 - ci_prob) / 2
     lower, upper = np.quantile(values, [tail, 1 - tail], weights=weight, method="inverted_cdf")
     return float(lower), float(upper)
