@@ -1,0 +1,63 @@
+"""Pages of the documentation that are made from the package, and numbers stored beside them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bayescal.estimators._registry import ESTIMATORS
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+@pytest.fixture
+def docs(monkeypatch: pytest.MonkeyPatch):
+    """Imports a module of the documentation's folder."""
+    monkeypatch.syspath_prepend(str(DOCS))
+
+    def load(name: str) -> ModuleType:
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    return load
+
+
+def test_every_estimator_stands_in_the_table_once_under_a_heading(docs) -> None:
+    page = docs("estimator_table")
+    rows = [line for line in page.text().splitlines() if "{py:obj}" in line]
+    named = [re.search(r"<bayescal\.estimators\.(\w+)>", line).group(1) for line in rows]
+    assert sorted(named) == sorted(ESTIMATORS)
+    assert page.OTHERS not in page.grouped(), "sort the new estimator under a heading"
+    assert set(chain.from_iterable(page.GROUPS.values())) <= set(ESTIMATORS)
+    for line in rows:
+        assert line.count("|") == 6
+
+
+def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
+    maker = docs("make_same_numbers")
+    stored = json.loads(maker.STORED.read_text("utf-8"))
+    again = maker.compared(shared_data)
+    assert [source["source"] for source in stored] == [source["source"] for source in again]
+    for old, new in zip(stored, again, strict=True):
+        assert old["n"] == new["n"]
+        for before, now in zip(old["numbers"], new["numbers"], strict=True):
+            assert (before["quantity"], before["printed"]) == (now["quantity"], now["printed"])
+            assert before["ours"] == pytest.approx(now["ours"], rel=1e-6, abs=1e-10)
+
+
+def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
+    page = docs("same_numbers_page")
+    for source in json.loads(page.STORED.read_text("utf-8")):
+        differing = [number for number in source["numbers"] if not page.is_same(number)]
+        assert not differing or source["source"].startswith("BRcal"), source["source"]
+        for number in differing:
+            assert float(number["printed"]) == pytest.approx(number["ours"], rel=3e-3)
+            if number["quantity"] == "likelihood ratio":
+                assert number["ours"] > float(number["printed"]), "ours is the better maximum"
