@@ -60,6 +60,7 @@ def test_estimators_stand_beside_what_calibration_gives(off) -> None:
         assert (row["lower"], row["upper"]) == pytest.approx((found.lower, found.upper))
         assert 0 <= row["calibrated_lower"] < row["calibrated_upper"]
         assert (row["prob_exceeds"] < 0.05) == row["verdict"].startswith("larger")
+        assert (row["prob_exceeds"] < 0.05) == (row["estimate"] > row["calibrated_upper"])
     assert (table["prob_exceeds"] < 0.05).sum() >= 3
 
 

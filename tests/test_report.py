@@ -271,13 +271,27 @@ def test_the_reproduction_line_reproduces(off, off_page) -> None:
         ("clinical-middle-calibrated", 20, "Cannot tell yet", "leave the model alone"),
     ],
 )
-def test_headline_verdict_and_advice_follow_the_data(scenario, n, heading, advice) -> None:
+def test_headline_verdict_and_advice_follow_the_data(
+    scenario, n, heading, advice, tmp_path
+) -> None:
     a = bc.assess(*data(scenario, n), estimators=("ece",), draws=1000, random_state=1)
-    said = Page(report.render(a)).said()
+    a.to_html(tmp_path / "report.html")
+    said = Page((tmp_path / "report.html").read_text("utf-8")).said()
     assert f" {heading} {a.headline()}" in said
     assert said.count(f"Recommended: {advice}") == 2
     assert ("Fewer than 100 are usually too few" in said) == (n == 20)
     assert ("is too small to tell" in said) == (n == 20)
+    assert ("advice is for want of evidence" in said) == (n == 20)
+
+
+def test_an_interval_from_zero_is_explained() -> None:
+    a = bc.assess(
+        *data("clinical-middle-calibrated", 400), estimators=("ece",), draws=1000, random_state=1
+    )
+    said = Page(report.render(a)).said()
+    assert a.table.loc["tce", "median"] == 0
+    assert f"; 0, exact calibration, has probability {a.prob_calibrated:.2f}. " in said
+    assert "every median is at its ideal value" in said
 
 
 def test_groups_and_both_priors_are_shown(rare_page, off_page) -> None:

@@ -220,8 +220,8 @@ class Assessment:
         """The panel of estimators, each beside what calibrated models give at this n.
 
         Columns: title, estimate, lower and upper (basic bootstrap), calibrated_lower and
-        calibrated_upper (the range for calibrated models), prob_exceeds (the share of these with
-        a larger estimate) and verdict.
+        calibrated_upper (the middle 90 % for calibrated models), prob_exceeds (the share of these
+        with a larger estimate) and verdict: "larger" if that share is below 5 %.
         """
         return panel_of(self.posterior, self._panel, self.ci_prob, self.seed)
 

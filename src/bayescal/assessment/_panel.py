@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal import estimators
-from bayescal.checks import check_consistency
+from bayescal.checks import RARE, check_consistency
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
 from bayescal.estimators._registry import ESTIMATORS
@@ -42,8 +42,9 @@ def panel_of(
     -------
     pandas.DataFrame
         Index: names. Columns: title, estimate, lower, upper (basic bootstrap), and from
-        consistency resampling calibrated_lower, calibrated_upper (what calibrated models give at
-        this n), prob_exceeds (share of them with a larger estimate) and verdict.
+        consistency resampling calibrated_lower, calibrated_upper (5 % and 95 % points of what
+        calibrated models give at this n), prob_exceeds (share of them with a larger estimate) and
+        verdict: "larger" if that share is below 5 %, whatever `ci_prob`.
     """
     import pandas as pd
 
@@ -66,8 +67,8 @@ def panel_of(
         except InputError as error:
             rows[name] = _undefined(name, str(error))
             continue
-        tail = (1 - ci_prob) / 2
-        low, high = np.nanquantile(check.under_calibration, [tail, 1 - tail])
+        low = np.nanquantile(check.under_calibration, RARE, method="lower")
+        high = np.nanquantile(check.under_calibration, 1 - RARE, method="higher")
         rows[name] = {
             "title": ESTIMATORS[name].title,
             "estimate": check.observed,

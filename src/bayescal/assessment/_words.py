@@ -38,23 +38,16 @@ def headline(a: Assessment) -> str:
     )
 
 
-def meaning(table: pd.DataFrame) -> str:
-    """What the error and its direction are for a reader who is no statistician.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        A summary of functionals.
-
-    Returns
-    -------
-    str
-    """
-    middle, low, high = _points(table.loc["tce"])
+def meaning(a: Assessment) -> str:
+    """What the error and its direction are for a reader who is no statistician."""
+    error = a.table.loc["tce"]
+    middle, low, high = _points(error)
     spread = f"{middle} percentage points ({low} to {high})"
     if float(low) == 0:
         spread = f"somewhere between 0 and {high} percentage points"
-    return f"On average, a prediction is off by {spread}. {directions(table)}"
+    if error["lower"] == 0:
+        spread += f"; 0, exact calibration, has probability {chance(a.prob_calibrated)}"
+    return f"On average, a prediction is off by {spread}. {directions(a.table)}"
 
 
 def directions(table: pd.DataFrame) -> str:
@@ -110,14 +103,23 @@ def methods(a: Assessment) -> str:
         f"calibration. The {settings.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the scores (Rubin, 1981). Its {percent(a.ci_prob)} credible interval counts exact "
-        "calibration in. An error below "
-        f"{a.close:g} was taken as close enough to none. Calibration slope and intercept are those "
+        f"the scores (Rubin, 1981). {_interval_in_words(a)} An error below {a.close:g} was taken "
+        "as close enough to none. Calibration slope and intercept are those "
         "of the line in log-odds nearest to the curve (Cox, 1958). Estimators were compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
         "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
         f"{a.versions['bayescal']}, seed {a.seed}."
+    )
+
+
+def _interval_in_words(a: Assessment) -> str:
+    tail = (1 - a.ci_prob) / 2
+    return (
+        f"Its {percent(a.ci_prob)} credible interval ends at the {percent(1 - tail)} quantile of "
+        "the draws that are not exactly calibrated. It starts at zero if exact calibration has a "
+        f"probability of {percent(tail)} or more, and otherwise at the {percent(tail)} quantile of "
+        "all draws, lowered, by half at most, by what chance adds to an error."
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal._text import chance, count, percent, rounded, shortened
 from bayescal.assessment._risk import mean_score
+from bayescal.checks import RARE
 from bayescal.report._table import NONE, Row, Table
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["data_table", "diagnostics_table", "estimators_table", "groups_table"]
 
 LONGEST = 80
-RARE = 0.05
 
 
 def estimators_table(a: Assessment) -> Table:
@@ -29,7 +29,7 @@ def estimators_table(a: Assessment) -> Table:
                 f"{row['estimate']:.3f}",
                 f"{row['lower']:.3f} to {row['upper']:.3f}",
                 f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}",
-                chance(row["prob_exceeds"]),
+                _share(row["prob_exceeds"]),
                 "as if calibrated" if row["prob_exceeds"] >= RARE else "too large for that",
             )
         rows.append(Row(str(row["title"]), cells, str(name)))
@@ -41,7 +41,7 @@ def estimators_table(a: Assessment) -> Table:
             "Estimator",
             "Estimate",
             f"{level} interval",
-            f"{level} of calibrated models",
+            f"{percent(1 - 2 * RARE)} of calibrated models",
             "Share of them as large",
             "Verdict",
         ),
@@ -109,6 +109,11 @@ def _measure(row: Any, name: str) -> str:
         return NONE
     shown = rounded((middle, low, high), low, high)
     return f"{shown[0]} ({shown[1]} to {shown[2]})"
+
+
+def _share(of: float) -> str:
+    """One decimal, so that no share that is rare looks like one that is not."""
+    return "< 0.5 %" if of < 0.005 else f"{100 * of:.1f} %"
 
 
 def _k(value: float) -> str:

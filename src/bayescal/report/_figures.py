@@ -11,6 +11,8 @@ from bayescal import plots
 from bayescal._text import chance, percent, rounded, shortened
 from bayescal._validate import Floats
 from bayescal.assessment._words import headline, numbers
+from bayescal.plots import _style
+from bayescal.plots._text import label
 from bayescal.report._measures import round_scores
 from bayescal.report._svg import Zone, drawing, inline_svg
 
@@ -66,9 +68,14 @@ def groups_figure(a: Assessment) -> Markup | None:
     if not 2 <= len(a.groups) <= MOST_GROUPS:
         return None
     with drawing():
-        figure = Figure(figsize=(5.2, 5.35), layout="constrained")
-        axes = plots.reliability(a.groups, figure.subplots(), ci_probs=(a.ci_prob,))
+        figure = Figure(figsize=(5.2, 5.6 + 0.2 * len(a.groups)), layout="constrained")
+        drawn = figure.subplots()
+        axes = plots.reliability(a.groups, drawn, ci_probs=(a.ci_prob,), legend=False)
         axes.set_title("", loc="left")
+        lines, _ = axes.get_legend_handles_labels()
+        names = ["Ideal", *map(label, a.groups)]
+        look = _style.MODEL_LEGEND | {"frameon": False}
+        figure.legend(lines, names, loc="outside lower center", **look)
         said = [
             f"{shortened(name)}: true calibration error "
             f"{numbers(post.summary(a.ci_prob).loc['tce'])[0]}."

@@ -108,7 +108,7 @@ def _content(a: Assessment, source: Mapping[str, object]) -> dict[str, Any]:
         "sign": sign,
         "verdict": verdict,
         "population": _population(a),
-        "meaning": meaning(a.table),
+        "meaning": meaning(a),
         "facts": _facts(a),
         "priors": priors,
         "level": percent(a.ci_prob),
@@ -163,7 +163,9 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
         if name in a.table.index:
             middle, low, high = numbers(a.table.loc[name])
             ideal = "" if name == "tce" else "; ideal 1"
-            found.append((label, middle, f"{level} interval {low} to {high}{ideal}"))
+            found.append(
+                (label, middle, f"{level} interval {_unbroken(f'{low} to {high}')}{ideal}")
+            )
     even = chance(a.comparison.prob_calibrated_at(0.5))
     close = chance(a.prob_tce_below(a.close))
     exact = chance(a.prob_calibrated)
@@ -172,10 +174,15 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
         (
             "Probability of exact calibration",
             exact,
-            f"from a prior of {own:g}; {even} at even odds",
+            f"from a prior of {own:g}; {_unbroken(even)} at even odds",
         ),
     ]
     return found
+
+
+def _unbroken(text: str) -> str:
+    """Text that stays on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _call(a: Assessment) -> str:
