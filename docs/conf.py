@@ -12,6 +12,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 project = "bayescal"
 author = "The bayescal developers"
@@ -19,11 +20,11 @@ project_copyright = author
 version = release = installed_version("bayescal")
 
 extensions = [
+    "mathml",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
@@ -41,6 +42,7 @@ autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 nitpicky = False
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
@@ -49,11 +51,18 @@ html_sidebars = {
     for page in (
         "index",
         "install",
+        "tutorial",
+        "choose",
         "model",
         "comparison",
+        "tools",
+        "estimators",
+        "same_numbers",
         "architecture",
         "changelog",
+        "how-to/**",
         "notebooks/**",
+        "explanation/**",
         "benchmarks/**",
     )
 }
@@ -77,10 +86,20 @@ def bring_notebooks(app: Sphinx) -> None:
 
 def make_benchmark_pages(app: Sphinx) -> None:
     """Tables and figures of the benchmarks, from their stored results."""
-    sys.path.insert(0, str(HERE))
     from benchmark_pages import write_pages
 
     write_pages()
+
+
+def make_explanations(app: Sphinx) -> None:
+    """Figures of the explanation pages, the table of estimators, the numbers beside R's."""
+    import estimator_table
+    import explanation_figures
+    import same_numbers_page
+
+    explanation_figures.write_figures()
+    estimator_table.write_page()
+    same_numbers_page.write_page()
 
 
 def plain_bar(self: Inliner, match: re.Match[str], lineno: int) -> tuple[str, list, str, list]:
@@ -101,3 +120,4 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", leave_out_plumbing)
     app.connect("builder-inited", bring_notebooks)
     app.connect("builder-inited", make_benchmark_pages)
+    app.connect("builder-inited", make_explanations)

@@ -1,0 +1,157 @@
+"""The documentation is true: its examples run and print what it shows, its links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from bayescal import simulate
+from bayescal.cli._app import app
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DOCS = REPOSITORY / "docs"
+MADE_BY_THE_BUILD = (
+    "_build",
+    "benchmarks",
+    "estimators.md",
+    "explanation/figures",
+    "generated",
+    "notebooks",
+    "same_numbers.md",
+)
+YOUR_OWN = ("README.md", "docs/comparison.md")
+"""Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
+
+sys.path.insert(0, str(DOCS))
+from examples import agrees, run, steps_of  # noqa: E402
+
+
+def pages() -> list[Path]:
+    found = [path for path in DOCS.rglob("*.md") if not _is_made(path)]
+    return [REPOSITORY / "README.md", *sorted(found)]
+
+
+def _is_made(path: Path) -> bool:
+    return any(path.is_relative_to(DOCS / made) for made in MADE_BY_THE_BUILD)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+WITH_EXAMPLES = [path for path in pages() if list(steps_of(path.read_text("utf-8")))]
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
+def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "argv", ["bayescal"])
+    page, given = path.read_text("utf-8"), {}
+    if name_of(path) in YOUR_OWN:
+        y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+        given = {"y_true": y_true, "y_prob": y_prob}
+    for step, printed in run(page, name_of(path), **given):
+        if step.output:
+            shown = page[slice(*step.output)]
+            where = f"{name_of(path)}, line {step.line}"
+            assert agrees(shown, printed), f"{where} shows\n{shown}\nbut prints\n{printed}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "agree"),
+    [
+        ("TCE 0.123 (0.05 to 0.2)", "TCE  0.123\n(0.05 to 0.2)", True),
+        ("TCE 0.1234", "TCE 0.1233", True),
+        ("TCE 0.12", "TCE 0.15", False),
+        ("n = 200", "n = 201", True),
+        ("n = 200", "n = 202", False),
+        ("-1.23", "1.23", False),
+        ("the end", "the beginning", False),
+        ("one two", "one two three", False),
+        ("one\n...\nfour", "one two three four", True),
+        ("one\n...\nfive", "one two three four", False),
+        ("...\ntwo\n...\nfour\n...", "one two three four five", True),
+        ("...\nfour\n...\ntwo\n...", "one two three four five", False),
+    ],
+)
+def test_what_counts_as_the_same(shown: str, printed: str, agree: bool) -> None:
+    assert agrees(shown, printed) is agree
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Every call of the command line in a console block, run or not: where, and its words."""
+    for path in pages():
+        for block in re.findall(r"^```console\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
+            for line in block.replace("\\\n", " ").splitlines():
+                for part in re.split(r"&&", line.removeprefix("$ ")):
+                    words = shlex.split(part, comments=True) if "bayescal" in part else []
+                    if words and Path(words[0]).name == "bayescal":
+                        yield name_of(path), words[1:]
+
+
+@pytest.mark.parametrize(("where", "words"), list(commands()))
+def test_options_on_a_page_exist(where: str, words: list[str]) -> None:
+    group = typer.main.get_command(app)
+    command, known = words[0] if words else "", {"--help", "--version"}
+    if command and not command.startswith("-"):
+        subcommands = group.commands  # type: ignore[attr-defined]
+        assert command in subcommands, f"{where}: there is no {command!r}"
+        for parameter in subcommands[command].params:
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    asked = {word.split("=")[0] for word in words if word.startswith("-")}
+    assert asked <= known, f"{where}: {command} has no {', '.join(sorted(asked - known))}"
+
+
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Markdown of pages, without code, and of notebooks."""
+    for path in pages():
+        text = path.read_text("utf-8")
+        pictures = re.findall(r"^```\{image\} (\S+)", text, re.M)
+        yield path, FENCED.sub("", text) + "".join(f"![]({name})" for name in pictures)
+    for path in sorted((REPOSITORY / "notebooks").glob("*.ipynb")):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        written = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        yield path, "\n\n".join(written)
+
+
+def anchors(path: Path) -> set[str]:
+    """Anchors of a page: its headings as GitHub and MyST name them, and explicit labels."""
+    text = FENCED.sub("", path.read_text("utf-8"))
+    headings = re.findall(r"^#{1,6} +(.+?)\s*$", text, re.M)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading) for heading in headings]
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in plain}
+    return slugs | set(re.findall(r"^\(([\w-]+)\)=$", text, re.M))
+
+
+@pytest.mark.parametrize(("path", "text"), [pytest.param(*it, id=name_of(it[0])) for it in texts()])
+def test_links_lead_somewhere(path: Path, text: str) -> None:
+    broken = []
+    for link in LINK.findall(re.sub(r"\$[^$\n]*\$|`[^`\n]*`", "", text)):
+        if re.match(r"\w+:", link):
+            continue
+        place, _, anchor = link.partition("#")
+        target = (path.parent / place).resolve() if place else path
+        if target.is_relative_to(DOCS / "notebooks"):  # copies of those in the repository
+            target = REPOSITORY / "notebooks" / target.name
+        if _is_made(target):
+            continue
+        within = anchor and target.suffix == ".md"
+        if not target.exists() or (within and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken, f"{name_of(path)} links to {', '.join(broken)}"
+
+
+def test_no_example_is_left_without_its_output() -> None:
+    for path in pages():
+        assert not re.search(r"^\?$", path.read_text("utf-8"), re.M), name_of(path)
