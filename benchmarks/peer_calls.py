@@ -15,8 +15,9 @@ from scipy.special import logit
 from scipy.stats import bootstrap
 
 ALL_SIZES = (200, 10_000, 1_000_000)
-ALL_PAIRS = 10_000
+SMALL = 10_000
 BINS = 15
+OWN_RESAMPLES = "resamples of its own"
 AT = np.array([0.3])
 
 
@@ -62,8 +63,14 @@ QUANTITIES = {
     "hosmer_lemeshow": Quantity("Hosmer-Lemeshow test"),
     "spiegelhalter": Quantity("Spiegelhalter's test"),
     "brier": Quantity("Brier score"),
+    "beta": Quantity("Beta recalibration"),
+    "bbq": Quantity("BBQ"),
+    "isotonic": Quantity("Isotonic recalibration"),
     "ece_interval": Quantity("ECE, bootstrap interval", goal=5, linear=False),
     "debiased_interval": Quantity("Debiased ECE, bootstrap interval", goal=5, linear=False),
+    "ici_interval": Quantity(
+        "ICI, loess, bootstrap interval", goal=5, sizes=(200, SMALL), linear=False
+    ),
     "smooth_interval": Quantity(
         "SmoothECE, bootstrap interval", goal=5, sizes=(200, 1000, 10_000, 1_000_000), linear=False
     ),
@@ -73,9 +80,6 @@ QUANTITIES = {
         sizes=(200, 1000, 10_000, 1_000_000),
         linear=False,
     ),
-    "beta": Quantity("Beta recalibration"),
-    "bbq": Quantity("BBQ"),
-    "isotonic": Quantity("Isotonic recalibration"),
 }
 
 
@@ -133,6 +137,7 @@ def bayescal() -> Calls:
         "brier": Call(s.brier_score),
         "ece_interval": interval("ece", binning="quantile"),
         "debiased_interval": interval("debiased_ece", binning="quantile"),
+        "ici_interval": interval("ici"),
         "smooth_interval": interval("smooth_ece"),
         "logit_smooth_interval": interval("logit_smooth_ece"),
         "beta": Call(lambda y, p: r.BetaRecalibrator().fit(p, y), fitted),
@@ -156,7 +161,7 @@ def relplot() -> Calls:
             interval,
             lambda found: float(found.confidence_interval.high),
             "bandwidth to 1/1024; it ships with 100 resamples",
-            10_000,
+            SMALL,
         ),
     }
 
@@ -164,7 +169,7 @@ def relplot() -> Calls:
 def probcal() -> Calls:
     from probcal import BBQCalibrator, BetaCalibrator, IsotonicCalibrator, curves, metrics
 
-    def interval(metric: str, differs: str = "") -> Call:
+    def interval(metric: str, differs: str = OWN_RESAMPLES) -> Call:
         return Call(
             lambda y, p: metrics.evaluate(
                 y, p, metrics=[metric], n_boot=resamples(p.size), random_state=0, stratify=False
@@ -190,13 +195,14 @@ def probcal() -> Calls:
             lambda found: float(found.brier_mcb),
             "the log score's decomposition as well",
         ),
-        "skce": Call(lambda y, p: metrics.skce(y, p, bandwidth=1.0), largest=ALL_PAIRS),
+        "skce": Call(lambda y, p: metrics.skce(y, p, bandwidth=1.0), largest=SMALL),
         "ks": Call(metrics.ecce, lambda found: found.stat_max),
         "hosmer_lemeshow": Call(metrics.hosmer_lemeshow, lambda found: found.statistic),
         "spiegelhalter": Call(metrics.spiegelhalter_z, lambda found: found.z),
         "brier": Call(metrics.brier_score),
         "ece_interval": interval("ece"),
         "debiased_interval": interval("ece_debiased", floor),
+        "ici_interval": interval("ici", loess),
         "logit_smooth_interval": interval("smooth_ece", lattice),
         "beta": Call(lambda y, p: BetaCalibrator().fit(p, y), fitted),
         "bbq": Call(lambda y, p: BBQCalibrator().fit(p, y), fitted, "other priors and models"),
@@ -224,7 +230,7 @@ def netcal() -> Calls:
     return {
         "ece_width": Call(lambda y, p: ECE(BINS).measure(p, y)),
         "ece_quantile": Call(lambda y, p: ECE(BINS, equal_intervals=False).measure(p, y)),
-        "mmce": Call(lambda y, p: MMCE().measure(both(p), y), float, "of the top label", ALL_PAIRS),
+        "mmce": Call(lambda y, p: MMCE().measure(both(p), y), float, "of the top label", SMALL),
         "beta": Call(lambda y, p: BetaCalibration().fit(p, y), fitted),
         "bbq": Call(lambda y, p: BBQ().fit(p, y), fitted, "equal width, BIC"),
         "isotonic": Call(lambda y, p: IsotonicRegression().fit(p, y), fitted),
@@ -253,7 +259,7 @@ def uncertainty_calibration() -> Calls:
         "ece_mass": Call(lambda y, p: calibration.get_ece_em(p, y, num_bins=BINS)),
         "debiased": Call(debiased),
         "ece_interval": Call(
-            interval, lambda ends: float(ends[2]), "equal mass, less the bias", 10_000
+            interval, lambda ends: float(ends[2]), "equal mass, less the bias", 200
         ),
     }
 

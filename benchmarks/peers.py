@@ -22,7 +22,6 @@ import importlib.metadata
 import json
 import math
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -41,7 +40,8 @@ RESULTS = Path(__file__).parent / "results" / "peers.json"
 LIBRARIES = ("bayescal", "numpy", "scipy")
 LARGE = 10_000_000
 SHORTEST = 0.02
-ENOUGH = 1.5
+ENOUGH = 0.6
+SLOW = 2.0
 ROUNDS = 15
 
 
@@ -63,38 +63,40 @@ def installed() -> tuple[dict[str, Calls], list[str]]:
     return found, absent
 
 
-def seconds(call: Callable[[], object], number: int) -> float:
-    """CPU seconds of a call, a mean over several in a row."""
+def timed(call: Callable[[], Any], number: int) -> tuple[float, Any]:
+    """CPU seconds of a call, a mean over several in a row, and what the last returned."""
     gc.collect()
     gc.disable()
     start = time.process_time()
     for _ in range(number):
-        call()
+        returned = call()
     spent = (time.process_time() - start) / number
     gc.enable()
-    return spent
+    return spent, returned
 
 
 def side_by_side(calls: dict[str, Call], y: Any, p: Any) -> list[dict[str, Any]]:
-    """Time packages in turn; a slow one leaves after fewer rounds."""
+    """Time packages in turn; a slow one leaves after fewer rounds, or after its first call."""
     work = {name: lambda call=call: call.run(y, p) for name, call in calls.items()}
-    values = {name: call.value(work[name]()) for name, call in calls.items()}
-    first = {name: seconds(run, 1) for name, run in work.items()}
+    values, first = {}, {}
+    for name, call in calls.items():
+        first[name], returned = timed(work[name], 1)
+        values[name] = call.value(returned)
+        if first[name] < SLOW:
+            first[name], _ = timed(work[name], 1)
     number = {name: max(1, math.ceil(SHORTEST / max(first[name], 1e-6))) for name in work}
-    rounds = {
-        name: min(ROUNDS, max(1, round(ENOUGH / (number[name] * first[name])))) for name in work
-    }
-    times: dict[str, list[float]] = {name: [] for name in work}
+    rounds = {name: min(ROUNDS, round(ENOUGH / (number[name] * first[name]))) for name in work}
+    times = {name: [first[name]] for name in work}
     for turn in range(max(rounds.values())):
         for name, run in work.items():
             if turn < rounds[name]:
-                times[name].append(seconds(run, number[name]))
+                times[name].append(timed(run, number[name])[0])
     return [
         {
             "package": name,
             "minimum": min(times[name]),
             "median": statistics.median(times[name]),
-            "rounds": rounds[name],
+            "rounds": len(times[name]),
             "value": values[name],
             "differs": calls[name].differs,
         }
@@ -113,8 +115,13 @@ def rows(found: dict[str, Calls], wanted: list[str], largest: int) -> Iterator[d
                 if quantity in package and n <= min(package[quantity].largest, largest)
             }
             if "bayescal" in calls:
-                timed = side_by_side(calls, *data(n))
-                yield {"quantity": quantity, "n": n, "goal": what.goal, "calls": timed}
+                yield {
+                    "quantity": quantity,
+                    "title": what.title,
+                    "n": n,
+                    "goal": what.goal,
+                    "calls": side_by_side(calls, *data(n)),
+                }
 
 
 def show(row: dict[str, Any]) -> None:
@@ -129,39 +136,36 @@ def show(row: dict[str, Any]) -> None:
         )
 
 
-def memory(found: dict[str, Calls], wanted: list[str], slowest: float) -> list[dict[str, Any]]:
-    """Peak memory above the input at ten million cases, in multiples of the input."""
-    y, p = data(LARGE)
-    table = []
+def memory(wanted: list[str]) -> dict[str, float]:
+    """Our peak memory above the input at ten million cases, in multiples of the input."""
+    table = {}
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "y.npy", y)
-        np.save(Path(folder) / "p.npy", p)
-        del y, p
+        for name, values in zip("yp", data(LARGE), strict=True):
+            np.save(Path(folder) / f"{name}.npy", values)
         for quantity in wanted:
-            for package in found:
-                if quantity not in found[package] or not QUANTITIES[quantity].linear:
-                    continue
-                child = [sys.executable, __file__, "--peak-of", package, quantity, folder]
-                try:
-                    done = subprocess.run(child, capture_output=True, timeout=slowest, check=True)
-                except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as stopped:
-                    print(f"  {quantity:20s} {package:24s} {type(stopped).__name__}", flush=True)
-                    continue
-                peak = float(done.stdout.split()[-1])
-                print(f"  {quantity:20s} {package:24s} {peak:6.2f}", flush=True)
-                table.append({"quantity": quantity, "package": package, "peak": peak})
+            if QUANTITIES[quantity].linear:
+                child = [sys.executable, __file__, "--peak-of", quantity, folder]
+                done = subprocess.run(child, capture_output=True, check=True)
+                table[quantity] = float(done.stdout.split()[-1])
+                print(f"  {quantity:20s}{table[quantity]:6.2f}", flush=True)
     return table
 
 
-def peak_of(package: str, quantity: str, folder: str) -> float:
+def peak_of(quantity: str, folder: str) -> float:
     """Peak memory of one call in this process, less what it held before, by the input's size."""
-    call = {"bayescal": bayescal, **PEERS}[package]()[quantity]
+    call = bayescal()[quantity]
     call.run(*data(200))
     y, p = np.load(Path(folder) / "y.npy"), np.load(Path(folder) / "p.npy")
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    before = resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
     call.run(y, p)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return (peak - pages * resource.getpagesize()) / (y.nbytes + p.nbytes)
+    return (resident("VmHWM") - before) / (y.nbytes + p.nbytes)
+
+
+def resident(field: str) -> int:
+    """Bytes of memory that Linux says this process holds, or has held at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
 def machine() -> dict[str, Any]:
@@ -182,9 +186,8 @@ def main() -> None:
     parser.add_argument("quantities", nargs="*", help="names in peer_calls.py; all of them if none")
     parser.add_argument("--largest", type=int, default=10**6, help="most cases")
     parser.add_argument("--memory", action="store_true", help="peak memory at 10^7 cases as well")
-    parser.add_argument("--slowest", type=float, default=60, help="seconds for a memory run")
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--peak-of", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--peak-of", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.peak_of:
@@ -193,6 +196,7 @@ def main() -> None:
 
     wanted = options.quantities or list(QUANTITIES)
     found, absent = installed()
+    gc.freeze()  # collecting what the packages hold would take longer than most calls
     print("Not installed, and skipped:", ", ".join(absent) or "none")
     record: dict[str, Any] = {
         "machine": machine(),
@@ -201,13 +205,13 @@ def main() -> None:
             for name in (*LIBRARIES, *(peer for peer in PEERS if peer in found))
         },
         "absent": absent,
+        "memory": memory(wanted) if options.memory else {},
         "rows": [],
     }
     for row in rows(found, wanted, options.largest):
         show(row)
         record["rows"].append(row)
-    record["memory"] = memory(found, wanted, options.slowest) if options.memory else []
-    options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+        options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

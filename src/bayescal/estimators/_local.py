@@ -1,16 +1,15 @@
 """Local polynomials of the outcomes in the score, at a few anchors and interpolated between.
 
-A fit at an anchor is linear in the outcomes, so that one set of kernels serves every replicate.
+A fit at an anchor is linear in the outcomes, so that one set of weights serves every replicate.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from bayescal._validate import Floats
@@ -22,21 +21,14 @@ CELL = 0.2
 MARGIN = 0.005
 STEP = 0.01
 EDGE = 0.999
+BLOCK = 1 << 14
 
 
-class Kernel(NamedTuple):
-    """A local fit as a linear map of the events near its anchor.
+class Local(NamedTuple):
+    """A polynomial around each anchor: its degree, and the least spread of the scores it needs."""
 
-    Attributes
-    ----------
-    near : slice
-        The rows of the table that it uses.
-    fit : ndarray of shape (2, rows)
-        What the events there add to the value and to the slope at the anchor.
-    """
-
-    near: slice
-    fit: Floats
+    degree: int
+    least: float
 
 
 def loess(table: Table, at: Floats, span: float) -> Curve:
@@ -46,9 +38,11 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
     count = max(1, int(table.total * span + 1e-5))
 
     def curve(hits: Floats) -> Floats:
-        kernels = _kernels(table, anchors, count, degree=2, least=0.0)
-        fits = np.stack([hits[:, near] @ fit.T for near, fit in kernels])
-        joined: Floats = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])(at).T
+        fits = _fits(table, hits, anchors, count, Local(degree=2, least=0.0))
+        spline = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])
+        joined = np.empty((hits.shape[0], at.size))
+        for start in range(0, at.size, BLOCK):
+            joined[:, start : start + BLOCK] = spline(at[start : start + BLOCK]).T
         return joined
 
     return curve
@@ -62,8 +56,7 @@ def lowess(table: Table, at: Floats, span: float) -> Curve:
     least = 0.001 * float(np.ptp(table.score))
 
     def curve(hits: Floats) -> Floats:
-        kernels = _kernels(table, anchors, count, degree=1, least=least)
-        fits = np.stack([hits[:, near] @ fit.T for near, fit in kernels])
+        fits = _fits(table, hits, anchors, count, Local(degree=1, least=least))
         return np.stack([np.interp(at, anchors, values) for values in fits[..., 0].T])
 
     return curve
@@ -120,63 +113,85 @@ def _steps(score: Floats) -> Floats:
     return score[rows]
 
 
-def _kernels(
-    table: Table, anchors: Floats, count: int, degree: int, least: float
-) -> Iterator[Kernel]:
-    """One kernel for each anchor, over the `count` cases nearest to it."""
+def _fits(table: Table, hits: Floats, anchors: Floats, count: int, local: Local) -> Floats:
+    """Value and slope at each anchor, from the `count` cases nearest to it.
+
+    Returns
+    -------
+    ndarray of shape (anchors, replicates, 2)
+    """
+    reaches = _reaches(table, anchors, count)
+    return np.stack([_fit(table, hits, *at, local) for at in zip(anchors, reaches, strict=True)])
+
+
+def _reaches(table: Table, anchors: Floats, count: int) -> Floats:
+    """Distances within which the nearest `count` cases lie, and at least a rounding error."""
     above = np.cumsum(table.trials)
-    for anchor in anchors:
-        yield _kernel(table, anchor, _reach(table.score, above, anchor, count), degree, least)
-
-
-def _reach(score: Floats, above: Floats, anchor: float, count: int) -> float:
-    """Distance within which the nearest `count` cases lie, and at least a rounding error."""
     cases = math.ceil(above[-1] * (1 - SAME))
 
-    def nth(case: int) -> float:
-        row = int(np.searchsorted(above, case + SAME * above[-1], side="right"))
-        return float(score[min(row, score.size - 1)])
+    def nth(case: NDArray[np.intp]) -> Floats:
+        row = np.searchsorted(above, case + SAME * above[-1], side="right")
+        score: Floats = table.score[np.minimum(row, table.score.size - 1)]
+        return score
 
-    def far_enough(first: int) -> bool:
-        return anchor - nth(first) <= nth(first + count) - anchor
+    first, last = np.zeros(anchors.size, np.intp), np.full(anchors.size, cases - count)
+    while (searched := first < last).any():
+        middle = (first + last) // 2
+        enough = anchors - nth(middle) <= nth(middle + count) - anchors
+        first = np.where(searched & ~enough, middle + 1, first)
+        last = np.where(enough, middle, last)
+    reach: Floats = np.maximum(anchors - nth(first), nth(first + count - 1) - anchors)
+    return np.maximum(reach, SAME)
 
-    first = bisect_left(range(cases - count), True, key=far_enough)
-    return max(anchor - nth(first), nth(first + count - 1) - anchor, SAME)
 
-
-def _kernel(table: Table, anchor: float, reach: float, degree: int, least: float) -> Kernel:
+def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) -> Floats:
     """Weighted least squares about an anchor, by polynomials orthogonal under its weights.
 
-    A power is left out when the scores spread less about the lower ones than `least`, or not at
-    all: then the fit has a lower degree.
+    A power is left out when the scores spread less about the lower ones than `local.least`, or not
+    at all: then the fit has a lower degree. Each power takes one walk over the cases.
     """
     near = _between(table.score, anchor - EDGE * reach, anchor + EDGE * reach)
     on_edge = near.start == near.stop
     if on_edge:
         wider = reach * (1 + SAME)
         near = _between(table.score, anchor - wider, anchor + wider)
-    u = (table.score[near] - anchor) / reach
-    closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))
-    weight = closeness * table.trials[near]
 
-    total = size = float(weight.sum())
-    last_size = math.inf
-    last, power = np.zeros_like(u), np.ones_like(u)
+    fit = np.zeros((hits.shape[0], 2))
+    last_size, least_size = math.inf, 0.0
     at_last, at_anchor = np.zeros(2), np.array([1.0, 0.0])
-    fit = np.outer(at_anchor / size, power)
-    least_size = total * max(least / reach, 1e-7) ** 2
-    for _ in range(degree):
-        mean, carry = _sum(weight * u, power**2) / size, size / last_size
-        last, power = power, (u - mean) * power - carry * last
-        shifted = np.array([0.0, at_anchor[0]])
-        at_last, at_anchor = at_anchor, shifted - mean * at_anchor - carry * at_last
-        last_size, size = size, _sum(weight, power**2)
+    terms: list[tuple[float, float]] = []
+    for _ in range(local.degree + 1):
+        size, moment, found = 0.0, 0.0, np.zeros(hits.shape[0])
+        for start in range(near.start, near.stop, BLOCK):
+            rows = slice(start, min(start + BLOCK, near.stop))
+            u = (table.score[rows] - anchor) / reach
+            power = _power(u, terms)
+            closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))
+            weighted = closeness * power
+            found += hits[:, rows] @ weighted
+            square = weighted * power * table.trials[rows]
+            size += float(square.sum())
+            moment += _sum(square, u)
         if size <= least_size:
             break
-        fit += np.outer(at_anchor / size, power)
-    fit *= closeness
-    fit[1] /= reach
-    return Kernel(near, fit)
+        fit += np.outer(found / size, at_anchor)
+        if not terms:
+            least_size = size * max(local.least / reach, 1e-7) ** 2
+        mean, carry = moment / size, size / last_size
+        terms.append((mean, carry))
+        shifted = np.array([0.0, at_anchor[0]])
+        at_last, at_anchor = at_anchor, shifted - mean * at_anchor - carry * at_last
+        last_size = size
+    fit[:, 1] /= reach
+    return fit
+
+
+def _power(u: Floats, terms: list[tuple[float, float]]) -> Floats:
+    """The orthogonal polynomial that these terms of the recurrence lead to; at first, [1]."""
+    last, power = np.zeros(1), np.ones(1)
+    for mean, carry in terms:
+        last, power = power, (u - mean) * power - carry * last
+    return power
 
 
 def _between(score: Floats, low: float, high: float) -> slice:

@@ -47,7 +47,7 @@ def fit_logistic(
         within rounding of the supremum.
     converged : ndarray of shape (replicates,)
     """
-    reach = np.abs(basis).max(axis=1)
+    reach = np.maximum(basis.max(axis=1), -basis.min(axis=1))
     coef, step = np.zeros((2, *totals.shape))
     step += start
     steepness = np.full(totals.shape[0], np.inf)

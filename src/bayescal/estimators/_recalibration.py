@@ -66,7 +66,9 @@ class Recalibration:
         The search begins at the scores as they are.
         """
         centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
-        basis = np.stack([np.ones_like(self.log_odds), (self.log_odds - centre) / scale])
+        basis = self.basis
+        basis[1] -= centre
+        basis[1] /= scale
         events, sums = totals.T
         centred = np.stack([events, (sums - centre * events) / scale], axis=1)
         coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))

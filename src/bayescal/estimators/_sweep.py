@@ -49,8 +49,7 @@ class Sweep:
         np.cumsum(hits, axis=1, out=events[:, 1:])
         most = min(MOST_BINS, max(1, round(self.table.total)))
         numbers = np.full(len(hits), most)
-        rate = hits if self._single else hits / self.table.trials
-        active = np.flatnonzero((rate[:, 1:] < rate[:, :-1] - self._slack).any(axis=1))
+        active = self._falling(hits)
         stopped, start = True, 2
         while active.size and start <= most:
             if stopped:
@@ -64,10 +63,16 @@ class Sweep:
             active, start = active[~stops], int(n_bins[-1]) + 1
         return numbers
 
+    def _falling(self, hits: Floats) -> Ints:
+        """The replicates whose mean outcome falls from some score to the next."""
+        rate = hits if self._single else hits / self.table.trials
+        step = rate[:, 1:] - rate[:, :-1]
+        return np.flatnonzero((step < -self._slack).any(axis=1))
+
     @property
     def _single(self) -> bool:
         """Whether no two cases have one score."""
-        return self.table.weight is None and self.table.distinct
+        return self.table.weight is None and self.table.starts is None
 
     @cached_property
     def _whole(self) -> bool:

@@ -27,31 +27,30 @@ class Table(NamedTuple):
         The cases that count, sorted by score.
     weight : ndarray of shape (cases,) or None
         Weight of each of them; None when all count once.
-    starts : ndarray of int of shape (rows,)
-        Where each distinct score begins among them.
+    starts : ndarray of int of shape (rows,) or None
+        Where each distinct score begins among them; None when no two are equal.
     score, trials : ndarray of shape (rows,)
+        Not to be written to.
     total : float
         Sum of the trials.
     """
 
     order: NDArray[np.intp]
     weight: Floats | None
-    starts: NDArray[np.intp]
+    starts: NDArray[np.intp] | None
     score: Floats
     trials: Floats
     total: float
 
     def hits(self, outcomes: NDArray[Any]) -> Floats:
         """Events at each distinct score, of shape (replicates, rows)."""
-        events: Floats = outcomes[:, self.order].astype(np.float64, copy=False)
+        events = outcomes[:, self.order]
         if self.weight is not None:
-            events *= self.weight
-        return events if self.distinct else np.add.reduceat(events, self.starts, axis=1)
-
-    @property
-    def distinct(self) -> bool:
-        """Whether no two cases have the same score."""
-        return self.starts.size == self.order.size
+            events = events * self.weight
+        if self.starts is None:
+            return events.astype(np.float64, copy=False)
+        hits: Floats = np.add.reduceat(events, self.starts, axis=1, dtype=np.float64)
+        return hits
 
 
 def tabulate(scores: Floats, weights: Floats | None) -> Table:
@@ -63,7 +62,11 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
         whole = bool((weights % 1 == 0).all())
         weight = (weights if whole else weights * (weights.sum() / (weights @ weights)))[order]
     ascending = scores[order]
-    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]]))
+    new = np.concatenate([[True], ascending[1:] != ascending[:-1]])
+    if new.all():
+        trials = np.broadcast_to(1.0, order.size) if weight is None else weight
+        return Table(order, weight, None, ascending, trials, float(trials.sum()))
+    starts = np.flatnonzero(new)
     if weight is None:
         trials = np.diff(starts, append=order.size).astype(np.float64)
     else:

@@ -38,8 +38,8 @@ class Walk:
     def over(cls, scores: Floats, weights: Floats | None) -> Walk:
         """From scores and sample weights."""
         order = np.argsort(scores)
-        cases = as_cases(weights, scores.size)
-        return cls(order, scores[order], cases[order], ends_of(scores[order]))
+        ascending, cases = scores[order], as_cases(weights, scores.size)
+        return cls(order, ascending, cases if weights is None else cases[order], ends_of(ascending))
 
     def differences(self, outcomes: NDArray[Any]) -> Floats:
         """Cumulative sums of outcome less score, of shape (replicates, distinct scores)."""

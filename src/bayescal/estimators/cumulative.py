@@ -25,7 +25,7 @@ Extent = Callable[[Floats], Floats]
 
 
 def _largest(sums: Floats) -> Floats:
-    largest: Floats = np.abs(sums).max(axis=1)
+    largest: Floats = np.maximum(sums.max(axis=1), -sums.min(axis=1))
     return largest
 
 
