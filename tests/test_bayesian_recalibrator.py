@@ -11,6 +11,10 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import bayescal as bc
 from bayescal import simulate
@@ -21,6 +25,7 @@ from bayescal.recalibrate import (
     BetaRecalibrator,
     IsotonicRecalibrator,
     LogisticRecalibrator,
+    RecalibratedClassifier,
     bayesian,
 )
 
@@ -346,6 +351,40 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     found = expected.predict(INSIDE).mean(("chain", "draw"))
     np.testing.assert_allclose(fitted.transform(GRID), found, rtol=1e-6)
     assert fitted.posterior_.data.is_pseudo
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> None:
+    proba, labels = three_classes()
+    weight = np.random.default_rng(3).uniform(0.5, 2, labels.size)
+    fitted = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    found = fitted.fit(proba, labels, weight).predict_proba(proba)
+    np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), found)
+    assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - found).max() > 1e-3
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
+    frozen = pytest.importorskip("sklearn.frozen")
+    X, y = make_classification(600, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=1)
+    names = np.array(["high", "low", "middle"])[y]
+    model = GaussianNB().fit(X[:200], names[:200])
+    new, labels, given = X[200:], names[200:], model.predict_proba(X[200:])
+    weight = np.random.default_rng(0).integers(0, 3, labels.size)
+    alone = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    wrapped = RecalibratedClassifier(frozen.FrozenEstimator(model), alone)
+    wrapped.fit(new, labels, sample_weight=weight)
+    alone.fit(given, labels, weight)
+    expected = alone.predict_proba(given)
+    assert expected.shape == (400, 3)
+    np.testing.assert_array_equal(wrapped.predict_proba(new), expected)
+    np.testing.assert_array_equal(wrapped.predict(new), model.classes_[expected.argmax(axis=1)])
+    np.testing.assert_array_equal(wrapped.recalibrator_.draws(given[:5]), alone.draws(given[:5]))
+    again = clone(wrapped).fit(new, labels, sample_weight=weight)
+    np.testing.assert_array_equal(again.predict_proba(new), expected)
+    pipeline = make_pipeline(FunctionTransformer(model.predict_proba), clone(alone))
+    pipeline.fit(new, labels, bayesianrecalibrator__sample_weight=weight)
+    np.testing.assert_array_equal(pipeline.predict_proba(new), expected)
 
 
 def test_its_gain_can_be_assessed() -> None:

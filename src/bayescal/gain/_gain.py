@@ -199,7 +199,7 @@ class RecalibrationGain:
         float
         """
         values, weight = self._weighted(self._known(measure))
-        return float(weight[values > minimum].sum())
+        return min(1.0, float(weight[values > minimum].sum()))
 
     def interval(self, measure: str = "brier", ci_prob: float = 0.95) -> tuple[float, float]:
         """Credible interval of a gain.

@@ -105,6 +105,13 @@ def recommend(
     InputError
         If the input is not outcomes and probabilities of the same cases.
 
+    Notes
+    -----
+    The gain shown for the update that is recommended is that of the best of several, and so
+    optimistic with few data: on 50 simulated sets of 100 patients it was .0098 on average where
+    .0006 was true. A calibrated model was left alone in 48 of 50 sets of 100 patients and in 50 of
+    50 sets of 500. For the gain itself use `bayescal.cross_fit`, or new patients.
+
     References
     ----------
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
