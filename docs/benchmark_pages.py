@@ -81,6 +81,7 @@ def draw_coverage(table: pd.DataFrame, path: Path) -> None:
     styles = {
         "average": ("o", "#0072B2"),
         "ece_basic": ("s", "#999999"),
+        "logistic_ici": ("D", "#009E73"),
         "rcs_ici": ("^", "#D55E00"),
         "smooth_basic": ("v", "#333333"),
     }

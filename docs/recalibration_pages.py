@@ -89,8 +89,8 @@ def cifar_page() -> str:
             "on the 10 000 test cases. Made by `benchmarks/cifar.py`; the logits are no part of "
             "the package.",
             "## Every method, by every estimator",
-            "The rows and columns of Table 1 of Dong et al. (AAAI 2025), computed again: top-label "
-            "calibration error with 15 bins of equal mass, by the other estimators they compare, "
+            "The methods and estimators that Dong et al. (AAAI 2025) compare, computed: top-label "
+            "calibration error with 15 bins of equal mass, by the other estimators of their code, "
             "and the posterior median and 95 % interval of the true error. *Published* holds their "
             "ECE as far as we can quote it, which is the first row alone; the rest is blank. "
             "The debiased error is of order 1, as in their code. Their own map is TPM.",
