@@ -121,6 +121,16 @@ def overall(table: pd.DataFrame) -> pd.DataFrame:
     return wide.sort_values(next(c for c in wide.columns if c.startswith("score")))
 
 
+def counted(table: pd.DataFrame) -> str:
+    """How many data sets a cell rests on."""
+    runs = table.groupby("method")["runs"].max()
+    ours = runs["average"]
+    rivals = runs.drop([name for name in (*OURS, "logistic") if name in runs])
+    if rivals.empty or (rivals == ours).all():
+        return f"{ours} data sets a cell."
+    return f"{ours} data sets a cell, and {rivals.min()} for the rivals."
+
+
 def short_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Cells of the average whose coverage is surely below what we aim at."""
     ours = table[table["method"] == "average"].rename(columns={"truth": "population"})
@@ -184,7 +194,7 @@ def coverage_page() -> str:
         if table.empty:
             continue
         said.append(f"## {title}")
-        said.append(NOTES[name])
+        said.append(f"{NOTES[name]} {counted(table)}")
         draw_coverage(table, PAGES / f"coverage-{name}.png")
         said.append(
             f"![Coverage of several intervals, by population and size](coverage-{name}.png)"
