@@ -1,0 +1,30 @@
+"""Trees that an earlier version wrote are still read, and still say what they said then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bayescal as bc
+
+STORED = Path(__file__).parent / "data"
+SCORES = [0.1, 0.5, 0.9]
+
+
+def test_a_stored_spline_says_what_it_said() -> None:
+    post = bc.load(STORED / "spline-0.1.0.dev0.nc")
+    assert post.family.name == "spline"
+    assert post.data.n == 40
+    assert float(post.functional("o_e").mean()) == pytest.approx(1.06961, abs=1e-5)
+    assert float(post.tce().mean()) == pytest.approx(0.1086005, abs=1e-6)
+    mean = post.curve(SCORES).mean(("chain", "draw")).to_numpy()
+    assert mean == pytest.approx([0.1846415, 0.4916458, 0.7552874], abs=1e-6)
+
+
+def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
+    post = bc.load(STORED / "average-0.1.0.dev0.nc")
+    assert post.prob_calibrated == pytest.approx(0.19)
+    assert float(post.functional("o_e").mean()) == pytest.approx(1.0593806, abs=1e-6)
+    mean = post.curve(SCORES).mean(("chain", "draw")).to_numpy()
+    assert mean == pytest.approx([0.1893203, 0.4947209, 0.8057218], abs=1e-6)
