@@ -121,7 +121,7 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     assert found["sha256"] == a.sha256
     assert found["source"]["outcome"] == "y"
     for name, row in a.summary().iterrows():
-        for key in ("mean", "median", "lower", "upper"):
+        for key in ("estimate", "mean", "median", "lower", "upper"):
             assert found["functionals"][name][key] == row[key]
     assert "average of identity, logistic, beta and spline" in said
     assert "Seed 7 repeats these numbers." in said
@@ -153,7 +153,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     assert found["source"]["group"] == "site"
     a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
     for name, row in a.by_group.iterrows():
-        assert found["groups"][name]["tce_median"] == row["tce_median"]
+        assert found["groups"][name]["tce_estimate"] == row["tce_estimate"]
     line = complains(
         run("assess", csv, "--group", "id", "--seed", 7, "--drop-missing", "--group=x")
     )
@@ -188,16 +188,16 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     summary = bc.fit(patients["y"], patients["p"], random_state=7).summary()
     found = json.loads(record.read_text())
     for name, row in summary.iterrows():
-        for key in ("mean", "median", "lower", "upper"):
+        for key in ("estimate", "mean", "median", "lower", "upper"):
             assert found["functionals"][name][key] == row[key]
-    median, lower, upper = summary.loc["tce", ["median", "lower", "upper"]]
+    estimate, lower, upper = summary.loc["tce", ["estimate", "lower", "upper"]]
     said = " ".join(result.out.split())
     told = re.search(
         r"The true calibration error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\.", said
     )
     assert told
     assert [float(number) for number in told.groups()] == pytest.approx(
-        [median, lower, upper], abs=0.005
+        [estimate, lower, upper], abs=0.005
     )
     assert re.search(r"off by about \d+(\.\d)? percentage points", said)
     assert "Predictions are too extreme (over-confident): slope 0." in said

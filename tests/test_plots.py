@@ -67,17 +67,17 @@ def test_leaves_global_settings_alone(post) -> None:
 
 def test_says_what_is_what(post, ax) -> None:
     bc.plots.reliability(post, ax)
-    lower, median, upper = np.quantile(post.tce(), [0.025, 0.5, 0.975])
+    (lower, upper), estimate = post.interval("tce"), post.estimate("tce")
     assert ax.get_xlabel() == "Predicted probability"
     assert ax.get_ylabel() == "Probability of the event"
     title, cases = ax.get_title("left").split("\n")
-    assert title == f"TCE {median:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
+    assert title == f"TCE {estimate:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
     assert cases == f"200 cases, {post.data.events:.0f} with the event"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "Ideal",
         "95 % band",
         "50 % band",
-        "Posterior median",
+        "Posterior mean",
         "Observed, 95 % interval",
     ]
     assert {text.get_text() for text in strip(ax).texts} == {"event", "no event"}
@@ -87,8 +87,8 @@ def test_says_what_is_what(post, ax) -> None:
 
 def test_the_options_reach_the_picture(post, ax) -> None:
     bc.plots.reliability(post, ax, ci_probs=[0.9], bins=None, p=2, legend=False)
-    lower, median, upper = np.quantile(post.tce(2), [0.05, 0.5, 0.95])
-    title = f"TCE (p = 2) {median:.3f} (90 % CrI {lower:.3f} to {upper:.3f})"
+    (lower, upper), estimate = post.interval("tce", 0.9, p=2), post.estimate("tce", 0.9, p=2)
+    title = f"TCE (p = 2) {estimate:.3f} (90 % CrI {lower:.3f} to {upper:.3f})"
     assert ax.get_title("left").startswith(title)
     assert ax.get_legend() is None
     assert len(ax.collections) == 1
@@ -98,11 +98,11 @@ def test_the_options_reach_the_picture(post, ax) -> None:
 # Numbers drawn are the posterior's
 
 
-def test_the_line_is_the_posterior_median(post, ax) -> None:
+def test_the_line_is_the_posterior_mean(post, ax) -> None:
     bc.plots.reliability(post, ax)
-    score, median = labelled(ax, "Posterior median").get_data()
+    score, median = labelled(ax, "Posterior mean").get_data()
     assert (score.min(), score.max()) == (post.data.score.min(), post.data.score.max())
-    expected = post.curve(score).median(("chain", "draw"))
+    expected = post.curve(score).mean(("chain", "draw"))
     np.testing.assert_allclose(median, expected, rtol=1e-12)
 
 
@@ -110,7 +110,7 @@ def test_the_line_is_the_posterior_median(post, ax) -> None:
 def test_the_bands_are_equal_tailed(post, ax, place, level) -> None:
     bc.plots.reliability(post, ax)
     drawn = ax.collections[place].get_paths()[0].vertices
-    score = labelled(ax, "Posterior median").get_xdata()
+    score = labelled(ax, "Posterior mean").get_xdata()
     tails = np.quantile(post.curve(score), [(1 - level) / 2, (1 + level) / 2], axis=(0, 1))
     for at in (0, score.size // 2, score.size - 1):
         heights = drawn[drawn[:, 0] == score[at], 1]
@@ -193,7 +193,7 @@ def test_odd_data_can_be_drawn(y_true, y_prob, curve) -> None:
     figure = Figure(layout="constrained")
     ax = bc.plots.reliability(post, figure.subplots())
     figure.canvas.draw()
-    line = labelled(ax, "Posterior median")
+    line = labelled(ax, "Posterior mean")
     assert np.isfinite(line.get_data()).all()
     assert line.get_xdata().size > 1
     assert np.isfinite(bars(ax)[0].get_xydata()).all()
@@ -202,7 +202,7 @@ def test_odd_data_can_be_drawn(y_true, y_prob, curve) -> None:
 def test_the_identity_curve_lies_on_the_diagonal(ax) -> None:
     post = bc.fit([0, 1] * 20, np.linspace(0.1, 0.9, 40), curve="identity", random_state=0)
     bc.plots.reliability(post, ax)
-    np.testing.assert_allclose(*labelled(ax, "Posterior median").get_data(), rtol=1e-12)
+    np.testing.assert_allclose(*labelled(ax, "Posterior mean").get_data(), rtol=1e-12)
     assert ax.get_title("left").startswith("TCE 0.000 (95 % CrI 0.000 to 0.000)")
 
 

@@ -44,7 +44,7 @@ def labelled(ax: Axes, label: str):
 def test_overlays_are_the_estimators_curves(off, ax) -> None:
     bc.plots.reliability(off, ax, overlay=("smooth", "isotonic", "loess"))
     y_true, y_prob, weight = off.data.to_arrays()
-    score = labelled(ax, "Posterior median").get_xdata()
+    score = labelled(ax, "Posterior mean").get_xdata()
     for label, name in (("Isotonic (CORP)", "isotonic"), ("Loess", "loess")):
         expected = bc.estimators.smoothed_curve(
             y_true, y_prob, score, smoother=name, sample_weight=weight
@@ -97,7 +97,7 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
     for name, post in models.items():
         lower, upper = post.interval("tce", 0.9, p=2)
         (line,) = [line for line in ax.get_lines() if line.get_label().startswith(name)]
-        expected = post.curve(line.get_xdata()).median(("chain", "draw"))
+        expected = post.curve(line.get_xdata()).mean(("chain", "draw"))
         np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
         assert line.get_label().startswith(f"{name}: TCE (p = 2) ")
         assert line.get_label().endswith(f"(90 % CrI {lower:.3f} to {upper:.3f})")

@@ -170,7 +170,7 @@ def test_seeds_repeat_and_differ(data):
 def test_summary_states_its_interval_and_what_it_moved():
     y, s = [0, 1, 1, 0, 1], [0.0, 0.4, 1.0, 0.3, 1.0]
     table = bc.fit(y, s, random_state=0).summary(ci_prob=0.5)
-    assert list(table.columns) == ["mean", "median", "lower", "upper"]
+    assert list(table.columns) == ["estimate", "mean", "median", "lower", "upper"]
     assert list(table.index) == list(FUNCTIONALS)
     assert (table.lower <= table["median"]).all()
     assert (table["median"] <= table.upper).all()

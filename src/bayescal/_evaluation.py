@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._validate import Floats
@@ -37,19 +36,19 @@ class Evaluation:
     data : CalibrationData
     u : ndarray of shape (draws, d)
         Working coordinates of the curves.
-    averaged : ndarray of bool of shape (draws,), optional
-        Evaluate one curve instead, the mean of these draws, over every draw of the population.
+    averaged : bool
+        Evaluate one curve instead, the mean of the draws, over every draw of the population.
     """
 
     settings: Settings
     data: CalibrationData
     u: Floats
-    averaged: NDArray[np.bool_] | None = None
+    averaged: bool = False
     _known: dict[tuple[Any, ...], Floats] = field(default_factory=dict, repr=False)
 
-    def of_mean(self, averaged: NDArray[np.bool_]) -> Evaluation:
-        """The mean of some of the curves, over the same draws of the population."""
-        return replace(self, averaged=averaged, _known={})
+    def of_mean(self) -> Evaluation:
+        """The mean of the curves, over the same draws of the population."""
+        return replace(self, averaged=True, _known={})
 
     def curve(self, score: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores)."""
@@ -75,18 +74,18 @@ class Evaluation:
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
-        if self.averaged is not None:
-            yield from self._mean_draws(population, self.u[self.averaged])
+        if self.averaged:
+            yield from self._mean_draws(population)
             return
         for part, drawn in self._populations(population):
             u, frame = self.u[part], self.settings.frame
             yield part, CurveDraws(self.settings.curve.probability(u, drawn.score, frame), drawn)
 
-    def _mean_draws(self, population: str, u: Floats) -> Iterator[tuple[slice, CurveDraws]]:
+    def _mean_draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         score = self.settings.edges.inside(self.data.score)
         if population == "beta":  # its scores are others in every draw
             score = np.union1d(score, FINE)
-        mean = self.settings.curve.probability(u, score, self.settings.frame).mean(axis=0)
+        mean = self.settings.curve.probability(self.u, score, self.settings.frame).mean(axis=0)
         for part, drawn in self._populations(population):
             curve = np.interp(logit(drawn.score), logit(score), mean)
             shape = (part.stop - part.start, curve.shape[-1])

@@ -23,9 +23,9 @@ def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str,
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
 
 
-def interval(median: float, lower: float, upper: float, ci_prob: float) -> str:
-    """A median and its credible interval: `0.043 (95 % CrI 0.018 to 0.071)`."""
-    middle, low, high = rounded((median, lower, upper), lower, upper)
+def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:
+    """An estimate and its credible interval: `0.043 (95 % CrI 0.018 to 0.071)`."""
+    middle, low, high = rounded((estimate, lower, upper), lower, upper)
     return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
 
 

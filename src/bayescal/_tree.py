@@ -12,6 +12,7 @@ from bayescal._compat import library_versions
 from bayescal._validate import Floats
 from bayescal.curves import in_average, stored_curve
 from bayescal.data import CalibrationData
+from bayescal.errors import InputError
 from bayescal.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "read_coordinates",
     "read_data",
     "read_prior",
+    "upgraded",
     "with_chains",
 ]
 
@@ -43,6 +45,7 @@ def fit_tree(
     chains: int,
     draws: int,
     families: dict[str, float] | None = None,
+    prob_calibrated: float | None = None,
 ) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
 
@@ -58,6 +61,8 @@ def fit_tree(
     families : dict of str to float, optional
         Of an average: the families mixed and their prior probabilities. `coordinates` then holds
         the index of each draw's family too.
+    prob_calibrated : float, optional
+        Of an average: the posterior probability of `identity`, which is not among the families.
 
     Returns
     -------
@@ -72,6 +77,7 @@ def fit_tree(
     }
     if families is not None:
         attributes["families"] = json.dumps(families)
+        attributes["prob_calibrated"] = json.dumps(prob_calibrated)
     posterior = _with_derived(settings, coordinates, chains, draws)
     groups = {
         "posterior": posterior,
@@ -82,6 +88,47 @@ def fit_tree(
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
+
+
+def upgraded(tree: xr.DataTree) -> xr.DataTree:
+    """A tree as this version writes it, from one that an earlier version wrote.
+
+    An average once had draws of exact calibration among its own. They are left out, and their
+    share is kept as `prob_calibrated`.
+    """
+    import xarray as xr
+
+    families: dict[str, float] = json.loads(tree.attrs.get("families", "{}"))
+    if "identity" not in families:
+        return tree
+    names, posterior = list(families), tree["posterior"].to_dataset()
+    family = posterior["family"].to_numpy().ravel()
+    chains = posterior.sizes["chain"]
+    curved = np.flatnonzero(family != names.index("identity"))
+    curved = curved[: curved.size - curved.size % chains]
+    if not curved.size:
+        raise InputError(
+            "every draw of this averaged posterior is of exact calibration. Compare the data again."
+        )
+    kept = {
+        str(name): with_chains(values.transpose("chain", "draw").to_numpy().ravel()[curved], chains)
+        for name, values in posterior.data_vars.items()
+    }
+    others = [name for name in names if name != "identity"]
+    kept["family"] = np.searchsorted([names.index(name) for name in others], kept["family"])
+    groups = {
+        "posterior": _dataset(kept, None, {}),
+        **{
+            name: tree[name].to_dataset()
+            for name in ("sample_stats", "observed_data", "constant_data")
+        },
+    }
+    total = sum(families[name] for name in others)
+    current = xr.DataTree.from_dict(groups)
+    current.attrs.update(tree.attrs)
+    current.attrs["families"] = json.dumps({name: families[name] / total for name in others})
+    current.attrs["prob_calibrated"] = json.dumps(float(np.mean(family == names.index("identity"))))
+    return current
 
 
 def complete(tree: xr.DataTree) -> None:

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal import _tree
@@ -64,7 +63,7 @@ class CalibrationPosterior:
                 f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
                 "by bayescal.fit. Pass one that was, or refit the data."
             )
-        self._tree = tree
+        self._tree = _tree.upgraded(tree)
 
     @property
     def tree(self) -> xr.DataTree:
@@ -295,18 +294,11 @@ class CalibrationPosterior:
         )
 
     @property
-    def _calibrated(self) -> NDArray[np.bool_] | None:
-        """Which draws are of exact calibration in an averaged posterior; None for one family."""
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration, beside an averaged posterior; None for one family."""
         if self._families is None:
             return None
-        family = self._tree["posterior"].to_dataset()["family"].to_numpy().ravel()
-        return np.asarray(family == list(self._families).index("identity"))
-
-    @property
-    def prob_calibrated(self) -> float | None:
-        """Probability of exact calibration in an averaged posterior; None for a single family."""
-        calibrated = self._calibrated
-        return None if calibrated is None else float(calibrated.mean())
+        return float(json.loads(self._tree.attrs["prob_calibrated"]))
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores.
@@ -332,24 +324,22 @@ class CalibrationPosterior:
     ) -> tuple[float, float]:
         """Credible interval of a functional.
 
-        An averaged posterior has an atom at calibration. With it, the equal-tailed interval of a
-        distance from calibration fails just above zero: when P(calibrated) is 0.9, its upper end
-        is only the 75 % point of the rest. The *hull* mends that: its upper end is the
-        (1 + ci_prob) / 2 quantile of the draws that are not calibrated, and its lower end is 0 if
-        P(calibrated) is at least (1 - ci_prob) / 2. Otherwise the lower end is the mixture's
-        equal-tailed one, less what chance adds: where the truth is on the diagonal the draws g of
-        the curve are off it, on either side, and a distance f counts both as error. That excess is
-        3.4 times the mean of f(g) - f(h), where h is the posterior mean curve; at most half
-        of the lower end is taken off. The hull's probability is at least `ci_prob`.
+        Equal-tailed, read off draws that are not exactly calibrated: those of one family, or of
+        the average over the families other than `identity`. For distances from calibration that
+        alone would never hold zero, so the interval of a distance in an averaged posterior is
+        another: its upper end is the same, and its lower end is 0 if P(calibrated) is at least
+        (1 - ci_prob) / 2. Otherwise it is the equal-tailed one, less what chance adds: where the
+        truth is on the diagonal the draws g of the curve are off it, on either side, and a
+        distance f counts both as error. That excess is 3.4 times the mean of f(g) - f(h), where h
+        is the posterior mean curve; at most half of the lower end is taken off.
 
         Parameters
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
-        kind : {"auto", "hull", "equal-tailed"}
-            "auto" is the hull for distances from calibration in an averaged posterior, and
-            equal-tailed otherwise.
+        kind : {"auto", "equal-tailed"}
+            "auto" is as above; "equal-tailed" is so for distances in an average too.
         population : {"bootstrap", "sample", "beta"}
         **options
             Passed to the functional, such as `p` for "tce".
@@ -361,33 +351,68 @@ class CalibrationPosterior:
         Raises
         ------
         InputError
-            If a name is unknown, or a hull is asked for where there is no atom.
+            If a name or the kind is unknown.
         """
-        check_choice(kind, ("auto", "hull", "equal-tailed"), "kind")
+        check_choice(kind, ("auto", "equal-tailed"), "kind")
         check_choice(name, FUNCTIONALS, "name")
         level = as_level(ci_prob)
-        calibrated = self._calibrated if FUNCTIONALS[name].is_distance else None
-        if kind == "hull" and calibrated is None:
-            raise InputError(
-                f"the hull is for distances from calibration in an averaged posterior; {name} here "
-                "has no atom. Use kind='equal-tailed'."
-            )
         values = self._posterior.values([(name, options)], population)[name]
-        if kind == "equal-tailed" or calibrated is None:
+        calibrated = self.prob_calibrated
+        if kind == "equal-tailed" or calibrated is None or not FUNCTIONALS[name].is_distance:
             tail = (1 - level) / 2
             lower, upper = np.quantile(values, [tail, 1 - tail])
             return float(lower), float(upper)
         of_mean = self._mean_curve.values([(name, options)], population)[name]
-        atom = float(calibrated.mean())
-        return hull(values[~calibrated], of_mean[~calibrated], atom, level)
+        return hull(values, of_mean, calibrated, level)
+
+    def estimate(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> float:
+        """Point estimate of a functional.
+
+        Of a distance from calibration it is the distance of the posterior mean curve, brought into
+        the interval: draws of a curve are further from the diagonal than their mean is, so the
+        mean or median of their distances is too large near calibration. Of anything else it is
+        the posterior mean.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+            Of the interval that the estimate of a distance is brought into.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If a name is unknown or `ci_prob` out of range.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        if not FUNCTIONALS[name].is_distance:
+            return float(self._posterior.values([(name, options)], population)[name].mean())
+        ends = self.interval(name, ci_prob, population=population, **options)
+        of_mean = self._mean_curve.values([(name, options)], population)[name]
+        return float(np.clip(of_mean.mean(), *ends))
 
     @property
     def _families(self) -> dict[str, float] | None:
         """Families of an averaged posterior and their prior probabilities."""
         if "families" not in self._tree.attrs:
             return None
-        found: dict[str, float] = json.loads(self._tree.attrs["families"])
-        return found
+        weights: dict[str, float] = json.loads(self._tree.attrs["families"])
+        return weights
 
     def summary(
         self, ci_prob: float = 0.95, *, p: float = 1, population: str = "bootstrap"
@@ -405,23 +430,30 @@ class CalibrationPosterior:
         Returns
         -------
         pandas.DataFrame
-            Index: functional. Columns: mean, median, lower, upper. `attrs` state the interval,
-            the population, how many scores of 0 and 1 were moved and to where, and whether this
-            is a pseudo-posterior.
+            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate of a
+            distance from calibration is that of the posterior mean curve, brought into the
+            interval; of anything else it is the posterior mean. `attrs` state the interval, the
+            population, how many scores of 0 and 1 were moved and to where, and whether this is a
+            pseudo-posterior.
+
+        Notes
+        -----
+        The intervals of a single family never hold exact calibration, which is not one of its
+        curves: `bayescal.compare` gives it a probability.
         """
         import pandas as pd
 
         level = as_level(ci_prob)
         wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
         draws = self._posterior.values(wanted, population)
-        if self._families is not None:  # all at once, over the same draws of the population
-            distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
-            self._mean_curve.values(distances, population)
+        distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
+        self._mean_curve.values(distances, population)  # all at once, for what is asked below
         rows = {}
         for name, options in wanted:
             values = draws[name]
             lower, upper = self.interval(name, level, population=population, **options)
             rows[name] = {
+                "estimate": self.estimate(name, level, population=population, **options),
                 "mean": values.mean(),
                 "median": np.median(values),
                 "lower": lower,
@@ -432,7 +464,7 @@ class CalibrationPosterior:
         edges = self.settings.edges
         table.attrs.update(
             ci_prob=level,
-            interval="equal-tailed" if self._families is None else "hull, equal-tailed",
+            interval=self._interval_in_words,
             population=population,
             moved=edges.moved,
             zero_read_as=edges.low,
@@ -498,13 +530,12 @@ class CalibrationPosterior:
 
     def __repr__(self) -> str:
         lower, upper = self.interval("tce")
-        median = float(self.tce().median())
         atom = self.prob_calibrated
         return (
             "CalibrationPosterior\n"
             f"  {self.data.n:g} cases, {self.data.events:g} events\n"
             f"  {self.family.name} curve, {self.settings.prior.name} prior, {self.engine}\n"
-            f"  TCE {median:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
+            f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
             + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
         )
 
@@ -528,11 +559,14 @@ class CalibrationPosterior:
 
     @cached_property
     def _mean_curve(self) -> Evaluation:
-        """The posterior mean of the curves that are not exactly calibrated."""
-        calibrated = self._calibrated
-        if calibrated is None or calibrated.all():
-            return self._posterior.of_mean(np.ones(self._posterior.u.shape[0], dtype=bool))
-        return self._posterior.of_mean(~calibrated)
+        """The posterior mean of the curve: the one that is drawn."""
+        return self._posterior.of_mean()
+
+    @property
+    def _interval_in_words(self) -> str:
+        if self._families is None:
+            return "equal-tailed; exact calibration is not one of the curves"
+        return "equal-tailed; for distances from 0 where exact calibration is probable"
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

@@ -16,7 +16,7 @@ from scipy.special import expit, gammaln, logsumexp
 from bayescal._validate import Floats, check_choice
 from bayescal.errors import InputError
 
-__all__ = ["PRESETS", "Normal", "Prior", "StudentT", "as_prior"]
+__all__ = ["MODEST", "PRESETS", "Normal", "Prior", "StudentT", "as_prior"]
 
 
 def _check_scale(mu: float, sigma: float) -> None:
@@ -268,6 +268,20 @@ PRESETS: dict[str, Prior] = {
     ),
 }
 """The presets: "neutral" by default; "clinical" follows the spread between external validations."""
+
+MODEST = Prior(
+    shift=Normal(0.0, 0.35),
+    log_slope=Normal(0.0, 0.2),
+    asymmetry=Normal(0.0, 0.25),
+    roughness=((0.15, 1.0),),
+    centre="mean",
+    name="modest",
+)
+"""Errors of the size that a competent model has at its next hospital.
+
+The presets allow much larger errors. Against these a model with a small error is easily taken for
+exactly calibrated, so the sensitivity of P(calibrated) is shown against this prior too.
+"""
 
 
 def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:

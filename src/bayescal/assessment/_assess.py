@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assessment", "assess"]
 
-SURE = 0.95
-
 
 def assess(
     y_true: Any,
@@ -278,22 +276,15 @@ class Assessment:
 
     @property
     def verdict(self) -> str:
-        """One of "calibrated", "close", "miscalibrated", "off", "unknown".
+        """One of "close enough", "miscalibrated" and "cannot tell".
 
-        "close": the error is below `close` with probability .95. "miscalibrated": it is above
-        `close` with that probability. "off": the interval excludes zero, but the error may be
-        below `close`. "calibrated": exact calibration itself is more probable than not, and so is
-        an error below `close`. "unknown": the data do not say.
+        "close enough": the interval of the true calibration error lies below `close`.
+        "miscalibrated": it lies above. "cannot tell": it holds `close`.
         """
-        near = self.prob_tce_below(self.close)
-        lower = float(self.table["lower"]["tce"])
-        if near >= SURE:
-            return "close"
-        if near <= 1 - SURE:
-            return "miscalibrated"
-        if lower > 0:
-            return "off"
-        return "calibrated" if min(near, self.prob_calibrated) > 0.5 else "unknown"
+        lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
+        if upper < self.close:
+            return "close enough"
+        return "miscalibrated" if lower > self.close else "cannot tell"
 
     def headline(self) -> str:
         """The result in one or two sentences."""

@@ -42,7 +42,7 @@ def group_table(
         table = post.summary(ci_prob).reindex(SHOWN)
         row = {"cases": post.data.n, "events": post.data.events}
         for functional in SHOWN:
-            for column in ("median", "lower", "upper"):
+            for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(table[column][functional])
         rows[name] = row | {
             "prob_close": float((post.tce() < close).mean()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bayescal.data import CalibrationData
 
-__all__ = ["close_enough", "is_extreme", "mean_score"]
+__all__ = ["close_enough", "is_extreme", "mean_score", "observed_expected"]
 
 CLOSE = 0.03
 SHARE_OF_RISK = 0.25
@@ -15,6 +15,12 @@ RARE_RISK = 0.05
 def mean_score(data: CalibrationData) -> float:
     """Average predicted probability over the cases."""
     return float(data.trials @ data.score / data.n)
+
+
+def observed_expected(data: CalibrationData) -> float | None:
+    """Events over the sum of the predicted probabilities; None where no event was expected."""
+    expected = float(data.trials @ data.score)
+    return data.events / expected if expected > 0 else None
 
 
 def is_extreme(risk: float) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from bayescal._text import chance, count, percent, shortened
-from bayescal.assessment._words import directions, headline, numbers
+from bayescal._text import count, percent, shortened
+from bayescal.assessment._words import directions, exactness, headline, numbers
 from bayescal.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def _summary(a: Assessment) -> Iterator[str]:
     yield f"{count(data.n, 'case')}, {count(data.events, 'event')} ({rate})"
     yield ""
     yield from wrap(headline(a), WIDTH)
-    yield from wrap(directions(a.table), WIDTH)
+    yield from wrap(directions(a.table, data), WIDTH)
     yield from wrap(str(a.recommendation), WIDTH)
 
 
 def _functionals(a: Assessment) -> Iterator[str]:
-    yield f"{'':{LABEL}s}{'median':>9s}  {percent(a.ci_prob)} interval"
+    yield f"{'':{LABEL}s}{'estimate':>9s}  {percent(a.ci_prob)} interval"
     for name, row in a.table.iterrows():
         if name != "ici":
             middle, low, high = numbers(row)
@@ -67,20 +67,14 @@ def _verdict(row: Any) -> str:
 
 
 def _calibrated(a: Assessment) -> Iterator[str]:
-    sensitivity = a.comparison.sensitivity["average"].dropna()
-    priors = ", ".join(f"{chance(value)} ({name})" for name, value in sensitivity.items())
-    yield from wrap(
-        f"Exactly calibrated with probability {chance(a.prob_calibrated)}, from a prior of "
-        f"{a.comparison.prior_prob['identity']:g}; at even odds, by prior on the curve: {priors}.",
-        WIDTH,
-    )
+    yield from wrap(exactness(a), WIDTH)
 
 
 def _groups(a: Assessment) -> Iterator[str]:
     yield f"{'group':{GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
     for name, row in a.by_group.iterrows():
         middle, low, high = numbers(
-            {part: row[f"tce_{part}"] for part in ("median", "lower", "upper")}
+            {part: row[f"tce_{part}"] for part in ("estimate", "lower", "upper")}
         )
         cases, events = count(row["cases"]), count(row["events"])
         shown = shortened(name, GROUP - 1)

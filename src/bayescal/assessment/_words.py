@@ -6,57 +6,70 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal._text import chance, count, decimals, percent, rounded
 from bayescal.assessment._references import REFERENCES, cited
-from bayescal.assessment._risk import mean_score
+from bayescal.assessment._risk import mean_score, observed_expected
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayescal.assessment._assess import Assessment
+    from bayescal.data import CalibrationData
 
-__all__ = ["VERDICTS", "describe", "directions", "headline", "meaning", "methods", "numbers"]
+__all__ = [
+    "VERDICTS",
+    "describe",
+    "directions",
+    "exactness",
+    "headline",
+    "in_the_data",
+    "meaning",
+    "methods",
+    "numbers",
+]
 
 VERDICTS = {
-    "close": "The model is close to calibrated",
-    "calibrated": "The data agree with perfect calibration",
+    "close enough": "The model is close enough to calibrated",
     "miscalibrated": "The model is miscalibrated",
-    "off": "The model is not exactly calibrated, but it may be close enough",
-    "far": "The model is not exactly calibrated, and probably not close enough",
-    "unknown": "These data cannot tell whether the model is calibrated",
+    "cannot tell": "These data cannot tell whether the model is close enough to calibrated",
 }
 
 
 def headline(a: Assessment) -> str:
     """The verdict, and the error with its interval."""
     middle, low, high = numbers(a.table.loc["tce"])
-    near = a.prob_tce_below(a.close)
-    side, probability = ("below", near) if near >= 0.5 else ("above", 1 - near)
-    said = VERDICTS["far" if a.verdict == "off" and near < 0.5 else a.verdict]
     return (
-        f"{said}: the true calibration error is {middle} "
-        f"({percent(a.ci_prob)} credible interval {low} to {high}), and {side} {a.close:g} with "
-        f"probability {chance(probability)}."
+        f"{VERDICTS[a.verdict]}: the true calibration error is {middle} "
+        f"({percent(a.ci_prob)} credible interval {low} to {high}), and below {a.close:g} with "
+        f"probability {chance(a.prob_tce_below(a.close))}."
     )
 
 
 def meaning(a: Assessment) -> str:
     """What the error and its direction are for a reader who is no statistician."""
-    error = a.table.loc["tce"]
-    middle, low, high = _points(error)
+    middle, low, high = _points(a.table.loc["tce"])
     spread = f"{middle} percentage points ({low} to {high})"
-    if float(low) == 0:
-        spread = f"somewhere between 0 and {high} percentage points"
-    if error["lower"] == 0:
-        spread += f"; 0, exact calibration, has probability {chance(a.prob_calibrated)}"
-    return f"On average, a prediction is off by {spread}. {directions(a.table)}"
+    return f"On average, a prediction is off by {spread}. {directions(a.table, a.posterior.data)}"
 
 
-def directions(table: pd.DataFrame) -> str:
+def exactness(a: Assessment) -> str:
+    """How probable exact calibration is, and how much that owes to what it is compared with."""
+    even = a.comparison.sensitivity["average"].dropna()
+    by_prior = ", ".join(f"{chance(value)} ({name})" for name, value in even.items())
+    return (
+        f"Exact calibration has probability {chance(a.prob_calibrated)}, from a prior of "
+        f"{a.comparison.prior_prob['identity']:g}. At even odds it depends on the errors that are "
+        f"expected otherwise: {by_prior}."
+    )
+
+
+def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     """Which way predictions err, as far as the intervals of O/E and slope say.
 
     Parameters
     ----------
     table : pandas.DataFrame
         A summary of functionals.
+    data : CalibrationData
+        Whose own O/E stands beside that of the posterior.
 
     Returns
     -------
@@ -69,6 +82,7 @@ def directions(table: pd.DataFrame) -> str:
             below="Events are rarer than predicted",
             above="Events are more frequent than predicted",
             neither="Events are not clearly rarer or more frequent than predicted",
+            beside=in_the_data(data),
         )
     ]
     if "slope" in table.index:
@@ -82,6 +96,12 @@ def directions(table: pd.DataFrame) -> str:
             )
         )
     return " ".join(said)
+
+
+def in_the_data(data: CalibrationData) -> str:
+    """The data's own O/E, to stand behind that of the posterior; empty where it has none."""
+    ratio = observed_expected(data)
+    return "" if ratio is None else f"; {ratio:#.3g} in the data"
 
 
 def describe(a: Assessment) -> str:
@@ -98,9 +118,10 @@ def methods(a: Assessment) -> str:
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     return (
         "Calibration was assessed by the posterior of the calibration curve, seen through "
-        "binomial observations (Dong et al., 2025). Families of curves were averaged by their "
+        "binomial observations (Dong et al., 2025). Families of curves were weighed by their "
         f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
-        f"calibration. The {settings.prior.name} prior was used for the coordinates of the curves. "
+        "calibration, whose probability is stated and which has no part in the averaged curve. "
+        f"The {settings.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
         f"the scores (Rubin, 1981). {_interval_in_words(a)} An error below {a.close:g} was taken "
@@ -116,10 +137,11 @@ def methods(a: Assessment) -> str:
 def _interval_in_words(a: Assessment) -> str:
     tail = (1 - a.ci_prob) / 2
     return (
-        f"Its {percent(a.ci_prob)} credible interval ends at the {percent(1 - tail)} quantile of "
-        "the draws that are not exactly calibrated. It starts at zero if exact calibration has a "
-        f"probability of {percent(tail)} or more, and otherwise at the {percent(tail)} quantile of "
-        "all draws, lowered, by half at most, by what chance adds to an error."
+        f"{percent(a.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
+        "exactly calibrated. That of the error starts at zero if exact calibration has a "
+        f"probability of {percent(tail)} or more, and otherwise at the {percent(tail)} quantile "
+        "of the draws, lowered, by half at most, by what chance adds to an error. Its estimate is "
+        "the error of the posterior mean curve."
     )
 
 
@@ -131,10 +153,8 @@ def results(a: Assessment) -> str:
         f"({100 * data.events / data.n:.3g} %), the mean predicted probability was "
         f"{mean_score(data):#.3g}.",
         headline(a),
-        f"The probability of exact calibration was {chance(a.prob_calibrated)} (from a prior of "
-        f"{a.comparison.prior_prob['identity']:g}; "
-        f"{chance(a.comparison.prob_calibrated_at(0.5))} at even odds).",
-        f"The ratio of observed to expected events was {_interval(table.loc['o_e'])}; "
+        exactness(a),
+        f"The ratio of observed to expected events was {_interval(table.loc['o_e'], in_the_data(data))}; "
         "calibration-in-the-large (the intercept with the slope fixed at 1) was "
         f"{_interval(table.loc['calibration_in_the_large'])}.",
     ]
@@ -154,8 +174,8 @@ def results(a: Assessment) -> str:
 
 
 def numbers(row: Any) -> tuple[str, ...]:
-    """Median, lower and upper end of a row, as far as its interval says they are known."""
-    return rounded((row["median"], row["lower"], row["upper"]), row["lower"], row["upper"])
+    """Estimate, lower and upper end of a row, as far as its interval says they are known."""
+    return rounded((row["estimate"], row["lower"], row["upper"]), row["lower"], row["upper"])
 
 
 def _estimate(row: Any) -> str:
@@ -166,15 +186,14 @@ def _estimate(row: Any) -> str:
 def _points(row: Any) -> list[str]:
     """The same, in percentage points."""
     places = max(decimals(row["lower"], row["upper"]) - 2, 0)
-    return [f"{100 * row[part]:.{places}f}" for part in ("median", "lower", "upper")]
+    return [f"{100 * row[part]:.{places}f}" for part in ("estimate", "lower", "upper")]
 
 
-def _interval(row: Any) -> str:
+def _interval(row: Any, beside: str = "") -> str:
     middle, low, high = numbers(row)
-    return f"{middle} ({low} to {high})"
+    return f"{middle} ({low} to {high}{beside})"
 
 
-def _compare(row: Any, name: str, *, below: str, above: str, neither: str) -> str:
+def _compare(row: Any, name: str, *, below: str, above: str, neither: str, beside: str = "") -> str:
     said = below if row["upper"] < 1 else above if row["lower"] > 1 else neither
-    middle, low, high = numbers(row)
-    return f"{said}: {name} {middle} ({low} to {high})."
+    return f"{said}: {name} {_interval(row, beside)}."

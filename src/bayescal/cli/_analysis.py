@@ -119,7 +119,7 @@ class Analysis:
             summary = post.summary(self.ci_prob, p=self.p)
         console.print(_table.summary_table(summary, self.p, narrow=is_narrow(console)))
         say(console, _table.describe_error(summary, self.p), "bold")
-        say(console, directions(summary))
+        say(console, directions(summary, data))
         say(console, "")
         say(console, _table.describe_method(post), "dim")
         self._write(post, numbers_of(post, summary, self.p) | {"notes": notes, "source": source})

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bayescal._validate import as_level
 from bayescal.assessment import Assessment, assess
-from bayescal.assessment._words import directions
+from bayescal.assessment._words import directions, exactness
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
@@ -129,7 +129,7 @@ class Averaged:
             table = _table.summary_table(a.table, narrow=narrow)
         console.print(table)
         say(console, a.headline(), "bold")
-        say(console, directions(a.table))
+        say(console, directions(a.table, a.posterior.data))
         with working("Comparing estimators with those of calibrated models ..."):
             table = _parts.estimators_table(a, narrow=narrow)
         console.print(table)
@@ -138,7 +138,7 @@ class Averaged:
                 table = _parts.groups_table(a, narrow=narrow)
             console.print(table)
         with working("Leaving each case out, and trying other priors ..."):
-            sentences = _parts.describe_exactness(a), str(a.recommendation)
+            sentences = exactness(a), str(a.recommendation)
         for text in sentences:
             say(console, text)
         say(console, "")

@@ -115,11 +115,11 @@ def describe_interval(ladder: CurveComparison, level: float, lower: float, upper
     """The true calibration error, averaged over the families."""
     from bayescal._text import percent, rounded
 
-    median = float(ladder.posterior.tce().median())
-    middle, low, high = rounded((median, lower, upper), lower, upper)
+    estimate = ladder.posterior.estimate("tce", level)
+    middle, low, high = rounded((estimate, lower, upper), lower, upper)
     return (
         f"Averaged over the curves it is {middle} ({percent(level)} credible interval {low} to "
-        f"{high}, with calibration itself counted in)."
+        f"{high})."
     )
 
 

@@ -14,7 +14,7 @@ from bayescal.assessment._words import numbers
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
 
-__all__ = ["describe_exactness", "describe_method", "estimators_table", "groups_table"]
+__all__ = ["describe_method", "estimators_table", "groups_table"]
 
 RARE = 0.05
 GROUP = 30
@@ -62,7 +62,7 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
     table = _table(f"Group: cases, events, TCE, P(< {a.close:g})", heads, narrow, first="Group")
     for name, row in a.by_group.iterrows():
         middle, low, high = numbers(
-            {part: row[f"tce_{part}"] for part in ("median", "lower", "upper")}
+            {part: row[f"tce_{part}"] for part in ("estimate", "lower", "upper")}
         )
         cells = (
             shortened(name, GROUP),
@@ -73,16 +73,6 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
         )
         _add(table, cells, narrow)
     return table
-
-
-def describe_exactness(a: Assessment) -> str:
-    """How probable exact calibration is, and how much that owes to the prior."""
-    even = a.comparison.sensitivity["average"].dropna()
-    by_prior = ", ".join(f"{chance(value)} ({name})" for name, value in even.items())
-    return (
-        f"Exactly calibrated with probability {chance(a.prob_calibrated)}, from a prior of "
-        f"{a.comparison.prior_prob['identity']:g}; at even odds, by prior on the curve: {by_prior}."
-    )
 
 
 def describe_method(a: Assessment) -> str:

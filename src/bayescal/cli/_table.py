@@ -23,7 +23,7 @@ NORMS = {1.0: "", 2.0: " (root mean square, p = 2)", float("inf"): " (largest, p
 
 
 def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) -> Table:
-    """A table of functionals: what each is, its median and interval, and its ideal value.
+    """A table of functionals: what each is, its estimate and interval, and its ideal value.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
     level = f"{percent(summary.attrs['ci_prob'])} interval"
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     if narrow:
-        table.add_column(f"Measure: median ({level}); ideal")
+        table.add_column(f"Measure: estimate ({level}); ideal")
     else:
         table.add_column("Measure")
-        for heading in ("Median", level, "Ideal"):
+        for heading in ("Estimate", level, "Ideal"):
             table.add_column(heading, justify="right", no_wrap=True)
     for name, row in summary.iterrows():
         if name == "ici" and p == 1:

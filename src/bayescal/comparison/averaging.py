@@ -1,4 +1,4 @@
-"""The model-averaged posterior: draws of every family, in proportion to its probability."""
+"""The average: draws of every family but exact calibration, in proportion to its probability."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayescal.data import CalibrationData
 from bayescal.posterior import CalibrationPosterior
 from bayescal.settings import Settings
 
-__all__ = ["average_posterior", "mix_families", "posterior_probabilities"]
+__all__ = ["average_posterior", "mix_families", "posterior_probabilities", "without_identity"]
 
 
 def average_posterior(
@@ -26,7 +26,10 @@ def average_posterior(
     weights: Mapping[str, float],
     draws: int,
 ) -> CalibrationPosterior:
-    """Mix the families' draws by prior weight times evidence.
+    """Mix the families' draws by prior weight times evidence; `identity` is not among them.
+
+    Exact calibration is a hypothesis with a probability of its own, which the posterior keeps
+    beside its draws. Mixed in, it would pull every interval onto one point.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ def average_posterior(
     samples : mapping of str to Sample
         Draws and evidence of each family.
     weights : mapping of str to float
-        Prior probabilities; families of weight zero are left out.
+        Prior probabilities, `identity` included; families of weight zero are left out.
     draws : int
 
     Returns
@@ -46,7 +49,9 @@ def average_posterior(
     """
     import xarray as xr
 
-    mixed, part = mix_families(settings, samples, weights, draws)
+    curved = without_identity(weights)
+    evidence = {name: sample.log_evidence for name, sample in samples.items()}
+    mixed, part = mix_families(settings, samples, curved, draws)
     coordinates = {
         name: with_chains(mixed.draws[:, column], CHAINS)
         for column, name in enumerate(AVERAGE.coordinates)
@@ -61,7 +66,8 @@ def average_posterior(
         engine="importance",
         chains=CHAINS,
         draws=draws // CHAINS,
-        families={name: float(weights[name]) for name in samples if weights[name] > 0},
+        families={name: weight for name, weight in curved.items() if weight > 0},
+        prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
     )
     return CalibrationPosterior(tree)
 
@@ -77,14 +83,20 @@ def mix_families(
     part : ndarray of shape (draws,)
         Which of the families with any weight each draw is of.
     """
-    names = [name for name in samples if weights[name] > 0]
+    names = [name for name, weight in weights.items() if weight > 0]
     parts = [
-        replace(sample, draws=in_average(CURVES[name], sample.draws, settings.frame))
-        for name, sample in samples.items()
-        if weights[name] > 0
+        replace(samples[name], draws=in_average(CURVES[name], samples[name].draws, settings.frame))
+        for name in names
     ]
     log_weights = np.log([weights[name] for name in names])
     return mix_samples(parts, log_weights, draws, settings.rng("average"))
+
+
+def without_identity(weights: Mapping[str, float]) -> dict[str, float]:
+    """Prior weights of the other families, scaled to sum to 1."""
+    others = {name: float(weight) for name, weight in weights.items() if name != "identity"}
+    total = sum(others.values())
+    return {name: weight / total for name, weight in others.items()}
 
 
 def posterior_probabilities(
@@ -93,5 +105,5 @@ def posterior_probabilities(
     """Probability of each family given the data; zero for those without prior weight."""
     names = [name for name, weight in weights.items() if weight > 0]
     joint = np.array([np.log(weights[name]) + log_evidence[name] for name in names])
-    found = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
-    return {name: found.get(name, 0.0) for name in log_evidence}
+    share = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
+    return {name: share.get(name, 0.0) for name in log_evidence}

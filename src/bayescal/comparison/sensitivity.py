@@ -15,7 +15,7 @@ from bayescal.data import CalibrationData
 from bayescal.functionals import CurveDraws, tce
 from bayescal.inference.importance import CurveDensity, sample_importance
 from bayescal.population import draw_population
-from bayescal.priors import PRESETS
+from bayescal.priors import MODEST, PRESETS
 from bayescal.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def prior_sensitivity(
     draws: int,
     bic: float,
 ) -> pd.DataFrame:
-    """The probability of calibration under each preset, the prior in use, and BIC.
+    """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def prior_sensitivity(
     import pandas as pd
 
     priors = PRESETS | {settings.prior.name: settings.prior}
+    priors[MODEST.name] = MODEST
     rows = {}
     for name, prior in priors.items():
         under = settings.with_prior(prior, data)

@@ -1,4 +1,4 @@
-"""The posterior of a calibration curve as numbers for a figure: a median and its bands."""
+"""The posterior of a calibration curve as numbers for a figure: its mean and its bands."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Bands(NamedTuple):
 
     Attributes
     ----------
-    score, median : ndarray of shape (points,)
+    score, mean : ndarray of shape (points,)
     lower, upper : ndarray of shape (bands, points)
         Equal-tailed, one row per band.
     """
 
     score: Floats
-    median: Floats
+    mean: Floats
     lower: Floats
     upper: Floats
 
 
 def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
-    """Median and equal-tailed bands of the curve, over the range of the observed scores.
+    """Posterior mean and equal-tailed bands of the curve, over the range of the observed scores.
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
     (np.float64(0.2), np.float64(0.9))
     """
     levels = np.array([as_level(probability, "ci_probs") for probability in ci_probs])
-    tails = np.concatenate([[0.5], (1 - levels) / 2, (1 + levels) / 2])
+    tails = np.concatenate([(1 - levels) / 2, (1 + levels) / 2])
     score = _grid(post.data.score)
     draws = post.curve(score).to_numpy().reshape(-1, score.size)
-    median, *ends = np.quantile(draws, tails, axis=0)
+    ends = np.quantile(draws, tails, axis=0)
     lower, upper = np.reshape(ends, (2, levels.size, score.size))
-    return Bands(score, median, lower, upper)
+    return Bands(score, draws.mean(axis=0), lower, upper)
 
 
 def error_interval(
     post: CalibrationPosterior, ci_prob: float, p: float
 ) -> tuple[float, float, float]:
-    """Median, lower and upper end of the true calibration error.
+    """Estimate, lower and upper end of the true calibration error.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def error_interval(
     tuple of float
     """
     lower, upper = post.interval("tce", ci_prob, p=p)
-    return float(post.tce(p).median()), lower, upper
+    return post.estimate(p=p), lower, upper
 
 
 def _grid(score: Floats) -> Floats:

@@ -54,7 +54,7 @@ def forest(
     estimators: Mapping[str, Any] | pd.DataFrame | None = None,
     ci_prob: float = 0.95,
 ) -> list[Axes]:
-    """Draw functionals with their medians, intervals and ideal values.
+    """Draw functionals with their estimates, intervals and ideal values.
 
     One panel for each scale, since errors, ratios and log-odds share no axis; numbers stand at
     the right. A dashed line marks the value at perfect calibration. Estimators are squares beneath
@@ -160,7 +160,7 @@ def _new_panels(sizes: Sequence[int], has_estimators: bool, level: float) -> lis
         squeeze=False,
         layout="constrained",
     )
-    said = f"Posterior median and {percent(level)} credible interval; dashed: perfect calibration"
+    said = f"Posterior estimate and {percent(level)} credible interval; dashed: perfect calibration"
     if has_estimators:
         said += "\nSquares: estimators with their own intervals"
     figure.suptitle(said, fontsize="medium", x=0.01, ha="left")
@@ -171,7 +171,7 @@ def _functionals(table: pd.DataFrame, names: Sequence[str] | None) -> list[Row]:
     chosen = [str(name) for name in (table.index if names is None else names)]
     for name in chosen:
         check_choice(name, map(str, table.index), "names")
-    numbers = {name: _read(table, name, ("median", "lower", "upper")) for name in chosen}
+    numbers = {name: _read(table, name, ("estimate", "lower", "upper")) for name in chosen}
     both = names is None and {"tce", "ici"} <= {*chosen} and numbers["tce"] == numbers["ici"]
     rows = []
     for name, (middle, lower, upper) in numbers.items():
@@ -213,7 +213,7 @@ def _as_table(post: Any, ci_prob: float) -> tuple[pd.DataFrame, float]:
     if hasattr(post, "summary"):
         level = as_level(ci_prob)
         return post.summary(level), level
-    if not {"median", "lower", "upper"} <= set(getattr(post, "columns", ())):
+    if not {"estimate", "lower", "upper"} <= set(getattr(post, "columns", ())):
         raise InputError(
             f"post must be a CalibrationPosterior or its summary, got {type(post).__name__}. "
             "Pass what bayescal.fit returns."

@@ -39,10 +39,9 @@ def tce(
 ) -> Axes:
     """Draw the posterior of the true calibration error.
 
-    The histogram is of the draws that are not exactly calibrated; in an averaged posterior the
-    others stand as a stem at zero. The stem is as high as their probability, the highest bar as
-    high as that of the rest. Below are the credible interval, as `post.interval` gives it, and the
-    median.
+    The histogram is of the draws, none of which is exactly calibrated; the title has the
+    probability of that. Below are the credible interval, as `post.interval` gives it, and the
+    estimate, as `post.estimate` does.
 
     Parameters
     ----------
@@ -144,6 +143,7 @@ def functional(
     level = as_level(ci_prob)
     values = post.functional(name, population, **options).to_numpy().ravel()
     ends = post.interval(name, level, population=population, **options)
+    estimate = post.estimate(name, level, population=population, **options)
     region = None if rope is None else _as_region(rope, name)
     floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
     edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
@@ -154,7 +154,7 @@ def functional(
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=_style.NON_EVENTS, alpha=0.25, lw=0, label=label)
     _draw_shares(axes, shares, ideal(name))
-    _draw_interval(axes, values, ends, level)
+    _draw_interval(axes, estimate, ends, level)
     axes.set_xlim(edges[0] - 0.02 * np.ptp(edges), edges[-1])
     axes.set_ylim(2 * BELOW, TOP if legend else 1.08)
     axes.locator_params(axis="x", nbins=6)
@@ -162,7 +162,7 @@ def functional(
     axes.set_xlabel(axis_label(name))
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title(
-        _title(name, values, ends, level, region, shares.atom, options),
+        _title(post, name, values, (estimate, *ends), level, region, options),
         loc="left",
         fontsize="medium",
     )
@@ -185,32 +185,30 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
 
 
-def _draw_interval(ax: Axes, values: Floats, ends: tuple[float, float], level: float) -> None:
+def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
     ax.axhline(0, color=_style.INK, lw=0.6)
     label = f"{percent(level)} credible interval"
     ax.plot(ends, [BELOW] * 2, color=_style.INK, lw=3, solid_capstyle="butt", label=label)
     dot: dict[str, Any] = {"color": "white", "mec": _style.INK, "ms": 6, "clip_on": False, "ls": ""}
-    ax.plot(float(np.median(values)), BELOW, marker="o", label="Median", **dot)
+    ax.plot(estimate, BELOW, marker="o", label="Estimate", **dot)
 
 
 def _title(
+    post: CalibrationPosterior,
     name: str,
     values: Floats,
-    ends: tuple[float, float],
+    numbers: tuple[float, float, float],
     level: float,
     region: tuple[float, float] | None,
-    atom: float,
     options: dict[str, Any],
 ) -> str:
-    """The median and its interval; then the probabilities."""
-    said = [
-        f"{short_name(name, **options)} {minus(interval(float(np.median(values)), *ends, level))}"
-    ]
+    """The estimate and its interval; then the probabilities."""
+    said = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
     if region is not None:
         inside = float(((values >= region[0]) & (values <= region[1])).mean())
         said.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
-    if atom:
-        said.append(f"P(exactly calibrated) {chance(atom)}")
+    if post.prob_calibrated is not None:
+        said.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
     return "\n".join([said[0], "; ".join(said[1:])]).strip()
 
 

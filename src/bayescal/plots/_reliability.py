@@ -42,7 +42,7 @@ def reliability(
 ) -> Axes:
     """Draw the reliability diagram of a fit, or of several.
 
-    The posterior median of the calibration curve with pointwise bands, over the range of the
+    The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
     intervals; and above, the scores of the cases with the event (up) and without it (down), each
     scaled to its own highest bar. The bins are drawn for comparison: the curve was not fitted to
@@ -113,7 +113,7 @@ def reliability(
         return draw_models(ax, several, widest, counted, limits, p, legend)
     bands = curve_bands(post, levels)
     observed = None if bins is None else observed_proportions(post.data, bins, widest)
-    drawn = [bands.score, bands.median, *(() if observed is None else (observed.proportion,))]
+    drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
     error = error_interval(post, widest, p)
     lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
@@ -149,7 +149,7 @@ def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
             lw=0,
             label=f"{percent(level)} band",
         )
-    ax.plot(bands.score, bands.median, color=_style.CURVE, lw=2, label="Posterior median")
+    ax.plot(bands.score, bands.mean, color=_style.CURVE, lw=2, label="Posterior mean")
 
 
 def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:

@@ -61,7 +61,7 @@ def draw_models(
     p: float,
     legend: bool,
 ) -> Axes:
-    """Draw a median and a band of each model, its scores, and its error in the legend.
+    """Draw the mean and a band of each model, its scores, and its error in the legend.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def draw_models(
         None if bins is None else observed_proportions(one.data, bins, level)
         for one in models.values()
     ]
-    drawn = [part for band in bands for part in (band.score, band.median)]
+    drawn = [part for band in bands for part in (band.score, band.mean)]
     drawn += [observed.proportion for observed in seen if observed is not None]
     low, high = as_limits(limits, np.concatenate(drawn))
 
@@ -99,7 +99,7 @@ def draw_models(
             band.score, band.lower[0], band.upper[0], color=line.color, alpha=0.16, lw=0
         )
         said = f"{name}: {short_name('tce', p=p)} {interval(*error, level)}"
-        axes.plot(band.score, band.median, color=line.color, ls=line.ls, lw=2, label=said)
+        axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=said)
         if observed is not None:
             axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
     strips = list(zip(_style.MODELS, models.values(), strict=False))

@@ -60,7 +60,7 @@ def groups_table(a: Assessment) -> Table:
         rows.append(Row(shortened(name, LONGEST), cells))
     return Table(
         "groups",
-        f"Each group by itself: medians and {percent(a.ci_prob)} intervals",
+        f"Each group by itself: estimates and {percent(a.ci_prob)} intervals",
         ("Group", "Cases", "Events", "TCE", "O/E", "Slope", f"P(TCE below {a.close:g})"),
         rows,
     )
@@ -104,7 +104,7 @@ def data_table(a: Assessment, source: Mapping[str, object]) -> Table:
 
 
 def _measure(row: Any, name: str) -> str:
-    middle, low, high = (row[f"{name}_{part}"] for part in ("median", "lower", "upper"))
+    middle, low, high = (row[f"{name}_{part}"] for part in ("estimate", "lower", "upper"))
     if middle != middle:
         return NONE
     shown = rounded((middle, low, high), low, high)

@@ -13,14 +13,13 @@ from bayescal._validate import Floats
 from bayescal.assessment._words import headline, numbers
 from bayescal.plots import _style
 from bayescal.plots._text import label
-from bayescal.report._measures import round_scores
+from bayescal.report._measures import curve_at, round_scores
 from bayescal.report._svg import Zone, drawing, inline_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayescal.assessment import Assessment
-    from bayescal.posterior import CalibrationPosterior
 
 __all__ = ["error_figure", "groups_figure", "reliability_figure"]
 
@@ -55,8 +54,8 @@ def error_figure(a: Assessment) -> Markup:
         axes = plots.tce(a.posterior, figure.subplots(), rope=a.close, ci_prob=a.ci_prob)
         axes.set_title("", loc="left")
         said = (
-            f"Histogram of posterior draws, with a stem at zero for exact calibration, which has "
-            f"probability {chance(a.prob_calibrated)}. {headline(a)}"
+            f"Histogram of posterior draws. Exact calibration has probability "
+            f"{chance(a.prob_calibrated)}. {headline(a)}"
         )
         return inline_svg(figure, "error", "Posterior of the true calibration error", said)
 
@@ -102,12 +101,9 @@ def _zones(a: Assessment, axes: Axes, height: float) -> list[Zone]:
 
 
 def _readings(a: Assessment, score: Floats) -> list[str]:
-    tails = [0.5, (1 - a.ci_prob) / 2, (1 + a.ci_prob) / 2]
     said = []
-    for at, (median, lower, upper) in zip(
-        score, _quantiles(a.posterior, score, tails).T, strict=True
-    ):
-        middle, low, high = rounded((median, lower, upper), lower, upper)
+    for at, (mean, lower, upper) in zip(score, curve_at(a, score), strict=True):
+        middle, low, high = rounded((mean, lower, upper), lower, upper)
         said.append(f"Predicted {at:.3g}: actual {middle} ({low} to {high})")
     return said
 
@@ -116,12 +112,7 @@ def _curve_in_words(a: Assessment) -> str:
     at = round_scores(a.posterior.data.score)
     few = at[np.unique(np.linspace(0, at.size - 1, 5).round().astype(int))]
     return (
-        "Probability of the event against predicted probability: the posterior median of the "
+        "Probability of the event against predicted probability: the posterior mean of the "
         f"calibration curve with its 50 % and {percent(a.ci_prob)} bands, observed proportions in "
         f"bins, and the diagonal of perfect calibration. {'; '.join(_readings(a, few))}."
     )
-
-
-def _quantiles(post: CalibrationPosterior, score: Floats, levels: list[float]) -> Floats:
-    draws = post.curve(score).to_numpy().reshape(-1, score.size)
-    return np.asarray(np.quantile(draws, levels, axis=0))

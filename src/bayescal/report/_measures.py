@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clinical_table",
+    "curve_at",
     "curve_table",
     "functionals_table",
     "near_table",
@@ -150,13 +151,9 @@ def near_table(a: Assessment) -> Table:
 def curve_table(a: Assessment) -> Table:
     """What predicted probabilities have meant."""
     scores = round_scores(a.posterior.data.score)
-    tails = [0.5, (1 - a.ci_prob) / 2, (1 + a.ci_prob) / 2]
-    draws = a.posterior.curve(scores).to_numpy().reshape(-1, scores.size)
     rows = []
-    for score, (median, lower, upper) in zip(
-        scores, np.quantile(draws, tails, axis=0).T, strict=True
-    ):
-        middle, low, high = rounded((median, lower, upper), lower, upper)
+    for score, (mean, lower, upper) in zip(scores, curve_at(a, scores), strict=True):
+        middle, low, high = rounded((mean, lower, upper), lower, upper)
         rows.append(Row(f"{score:.4g}", (middle, f"{low} to {high}")))
     return Table(
         "curve",
@@ -164,6 +161,13 @@ def curve_table(a: Assessment) -> Table:
         ("Predicted", "Actual", f"{percent(a.ci_prob)} interval"),
         rows,
     )
+
+
+def curve_at(a: Assessment, scores: Floats) -> Floats:
+    """Mean, lower and upper end of the curve at each score, of shape (scores, 3)."""
+    draws = a.posterior.curve(scores).to_numpy().reshape(-1, scores.size)
+    ends = np.quantile(draws, [(1 - a.ci_prob) / 2, (1 + a.ci_prob) / 2], axis=0)
+    return np.column_stack([draws.mean(axis=0), *ends])
 
 
 def round_scores(score: Floats) -> Floats:
@@ -185,7 +189,7 @@ def _heads(assessments: Sequence[Assessment]) -> tuple[tuple[str, ...], tuple[st
 
 
 def _content(assessments: Sequence[Assessment]) -> str:
-    return f"Median ({percent(assessments[0].ci_prob)} interval)"
+    return f"Estimate ({percent(assessments[0].ci_prob)} interval)"
 
 
 def _under_each(assessments: Sequence[Assessment], name: str) -> tuple[str, ...]:

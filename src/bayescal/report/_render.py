@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from bayescal._text import chance, count, percent, plain, shortened
 from bayescal.assessment._references import REFERENCES, cited
 from bayescal.assessment._risk import mean_score
-from bayescal.assessment._words import meaning, methods, numbers
+from bayescal.assessment._words import in_the_data, meaning, methods, numbers
 from bayescal.priors import PRESETS
 from bayescal.report import _background, _evidence, _figures, _measures
 
@@ -30,11 +30,9 @@ TITLE = "Calibration report"
 LONGEST = 120
 TOO_FEW = "too small to tell"
 KINDS = {
-    "close": ("good", "✓", "Close to calibrated"),
-    "calibrated": ("good", "✓", "Agrees with calibration"),
-    "off": ("mixed", "≈", "Not exactly calibrated"),
+    "close enough": ("good", "✓", "Close enough to calibrated"),
     "miscalibrated": ("bad", "✗", "Miscalibrated"),
-    "unknown": ("open", "?", "Cannot tell yet"),
+    "cannot tell": ("open", "?", "Cannot tell yet"),
 }
 """Each verdict's colour, sign and name."""
 
@@ -162,11 +160,12 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
     ):
         if name in a.table.index:
             middle, low, high = numbers(a.table.loc[name])
-            ideal = "" if name == "tce" else "; ideal 1"
-            found.append(
-                (label, middle, f"{level} interval {_unbroken(f'{low} to {high}')}{ideal}")
-            )
-    even = chance(a.comparison.prob_calibrated_at(0.5))
+            beneath = f"{level} interval {_unbroken(f'{low} to {high}')}"
+            if name == "o_e":
+                beneath += in_the_data(a.posterior.data)
+            found.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
+    even = a.comparison.sensitivity["average"]
+    least, most = chance(even.min()), chance(even.max())
     close = chance(a.prob_tce_below(a.close))
     exact = chance(a.prob_calibrated)
     found[1:1] = [
@@ -174,7 +173,8 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
         (
             "Probability of exact calibration",
             exact,
-            f"from a prior of {own:g}; {_unbroken(even)} at even odds",
+            f"from a prior of {own:g}; at even odds {_unbroken(f'{least} to {most}')}, by prior on "
+            "the curve",
         ),
     ]
     return found
