@@ -154,7 +154,8 @@ def results(a: Assessment) -> str:
         f"{mean_score(data):#.3g}.",
         headline(a),
         exactness(a),
-        f"The ratio of observed to expected events was {_interval(table.loc['o_e'], in_the_data(data))}; "
+        "The ratio of observed to expected events was "
+        f"{_interval(table.loc['o_e'], in_the_data(data))}; "
         "calibration-in-the-large (the intercept with the slope fixed at 1) was "
         f"{_interval(table.loc['calibration_in_the_large'])}.",
     ]
