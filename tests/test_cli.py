@@ -646,7 +646,7 @@ def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_
     )
     assert sum(row["posterior_prob"] for row in numbers["curves"].values()) == pytest.approx(1)
     assert numbers["tce"]["below"] == 0.05
-    assert set(numbers["sensitivity"]) == {"neutral", "clinical", "BIC"}
+    assert set(numbers["sensitivity"]) == {"neutral", "clinical", "modest", "BIC"}
     table = pd.read_csv(csv)
     again = bc.compare(table["y"], table["p"], random_state=1)
     assert numbers["prob_calibrated"] == pytest.approx(again.prob_calibrated)
