@@ -122,7 +122,7 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
         ("clinical-middle-calibrated", 4000, "close", "is close to calibrated", "identity"),
         ("clinical-middle-calibrated", 700, "calibrated", "agree with perfect", "identity"),
         ("clinical-middle-overconfident", 3000, "miscalibrated", "is miscalibrated", "logistic"),
-        ("clinical-middle-asymmetric", 300, "off", "and probably not close enough", None),
+        ("clinical-middle-asymmetric", 300, "off", "and probably not close enough", "logistic"),
         ("clinical-middle-calibrated", 20, "unknown", "cannot tell", "identity"),
     ],
 )
@@ -131,7 +131,7 @@ def test_verdict_and_advice_follow_the_data(scenario, n, verdict, said, choice) 
     near, lower = a.prob_tce_below(a.close), a.summary().loc["tce", "lower"]
     assert a.verdict == verdict, (near, lower, a.prob_calibrated)
     assert said in a.headline()
-    assert a.recommendation.choice == choice or choice is None
+    assert a.recommendation.choice == choice
     assert any("too few" in note for note in a.notes) == (a.data.events < 100)
 
 
