@@ -139,7 +139,7 @@ def test_the_average_mixes_families_in_proportion(overconfident):
         curved = 1 - overconfident.prob_calibrated
         assert share == pytest.approx(overconfident.posterior_prob[name] / curved, abs=5e-4)
     of_beta = family == list(names).index("beta")
-    assert not post.tree["posterior"]["deviation_1"].to_numpy()[of_beta].any()
+    assert not post.tree["posterior"]["deviation"].to_numpy()[of_beta].any()
     assert post.tree["posterior"]["asymmetry"].to_numpy()[of_beta].all()
 
 
