@@ -209,6 +209,7 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "outcome": "y",
         "score": "p",
         "weight": None,
+        "weight_type": None,
         "group": None,
         "event": "1",
         "rows_dropped": 0,

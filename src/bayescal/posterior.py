@@ -406,8 +406,8 @@ class CalibrationPosterior:
         -------
         pandas.DataFrame
             Index: functional. Columns: mean, median, lower, upper. `attrs` state the interval,
-            the population, how many scores of 0 and 1 were moved and to where, and whether this
-            is a pseudo-posterior.
+            the population, how many scores of 0 and 1 were moved and to where, how the weights are
+            read (`weight_type`), and whether this is a pseudo-posterior.
         """
         import pandas as pd
 
@@ -438,6 +438,7 @@ class CalibrationPosterior:
             zero_read_as=edges.low,
             one_read_as=edges.high,
             pseudo_posterior=self.data.is_pseudo,
+            weight_type=self.data.weight_type,
         )
         return table
 
