@@ -199,6 +199,7 @@ def test_every_entrance_warns_once_and_takes_the_type():
     [
         np.arange(200) % 3 + 1.0,  # a few repeats
         np.full(200, 3.0),
+        np.where(np.arange(200) == 0, 100.0, 1.0),  # one row stands for many
         np.random.default_rng(1).multinomial(200, np.full(200, 1 / 200)).astype(float),
         np.where(np.arange(200) < 10, 1.0, 0.0),
     ],

@@ -31,6 +31,8 @@ __all__ = [
 WeightType = Literal["counts", "sampling"]
 WEIGHT_TYPES = ("counts", "sampling")
 
+MEAN_WEIGHT = 2.0
+"""Mean weight from which whole numbers are more than a few repeats."""
 WIDTH_RATIO = 2.0
 """Intervals of the two readings differ at least by this factor before anyone is asked."""
 COLLAPSED_SHARE = 0.5
@@ -127,10 +129,11 @@ def ambiguity(
 ) -> str | None:
     """Both readings of weights that can be either, with their numbers; None when one is plain.
 
-    Weights can be either when they are whole numbers, when counts would make intervals at least
-    twice as narrow as sampling weights, and when the rows are not those of a collapsed table. In a
-    collapsed table no two rows have the same score and outcome, and most cases stand at scores
-    with a row for each outcome.
+    Weights can be either when they are whole numbers, when they add up to at least twice the
+    number of rows, when counts would make intervals at least twice as narrow as sampling weights,
+    and when the rows are not those of a collapsed table. In a collapsed table no two rows have the
+    same score and outcome, and at least half of the cases stand at scores with a row for each
+    outcome.
 
     Parameters
     ----------
@@ -141,12 +144,12 @@ def ambiguity(
     -------
     str or None
     """
-    total, squares = float(weights.sum()), float(weights @ weights)
-    if total == 0 or squares < WIDTH_RATIO**2 * total or not are_counts(weights):
-        return None
-    if _look_collapsed(weights, scores, outcomes, groups):
-        return None
     rows = int(np.count_nonzero(weights))
+    total, squares = float(weights.sum()), float(weights @ weights)
+    if rows == 0 or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
+        return None
+    if not are_counts(weights) or _look_collapsed(weights, scores, outcomes, groups):
+        return None
     return (
         f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
         f"effective size {total**2 / squares:.4g})"

@@ -99,8 +99,9 @@ class CalibrationData:
     Warns
     -----
     WeightWarning
-        When nothing says what whole-number weights are, they do not look like a collapsed table,
-        and intervals would be at least twice as wide if they were sampling weights.
+        When nothing says what whole-number weights are, they add up to at least twice the number
+        of rows, the rows do not look like a collapsed table, and intervals would be at least twice
+        as wide if they were sampling weights.
 
     Notes
     -----
