@@ -214,6 +214,21 @@ def test_what_a_reader_should_know_is_a_note(change, note) -> None:
     assert " ".join(note.split()[:4]) in " ".join(str(a).split())
 
 
+def test_a_note_says_how_weights_are_read() -> None:
+    y_true, y_prob = data("calibrated", 100)
+    weights = np.where(np.arange(100) < 50, 4, 20)
+    expected = {
+        "counts": "read as counts, 1,200 cases in all. If they correct",
+        "sampling": "read as sampling weights. They add up to 1,200 and are worth 69.2 cases",
+    }
+    for weight_type, words in expected.items():
+        a = bc.assess(y_true, y_prob, sample_weight=weights, weight_type=weight_type, **CHEAP)
+        assert [text for text in a.notes if "the weights" in text and words in text]
+        assert a.to_dict()["settings"]["weight_type"] == weight_type
+    unweighted = bc.assess(y_true, y_prob, **CHEAP)
+    assert not any("weights" in text for text in unweighted.notes)
+
+
 def test_weights_and_poor_draws_are_noted(off, monkeypatch) -> None:
     y_true, y_prob = data("calibrated", 100)
     a = bc.assess(y_true, y_prob, sample_weight=np.full(100, 1.5), **CHEAP)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import bayescal as bc
 from bayescal import simulate
-from bayescal.errors import EdgeWarning, InputError, SeparationError
+from bayescal.errors import EdgeWarning, InputError, SeparationError, WeightWarning
 from bayescal.priors import Normal, Prior
 from bayescal.recalibrate import (
     BayesianRecalibrator,
@@ -351,6 +351,21 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     found = expected.predict(INSIDE).mean(("chain", "draw"))
     np.testing.assert_allclose(fitted.transform(GRID), found, rtol=1e-6)
     assert fitted.posterior_.data.is_pseudo
+
+
+def test_whole_weights_are_read_as_told() -> None:
+    scores, outcomes = data()
+    weight = np.random.default_rng(3).choice([4.0, 20.0], scores.size)
+    kish = weight.sum() ** 2 / (weight @ weight)
+    recalibrator = BayesianRecalibrator("logistic", n_draws=100, random_state=0)
+    with pytest.warns(WeightWarning, match="counts of cases"):
+        recalibrator.fit(scores, outcomes, weight)
+    for weight_type, size in {"counts": weight.sum(), "sampling": kish}.items():
+        recalibrator.set_params(weight_type=weight_type).fit(scores, outcomes, weight)
+        assert recalibrator.posterior_.data.effective_size == pytest.approx(size)
+        assert recalibrator.posterior_.data.weight_type == weight_type
+    recalibrator.fit(scores, outcomes)
+    assert recalibrator.posterior_.data.effective_size == scores.size
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])

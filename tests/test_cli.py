@@ -211,6 +211,7 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "outcome": "y",
         "score": "p",
         "weight": None,
+        "weight_type": None,
         "group": None,
         "event": "1",
         "rows_dropped": 0,
@@ -406,6 +407,49 @@ def test_weights_are_cases(run, tmp_path, patients) -> None:
     assert json.loads(record.read_text())["settings"]["pseudo_posterior"] is True
 
 
+@pytest.fixture
+def sampled(tmp_path, patients) -> Path:
+    """Patients with whole-number weights that can be counts as well as sampling weights."""
+    path = tmp_path / "sampled.csv"
+    weights = np.where(patients["y"] == 1, 4, 20)
+    patients.assign(w=weights, q=0.9 * patients["p"]).to_csv(path, index=False)
+    return path
+
+
+WEIGHED = {
+    "assess": (*ONE, "--score", "p"),
+    "compare": ("--score", "p"),
+    "gain": ("--before", "p", "--after", "q"),
+    "recalibrate": ("--score", "p", "--method", "logistic"),
+}
+
+
+@pytest.mark.parametrize("command", WEIGHED)
+def test_weights_that_can_be_either_are_asked_about(run, tmp_path, sampled, command) -> None:
+    options: tuple[object, ...] = (*WEIGHED[command], "--weight", "w")
+    if command == "recalibrate":
+        options = (*options, "--output", tmp_path / "better.csv")
+    line = complains(run(command, sampled, *options))
+    size = (28 * 4 + 72 * 20) ** 2 / (28 * 16 + 72 * 400)
+    assert "column 'w' can be counts of cases (n = 1552 cases), or sampling weights" in line
+    assert f"(n = 100 cases of effective size {size:.4g})" in line
+    assert line.endswith("Add --weight-type counts or --weight-type sampling.")
+    told = {"counts": "counts, 1,552 cases", "sampling": f"100 cases, worth {size:.1f}"}
+    for weight_type, sentence in told.items():
+        result = run(command, sampled, *options, "--weight-type", weight_type)
+        assert result.code == 0
+        assert sentence in " ".join(result.out.split())
+
+
+def test_the_record_says_what_the_weights_were(run, tmp_path, sampled) -> None:
+    record = tmp_path / "out.json"
+    options = ("--score", "p", *ONE, "--weight", "w", "--json", record)
+    assert run("assess", sampled, *options, "--weight-type", "sampling").code == 0
+    told = json.loads(record.read_text())
+    assert told["source"]["weight_type"] == told["settings"]["weight_type"] == "sampling"
+    assert any("read as sampling weights" in text for text in told["notes"])
+
+
 def test_missing_values_are_left_out_when_told(run, tmp_path, patients) -> None:
     path = tmp_path / "gaps.csv"
     gaps = patients.astype({"y": float})
@@ -560,6 +604,9 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
         (["--seed", "-1"], "'--seed'"),
         (["--seed", "x"], "'--seed'"),
         (["--weight", "w"], "column 'w': -1 is no weight on line 2 of"),
+        (["--weight", "v", "--weight-type", "counts"], "column 'v': 1.5 is not a whole number"),
+        (["--weight", "v", "--weight-type", "x"], "--weight-type must be one of 'counts'"),
+        (["--weight-type", "counts"], "--weight-type goes with --weight"),
         (["--plot", "nowhere/out.png"], "there is no folder nowhere"),
         (["--json", "nowhere/out.json"], "there is no folder nowhere"),
         (["--plot", "out.docx"], "its name must end in"),
@@ -569,7 +616,7 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
     ],
 )
 def test_bad_options(run, csv, patients, options, message) -> None:
-    patients.assign(w=-1).to_csv(csv, index=False)
+    patients.assign(w=-1, v=1.5).to_csv(csv, index=False)
     assert message in complains(run("assess", csv, *options))
 
 

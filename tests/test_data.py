@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bayescal as bc
 from bayescal._grid import LIMIT
 from bayescal.curves import CURVES
-from bayescal.errors import InputError
+from bayescal.errors import InputError, WeightWarning
 from bayescal.inference.importance import CurveDensity
 from bayescal.priors import PRESETS
 from bayescal.settings import Settings
@@ -47,6 +47,178 @@ def test_fractional_weights_are_scaled_to_kish_effective_size():
     effective = weights.sum() ** 2 / (weights**2).sum()
     assert data.is_pseudo
     assert data.n * data.weight_scale == pytest.approx(effective)
+
+
+# What weights are
+
+
+def weighted_patients(rows=200, factors=(4, 20)):
+    """Patients with continuous scores, and whole-number weights that can be either type."""
+    y, s = bc.simulate.sample("clinical-middle-shifted", rows, random_state=5)
+    return y, s, np.random.default_rng(5).choice(factors, rows).astype(float)
+
+
+def summary(weights, weight_type=None, groups=None):
+    y, s, _ = weighted_patients()
+    data = bc.CalibrationData(y, s, weights, groups, weight_type=weight_type)
+    return bc.fit(data.pooled(), draws=400, random_state=1).summary()
+
+
+def test_counts_are_repeats_whatever_their_size():
+    y, s, weights = weighted_patients()
+    counts = bc.CalibrationData(y, s, weights, weight_type="counts")
+    cases = weights.astype(int)
+    assert counts == bc.CalibrationData(np.repeat(y, cases), np.repeat(s, cases))
+    assert (counts.effective_size, counts.weight_type) == (weights.sum(), "counts")
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, 1 / 64])
+def test_sampling_weights_have_no_scale_whole_or_not(factor):
+    _, _, weights = weighted_patients()
+    given, scaled = summary(weights, "sampling"), summary(factor * weights, "sampling")
+    pd.testing.assert_frame_equal(given, scaled, check_exact=True)
+
+
+@given(factor=st.floats(1e-6, 1e6))
+def test_the_effective_size_does_not_depend_on_the_scale(factor):
+    y, s, weights = weighted_patients()
+    data = bc.CalibrationData(y, s, factor * weights, weight_type="sampling")
+    kish = weights.sum() ** 2 / (weights @ weights)
+    assert data.is_pseudo
+    assert data.effective_size == pytest.approx(kish)
+    assert data.to_arrays()[2].sum() == pytest.approx(kish)
+    scaled = np.sort(data.trials * data.weight_scale)
+    np.testing.assert_allclose(scaled, np.sort(weights) * kish / weights.sum())
+
+
+def test_equal_sampling_weights_are_no_weights():
+    pd.testing.assert_frame_equal(summary(np.full(200, 4.0), "sampling"), summary(None))
+
+
+def test_each_group_has_its_own_effective_size():
+    y, s, _ = weighted_patients()
+    site = np.where(np.arange(200) < 80, "often", "seldom")
+    weights = np.where(site == "often", 4.0, 20.0)
+    data = bc.CalibrationData(y, s, weights, site, weight_type="sampling")
+    assert data.select("often").effective_size == pytest.approx(80)
+    assert data.select("seldom").effective_size == pytest.approx(120)
+    alone = bc.CalibrationData(y, s, weights, weight_type="sampling")
+    assert data.pooled() == alone
+    again = bc.CalibrationData.from_xarray(data.to_xarray())
+    assert again == data
+    assert again.select("often") == data.select("often")
+
+
+@pytest.mark.parametrize("weight_type", ["counts", "sampling"])
+def test_a_table_remembers_what_its_weights_are(tmp_path, weight_type):
+    y, s, weights = weighted_patients()
+    data = bc.CalibrationData(y, s, weights, weight_type=weight_type)
+    assert bc.CalibrationData.from_xarray(data.to_xarray()).weight_type == weight_type
+    assert (data + data).weight_type == data.pooled().weight_type == weight_type
+    post = bc.fit(data, draws=400, random_state=1)
+    post.to_netcdf(tmp_path / "fit.nc")
+    again = bc.load(tmp_path / "fit.nc")
+    assert again.data == data
+    assert again.summary().attrs["weight_type"] == weight_type
+    pd.testing.assert_frame_equal(again.summary(), post.summary())
+
+
+def test_a_table_stored_before_there_were_types_is_read_as_then():
+    y, s, weights = weighted_patients()
+    site = np.where(np.arange(200) < 80, "a", "b")
+    for factor, fractional in ((0.3, 1), (1.0, 0)):
+        kind = "sampling" if fractional else "counts"
+        data = bc.CalibrationData(y, s, factor * weights, site, weight_type=kind)
+        stored = data.to_xarray()
+        squares = float((factor * weights) @ (factor * weights))
+        stored.attrs = {"weight_squares": squares, "fractional": fractional}
+        again = bc.CalibrationData.from_xarray(stored)
+        assert again == data
+        assert again.weight_type == kind
+
+
+def test_parts_of_sampling_weights_add_up_though_some_are_whole():
+    y, s, weights = weighted_patients(factors=(1, 2))
+    weights[150:] += 0.5
+    parts = [slice(0, 150), slice(150, None)]
+    first, second = (bc.CalibrationData(y[part], s[part], weights[part]) for part in parts)
+    assert (first.weight_type, second.weight_type) == ("counts", "sampling")
+    assert first + second == second + first == bc.CalibrationData(y, s, weights)
+
+
+def test_counts_that_were_said_to_be_counts_add_to_no_sampling_weights():
+    y, s, weights = weighted_patients()
+    sampling = bc.CalibrationData(y, s, weights, weight_type="sampling")
+    for counts in (
+        bc.CalibrationData(y, s, weights, weight_type="counts"),
+        bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2]),
+    ):
+        for first, second in ((sampling, counts), (counts, sampling)):
+            with pytest.raises(InputError, match=r"no common scale.*weight_type="):
+                first + second
+
+
+def test_whole_numbers_that_can_be_either_are_named_with_both_readings():
+    y, s, weights = weighted_patients()
+    kish = weights.sum() ** 2 / (weights @ weights)
+    readings = rf"n = {weights.sum():.0f} cases\).*n = 200 cases of effective size {kish:.4g}"
+    with pytest.warns(WeightWarning, match=readings) as caught:
+        data = bc.CalibrationData(y, s, weights)
+    assert len(caught) == 1
+    assert data.weight_type == "counts"
+    proba = np.column_stack([1 - s, s])
+    with pytest.warns(WeightWarning, match=readings):
+        bc.CalibrationData.from_multiclass(y, proba, sample_weight=weights)
+    for reading in ("counts", "sampling"):
+        bc.CalibrationData(y, s, weights, weight_type=reading)
+        bc.CalibrationData.from_multiclass(y, proba, sample_weight=weights, weight_type=reading)
+
+
+def test_every_entrance_warns_once_and_takes_the_type():
+    y, s, weights = weighted_patients()
+    after = 0.9 * s
+    few = {"draws": 100, "random_state": 1}
+    entrances = {
+        "fit": lambda **more: bc.fit(y, s, **few, **more),
+        "compare": lambda **more: bc.compare(y, s, **few, **more),
+        "assess": lambda **more: bc.assess(y, s, **few, **more),
+        "recommend": lambda **more: bc.recommend(y, s, **few, **more),
+        "gain": lambda **more: bc.recalibration_gain(y, s, after, **few, **more),
+    }
+    for enter in entrances.values():
+        with pytest.warns(WeightWarning) as caught:
+            enter(sample_weight=weights)
+        assert len(caught) == 1
+        enter(sample_weight=weights, weight_type="sampling")
+        with pytest.raises(InputError, match="weight_type must be one of 'counts', 'sampling'"):
+            enter(sample_weight=weights, weight_type="frequency")
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.arange(200) % 3 + 1.0,  # a few repeats
+        np.full(200, 3.0),
+        np.where(np.arange(200) == 0, 100.0, 1.0),  # one row stands for many
+        np.random.default_rng(1).multinomial(200, np.full(200, 1 / 200)).astype(float),
+        np.where(np.arange(200) < 10, 1.0, 0.0),
+    ],
+)
+def test_a_few_repeats_are_counts_without_a_word(weights):
+    assert bc.CalibrationData(*weighted_patients()[:2], weights).weight_type == "counts"
+
+
+def test_a_collapsed_table_is_counts_without_a_word():
+    y, s = bc.simulate.sample("clinical-middle-shifted", 20_000, random_state=2)
+    table = bc.CalibrationData(y, s.round(2))
+    y, s, weights = table.to_arrays()
+    assert weights.mean() > 50
+    assert bc.CalibrationData(y, s, weights) == table
+    site = np.array(["a", "b"] * y.size)
+    twice = bc.CalibrationData(np.repeat(y, 2), np.repeat(s, 2), np.repeat(weights, 2), site)
+    assert twice.select("b") == table
+    with pytest.warns(WeightWarning):
+        bc.CalibrationData(np.repeat(y, 2), np.repeat(s, 2), np.repeat(weights, 2))
 
 
 @given(cut=st.integers(1, 299))
@@ -205,6 +377,12 @@ REFUSED = [
     (([0, 1], [0.2, 0.3]), {"sample_weight": [1, -1]}, r"sample_weight\[1\] = -1"),
     (([0, 1], [0.2, 0.3]), {"sample_weight": [0, 0]}, "zero everywhere"),
     (([0, 1], [0.2, 0.3]), {"sample_weight": [1]}, "sample_weight has 1"),
+    (
+        ([0, 1], [0.2, 0.3]),
+        {"sample_weight": [1, 0.5], "weight_type": "counts"},
+        r"sample_weight\[1\] = 0.5 is not a whole number.*weight_type='sampling'",
+    ),
+    (([0, 1], [0.2, 0.3]), {"weight_type": "sampling"}, "says how sample_weight is read.*none"),
     (([0, 1], [0.2, 0.3]), {"groups": ["a", None]}, r"groups\[1\] is missing"),
     (([0, 1], [0.2, 0.3 + 0.1j]), {}, "complex"),
     ((["a", "b", "c"], [0.1, 0.2, 0.3]), {"pos_label": "a"}, "not two classes"),

@@ -186,6 +186,20 @@ def test_whole_weights_are_repeats(patients) -> None:
     pd.testing.assert_frame_equal(weighted.summary(), repeated.summary(), check_exact=False)
 
 
+@pytest.mark.parametrize("route", ["curve", "paired"])
+def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
+    y, s = patients
+    y, s = y[:80], s[:80]
+    weight = np.where(np.arange(80) % 3, 4.0, 20.0)
+    options = {"route": route, "weight_type": "sampling", "draws": 100, "random_state": 0}
+    given = bc.recalibration_gain(y, s, mapped(s), sample_weight=weight, **options)
+    halved = bc.recalibration_gain(y, s, mapped(s), sample_weight=weight / 2, **options)
+    pd.testing.assert_frame_equal(given.summary(), halved.summary(), check_exact=True)
+    assert given.n == pytest.approx(weight.sum() ** 2 / (weight @ weight))
+    assert given.summary().attrs["weight_type"] == given.weight_type == "sampling"
+    assert f"sampling weights worth {given.n:.1f} cases" in repr(given)
+
+
 # Which route
 
 

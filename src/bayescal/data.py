@@ -19,6 +19,7 @@ from bayescal._validate import (
     check_same_length,
     paired,
 )
+from bayescal._weights import WeightType, as_weight_type, warn_of_ambiguity
 from bayescal.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,11 +72,14 @@ class CalibrationData:
     y_prob : array-like of shape (n,)
         Predicted probabilities of the event, in [0, 1].
     sample_weight : array-like of shape (n,), optional
-        Case counts. When any is not a whole number they are taken as sampling weights: the model
-        then sees them rescaled to Kish's effective sample size, and its posterior is a
-        pseudo-posterior.
+        Counts of cases, or sampling weights.
     groups : array-like of shape (n,), optional
         The site, hospital or subgroup of each case. The 2048-row limit holds within each.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is. A case of count 3 is three cases. Sampling weights, one over the
+        chance that a case was sampled, have no scale: the model sees them rescaled to Kish's
+        effective sample size, and its posterior is a pseudo-posterior. By default weights are
+        counts if all are whole numbers, else sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
 
@@ -89,7 +93,21 @@ class CalibrationData:
     Raises
     ------
     InputError
-        If the inputs are not outcomes and probabilities of the same cases.
+        If the inputs are not outcomes and probabilities of the same cases, or counts are not whole
+        numbers.
+
+    Warns
+    -----
+    WeightWarning
+        When nothing says what whole-number weights are, they add up to at least twice the number
+        of rows, the rows do not look like a collapsed table, and intervals would be at least twice
+        as wide if they were sampling weights.
+
+    Notes
+    -----
+    Tables of sampling weights add up when their weights are on one scale. A table of counts that
+    were said to be counts adds to no table of sampling weights; one of which nothing was said
+    becomes part of it, each case with the weight that it has.
 
     Examples
     --------
@@ -108,34 +126,42 @@ class CalibrationData:
         sample_weight: Any = None,
         groups: Any = None,
         *,
+        weight_type: WeightType | None = None,
         pos_label: Any = None,
     ) -> None:
         outcomes, scores, weights = paired(y_true, y_prob, sample_weight, pos_label=pos_label)
-        if groups is None:
-            tables: dict[str | None, Rows] = {None: _grid.collapse(scores, outcomes, weights)}
-        else:
-            labels = _as_labels(groups, outcomes.size)
-            tables = {
-                name: _grid.collapse(
-                    scores[labels == name],
-                    outcomes[labels == name],
-                    None if weights is None else weights[labels == name],
-                )
-                for name in np.unique(labels).tolist()
-            }
-        fractional = weights is not None and bool((weights % 1 != 0).any())
-        squares = outcomes.size if weights is None else float(weights @ weights)
-        self._set(tables, squares, fractional)
+        chosen = as_weight_type(weight_type, weights)
+        labels = None if groups is None else _as_labels(groups, outcomes.size)
+        if weights is not None and chosen is None:
+            warn_of_ambiguity(weights, scores, outcomes, labels)
+        tables: dict[str | None, Rows] = {}
+        squares: dict[str | None, float] = {}
+        for name in [None] if labels is None else np.unique(labels).tolist():
+            keep = slice(None) if labels is None else labels == name
+            cases = None if weights is None else weights[keep]
+            tables[name] = _grid.collapse(scores[keep], outcomes[keep], cases)
+            squares[name] = scores[keep].size if cases is None else float(cases @ cases)
+        self._set(tables, squares, chosen)
 
-    def _set(self, tables: dict[str | None, Rows], weight_squares: float, fractional: bool) -> Self:
+    def _set(
+        self,
+        tables: dict[str | None, Rows],
+        weight_squares: dict[str | None, float],
+        weight_type: WeightType | None,
+    ) -> Self:
         self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
-        self._weight_squares = float(weight_squares)
-        self._fractional = fractional
+        self._weight_squares = {name: float(weight_squares[name]) for name in self._tables}
+        self._weight_type = weight_type
         return self
 
     @classmethod
-    def _new(cls, tables: dict[str | None, Rows], weight_squares: float, fractional: bool) -> Self:
-        return cls.__new__(cls)._set(tables, weight_squares, fractional)
+    def _new(
+        cls,
+        tables: dict[str | None, Rows],
+        weight_squares: dict[str | None, float],
+        weight_type: WeightType | None,
+    ) -> Self:
+        return cls.__new__(cls)._set(tables, weight_squares, weight_type)
 
     @classmethod
     def from_counts(cls, score: Any, trials: Any, hits: Any) -> Self:
@@ -182,7 +208,7 @@ class CalibrationData:
         exact = Rows(distinct, _grid.add_up(row, counts), _grid.add_up(row, events))
         keep = exact.trials > 0
         exact = Rows(exact.score[keep], exact.trials[keep], exact.hits[keep])
-        return cls._new({None: _grid.merge(exact, empty)}, float(counts.sum()), False)
+        return cls._new({None: _grid.merge(exact, empty)}, {None: counts.sum()}, "counts")
 
     @classmethod
     def from_multiclass(
@@ -193,6 +219,7 @@ class CalibrationData:
         *,
         classes: Any = None,
         sample_weight: Any = None,
+        weight_type: WeightType | None = None,
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
 
@@ -208,6 +235,9 @@ class CalibrationData:
         classes : sequence of length k, optional
             Names of the columns.
         sample_weight : array-like of shape (n,), optional
+            Counts of cases, or sampling weights.
+        weight_type : {"counts", "sampling"}, optional
+            What `sample_weight` is; by default counts if all are whole numbers.
 
         Returns
         -------
@@ -233,7 +263,7 @@ class CalibrationData:
         check_same_length(truth.size, "y_true", matrix.shape[0], "y_proba")
         if mode == "top-label":
             top = matrix.argmax(axis=1)
-            return cls(top == truth, matrix.max(axis=1), sample_weight)
+            return cls(top == truth, matrix.max(axis=1), sample_weight, weight_type=weight_type)
         right = truth[:, None] == np.arange(names.size)
         weights = as_weights(sample_weight, truth.size)
         return cls(
@@ -241,6 +271,7 @@ class CalibrationData:
             matrix.T.ravel(),
             None if weights is None else np.tile(weights, names.size),
             np.repeat([str(name) for name in names.tolist()], truth.size),
+            weight_type=weight_type,
         )
 
     @property
@@ -287,14 +318,33 @@ class CalibrationData:
         return any(rows.cell is not None for rows in self._tables.values())
 
     @property
+    def weight_type(self) -> WeightType:
+        """How the weights are read: "counts" of cases (also without weights), or "sampling"."""
+        return self._weight_type or "counts"
+
+    @property
     def is_pseudo(self) -> bool:
         """Whether the weights are sampling weights rather than case counts."""
-        return self._fractional
+        return self.weight_type == "sampling"
 
     @property
     def weight_scale(self) -> float:
         """Factor that turns weights into effective cases: 1, or Kish's for sampling weights."""
-        return self.n / self._weight_squares if self._fractional else 1.0
+        return self.n / self._squares if self.is_pseudo else 1.0
+
+    @property
+    def effective_size(self) -> float:
+        """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
+        return self.n * self.weight_scale
+
+    @property
+    def sampling_size(self) -> float:
+        """Kish's effective size of the weights, were they sampling weights."""
+        return self.n**2 / self._squares
+
+    @property
+    def _squares(self) -> float:
+        return sum(self._weight_squares.values())
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
@@ -328,10 +378,11 @@ class CalibrationData:
         Returns
         -------
         y_true, y_prob, sample_weight : ndarray
-            At most two entries a row: its events and its non-events.
+            At most two entries a row: its events and its non-events. Weights are numbers of cases;
+            sampling weights add up to Kish's effective size.
         """
         outcome = np.repeat([0.0, 1.0], self.score.size)
-        weight = np.concatenate([self.trials - self.hits, self.hits])
+        weight = np.concatenate([self.trials - self.hits, self.hits]) * self.weight_scale
         keep = weight > 0
         return outcome[keep], np.tile(self.score, 2)[keep], weight[keep]
 
@@ -344,9 +395,8 @@ class CalibrationData:
             If there is no such group.
         """
         name = check_choice(group, self.groups, "group")
-        rows = self._tables[name]
-        squares = self._weight_squares * float(rows.trials.sum()) / self.n
-        return CalibrationData._new({None: rows}, squares, self._fractional)
+        squares: dict[str | None, float] = {None: self._weight_squares[name]}
+        return CalibrationData._new({None: self._tables[name]}, squares, self._weight_type)
 
     def one_group(self) -> CalibrationData:
         """The table itself, refused if it holds several groups, which one curve cannot describe.
@@ -367,7 +417,7 @@ class CalibrationData:
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
         rows = _sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, self._weight_squares, self._fractional)
+        return CalibrationData._new({None: rows}, {None: self._squares}, self._weight_type)
 
     def to_xarray(self) -> xr.Dataset:
         """The table as an xarray.Dataset with dimension `row`.
@@ -390,7 +440,9 @@ class CalibrationData:
             columns["cell"] = np.concatenate([cell for cell, _ in gridded])
             columns["position"] = np.concatenate([position for _, position in gridded])
         variables = {name: ("row", values) for name, values in columns.items()}
-        attributes = {"weight_squares": self._weight_squares, "fractional": int(self._fractional)}
+        attributes: dict[str, Any] = {"weight_squares": list(self._weight_squares.values())}
+        if self._weight_type is not None:
+            attributes["weight_type"] = self._weight_type
         return xr.Dataset(variables, {"row": np.arange(self.score.size)}, attributes)
 
     @classmethod
@@ -430,12 +482,7 @@ class CalibrationData:
                 None if exact else cell.astype(np.intp),
                 None if exact else columns["position"][keep],
             )
-        attributes = dataset.attrs
-        return cls._new(
-            tables,
-            float(attributes.get("weight_squares", columns["trials"].sum())),
-            bool(attributes.get("fractional", 0)),
-        )
+        return cls._new(tables, _stored_squares(dataset, tables), _stored_weight_type(dataset))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -449,16 +496,19 @@ class CalibrationData:
         for name in sorted({*self._tables, *other._tables}, key=str):
             parts = [table._tables[name] for table in (self, other) if name in table._tables]
             tables[name] = _sum_rows(parts)
-        return CalibrationData._new(
-            tables,
-            self._weight_squares + other._weight_squares,
-            self._fractional or other._fractional,
-        )
+        squares = {
+            name: self._weight_squares.get(name, 0) + other._weight_squares.get(name, 0)
+            for name in tables
+        }
+        return CalibrationData._new(tables, squares, _common_weight_type(self, other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        return self.groups == other.groups and all(
+        same_kind = self.groups == other.groups and self.weight_type == other.weight_type
+        if not same_kind or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
+            return False
+        return all(
             np.array_equal(mine, theirs)
             for mine, theirs in zip(
                 (self.score, self.trials, self.hits),
@@ -472,9 +522,12 @@ class CalibrationData:
     def __repr__(self) -> str:
         groups = f", {len(self.groups)} groups" if self.groups else ""
         compressed = " on a log-odds grid" if self.is_compressed else ""
+        weights = ""
+        if self.is_pseudo:
+            weights = f", sampling weights of effective size {self.effective_size:.4g}"
         return (
             f"CalibrationData({self.n:g} cases, {self.events:g} events, "
-            f"{self.score.size} rows{compressed}{groups})"
+            f"{self.score.size} rows{compressed}{groups}{weights})"
         )
 
 
@@ -484,12 +537,20 @@ def as_data(
     *,
     sample_weight: Any = None,
     groups: Any = None,
+    weight_type: WeightType | None = None,
     pos_label: Any = None,
 ) -> CalibrationData:
     """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one already."""
     if not isinstance(y_true, CalibrationData):
-        return CalibrationData(y_true, y_prob, sample_weight, groups, pos_label=pos_label)
-    extra = {"y_prob": y_prob, "sample_weight": sample_weight, "groups": groups}
+        return CalibrationData(
+            y_true, y_prob, sample_weight, groups, weight_type=weight_type, pos_label=pos_label
+        )
+    extra = {
+        "y_prob": y_prob,
+        "sample_weight": sample_weight,
+        "groups": groups,
+        "weight_type": weight_type,
+    }
     given = [name for name, value in extra.items() if value is not None]
     if given:
         raise InputError(
@@ -497,6 +558,37 @@ def as_data(
             "Pass arrays, or the table alone."
         )
     return y_true
+
+
+def _common_weight_type(first: CalibrationData, second: CalibrationData) -> WeightType | None:
+    """How the weights of a sum are read; what nothing was said of follows the other table."""
+    types: set[WeightType] = {
+        table._weight_type for table in (first, second) if table._weight_type is not None
+    }
+    if len(types) > 1:
+        raise InputError(
+            "one table holds counts of cases and the other sampling weights, which have no common "
+            "scale. Make both with the same weight_type=; a case that was sampled for certain has "
+            "the sampling weight 1."
+        )
+    return types.pop() if types else None
+
+
+def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
+    """The type that `to_xarray` wrote; before there were types it wrote whether to rescale."""
+    if "weight_type" in dataset.attrs:
+        return "sampling" if dataset.attrs["weight_type"] == "sampling" else "counts"
+    return "sampling" if dataset.attrs.get("fractional", 0) else None
+
+
+def _stored_squares(dataset: xr.Dataset, tables: dict[str | None, Rows]) -> dict[str | None, float]:
+    """Squared weights of each group, summed; of a sum over all, its share of the cases."""
+    cases = {name: float(rows.trials.sum()) for name, rows in tables.items()}
+    total = sum(cases.values())
+    stored = np.atleast_1d(dataset.attrs.get("weight_squares", total))
+    if stored.size == len(tables):
+        return dict(zip(tables, stored.tolist(), strict=True))
+    return {name: float(stored[0]) * own / total for name, own in cases.items()}
 
 
 def _sum_rows(parts: Iterable[Rows]) -> Rows:

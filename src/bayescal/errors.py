@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["DiagnosticWarning", "EdgeWarning", "InputError", "SeparationError"]
+__all__ = [
+    "DiagnosticWarning",
+    "EdgeWarning",
+    "InputError",
+    "SeparationError",
+    "WeightWarning",
+]
 
 
 class InputError(ValueError):
@@ -19,3 +25,7 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class WeightWarning(UserWarning):
+    """Whole-number weights were read as counts, but can be sampling weights as well."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._validate import Floats
+from bayescal._weights import WeightType
 from bayescal.curves import Curve, as_curve
 from bayescal.data import CalibrationData, as_data
 from bayescal.priors import Prior, as_prior
@@ -27,6 +28,7 @@ def build_model(
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     edge: float | None = None,
     pos_label: Any = None,
 ) -> pm.Model:
@@ -46,7 +48,8 @@ def build_model(
         Family of the calibration curve.
     prior : {"neutral", "clinical"}, Prior, or mapping
     sample_weight : array-like of shape (n,), optional
-        Case counts.
+    weight_type : {"counts", "sampling"}, optional
+        As in `bayescal.fit`.
     edge : float in (0, 0.5), optional
         How far inside scores of exactly 0 and 1 are moved.
     pos_label : object, optional
@@ -69,7 +72,9 @@ def build_model(
     >>> [variable.name for variable in model.free_RVs]  # doctest: +SKIP
     ['shift', 'log_slope', 'asymmetry']
     """
-    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label)
+    data = as_data(
+        y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
+    )
     settings = Settings.at_fit(data, as_curve(curve), as_prior(prior), edge=edge)
     return model_from_settings(settings, data)
 

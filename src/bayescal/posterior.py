@@ -433,8 +433,8 @@ class CalibrationPosterior:
             Index: functional. Columns: estimate, mean, median, lower, upper. The estimate of a
             distance from calibration is that of the posterior mean curve, brought into the
             interval; of anything else it is the posterior mean. `attrs` state the interval, the
-            population, how many scores of 0 and 1 were moved and to where, and whether this is a
-            pseudo-posterior.
+            population, how many scores of 0 and 1 were moved and to where, how the weights are
+            read (`weight_type`), and whether this is a pseudo-posterior.
 
         Notes
         -----
@@ -470,6 +470,7 @@ class CalibrationPosterior:
             zero_read_as=edges.low,
             one_read_as=edges.high,
             pseudo_posterior=self.data.is_pseudo,
+            weight_type=self.data.weight_type,
         )
         return table
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._validate import Floats, as_level, check_choice
+from bayescal._weights import WeightType
 from bayescal.assessment._groups import as_few_groups, group_table
 from bayescal.assessment._notes import assessment_notes
 from bayescal.assessment._panel import PANEL, panel_of
@@ -46,6 +47,7 @@ def assess(
     draws: int = 4000,
     groups: Any = None,
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
     pos_label: Any = None,
@@ -76,6 +78,7 @@ def assess(
         A label for each case, such as its hospital. All cases together are assessed, and each
         group by itself in `by_group`; at most 200 groups.
     sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
@@ -101,7 +104,14 @@ def assess(
     for name in estimators:
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
-    data = as_data(y_true, y_prob, groups=groups, sample_weight=sample_weight, pos_label=pos_label)
+    data = as_data(
+        y_true,
+        y_prob,
+        groups=groups,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
+    )
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     options: dict[str, Any] = {

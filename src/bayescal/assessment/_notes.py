@@ -45,8 +45,15 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
         yield f"{which} had the event, so the numbers rest on the prior more than on the data."
     if data.is_pseudo:
         yield (
-            "the weights are not whole numbers, so they are taken as sampling weights, worth "
-            f"{data.n * data.weight_scale:.1f} cases in all (Kish); this is a pseudo-posterior."
+            f"the weights are read as sampling weights. They add up to {count(data.n)} and are "
+            f"worth {data.effective_size:,.1f} cases in all (Kish's effective size); this is a "
+            "pseudo-posterior."
+        )
+    elif data.sampling_size < data.n:
+        yield (
+            f"the weights are read as counts, {count(data.n, 'case')} in all. If they correct for "
+            f"how cases were sampled, they are worth only {data.sampling_size:,.1f}: say "
+            "weight_type='sampling'."
         )
 
 

@@ -87,7 +87,7 @@ def panel_of(
 
 def resamples_for(data: CalibrationData) -> int:
     """Fewer for many cases, whose intervals are narrow."""
-    return LARGE_RESAMPLES if data.n > LARGE else RESAMPLES
+    return LARGE_RESAMPLES if data.effective_size > LARGE else RESAMPLES
 
 
 def _undefined(name: str, why: str) -> dict[str, object]:

@@ -82,6 +82,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             "interval": stated["interval"],
             "population": stated["population"],
             "pseudo_posterior": stated["pseudo_posterior"],
+            "weight_type": stated["weight_type"],
         },
         "scores_of_0_and_1": {
             "moved": stated["moved"],

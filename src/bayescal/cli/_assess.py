@@ -20,6 +20,7 @@ def assess(
     score: option.Score = None,
     event: option.Event = None,
     weight: option.Weight = None,
+    weight_type: option.WeightType = None,
     group: option.Group = None,
     drop_missing: option.DropMissing = False,
     curve: Annotated[
@@ -83,6 +84,7 @@ def assess(
         score=score,
         event=event,
         weight=weight,
+        weight_type=weight_type,
         drop_missing=drop_missing,
         group=group,
     )

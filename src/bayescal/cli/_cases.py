@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._validate import Floats
+from bayescal._text import count
+from bayescal._validate import Floats, check_choice
+from bayescal._weights import (
+    WEIGHT_TYPES,
+    WeightType,
+    ambiguity,
+    are_counts,
+    effective_size,
+    read_type,
+)
 from bayescal.cli._columns import Columns
 from bayescal.cli._read import Source
 from bayescal.errors import InputError
@@ -16,7 +25,7 @@ from bayescal.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "read_cases"]
+__all__ = ["Cases", "read_cases", "with_weight_type"]
 
 MOST_LABELS = 4
 
@@ -34,6 +43,8 @@ class Cases(NamedTuple):
         Rows left out because a value was missing.
     group : ndarray of shape (n,) or None
         A label for each case.
+    weight_type : {"counts", "sampling"} or None
+        What the weights are; None without weights.
     """
 
     outcome: Floats
@@ -42,6 +53,17 @@ class Cases(NamedTuple):
     event: str
     dropped: int
     group: NDArray[np.object_] | None = None
+    weight_type: WeightType | None = None
+
+    def about_weights(self) -> str:
+        """How the weights are read, in a sentence."""
+        assert self.weight is not None
+        if self.weight_type == "counts":
+            return f"The weights are counts, {count(self.weight.sum(), 'case')} in all."
+        return (
+            f"The weights are sampling weights of {count(self.weight.size, 'case')}, worth "
+            f"{effective_size(self.weight):,.1f} (Kish's effective size)."
+        )
 
 
 def read_cases(
@@ -105,6 +127,50 @@ def read_cases(
         int(missing.sum()),
         None if columns.group is None else _as_groups(frame[columns.group][keep]),
     )
+
+
+def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) -> Cases:
+    """Cases with what their weights are: as told, or else as it can only be.
+
+    Parameters
+    ----------
+    cases : Cases
+    name : str or None
+        The column of weights.
+    weight_type : str or None
+        As it was typed.
+
+    Returns
+    -------
+    Cases
+
+    Raises
+    ------
+    InputError
+        If the weights can be either, counts are not whole numbers, or there are no weights.
+    """
+    told: WeightType | None = None
+    if weight_type is not None:
+        told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
+    if cases.weight is None:
+        if told is not None:
+            raise InputError("--weight-type goes with --weight, the column of the weights.")
+        return cases
+    if told is None:
+        readings = ambiguity(cases.weight, cases.score, cases.outcome, cases.group)
+        if readings is not None:
+            raise InputError(
+                f"column {name!r} can be {readings}. Add --weight-type counts or --weight-type "
+                "sampling."
+            )
+    chosen = told or read_type(cases.weight)
+    if chosen == "counts" and not are_counts(cases.weight):
+        value = cases.weight[cases.weight % 1 != 0][0]
+        raise InputError(
+            f"column {name!r}: {value:g} is not a whole number, and counts of cases are. For "
+            "sampling weights add --weight-type sampling."
+        )
+    return cases._replace(weight_type=chosen)
 
 
 def _as_groups(column: pd.Series) -> NDArray[np.object_]:
@@ -188,7 +254,7 @@ def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
     if wrong.any():
         raise InputError(
             f"column {name!r}: {weight[wrong][0]:g} is no weight{_where(wrong, source)}; "
-            "weights are counts of cases."
+            "weights are numbers of at least 0."
         )
 
 

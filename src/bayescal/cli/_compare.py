@@ -25,6 +25,7 @@ def compare(
     score: option.Score = None,
     event: option.Event = None,
     weight: option.Weight = None,
+    weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
@@ -51,7 +52,13 @@ def compare(
     as_level(below, "below")
     check_targets(None, json)
     found = read_predictions(
-        file, outcome=outcome, score=score, event=event, weight=weight, drop_missing=drop_missing
+        file,
+        outcome=outcome,
+        score=score,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
     )
     console = output()
     found.introduce(console, "Curves")

@@ -45,6 +45,7 @@ def gain(
     outcome: option.Outcome = None,
     event: option.Event = None,
     weight: option.Weight = None,
+    weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
     threshold: Annotated[
         list[float] | None,
@@ -62,6 +63,7 @@ def gain(
     json: option.Record = None,
 ) -> None:
     """Say what was gained by replacing one prediction by another, on the same patients."""
+    from bayescal._text import count
     from bayescal._validate import as_level
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._terminal import note, output, say, working
@@ -77,6 +79,7 @@ def gain(
         after=after,
         event=event,
         weight=weight,
+        weight_type=weight_type,
         drop_missing=drop_missing,
     )
     console = output()
@@ -95,12 +98,15 @@ def gain(
             in_sample=in_sample,
             prior=prior,
             sample_weight=found.cases.weight,
+            weight_type=found.cases.weight_type,
             random_state=seed,
         )
         table = result.summary(level, parts=True)
     if found.dropped:
         say(console, f"{found.dropped} of {found.rows} rows left out: a value is missing.")
-    say(console, f"{result.n:g} cases; {result.evidence}.")
+    say(console, f"{count(result.n, 'case')}; {result.evidence}.")
+    if found.cases.weight is not None:
+        say(console, found.cases.about_weights())
     if in_sample:
         note(console, "a map looks better on the patients that fitted it than on the next ones.")
     console.print(gain_table(table))
@@ -123,6 +129,7 @@ def gain(
     if json is not None:
         numbers = {
             "cases": result.n,
+            "weight_type": result.weight_type,
             "route": result.route,
             "evidence": result.evidence,
             "ci_prob": level,

@@ -17,6 +17,7 @@ OPTIONS = {
     "engine='nuts'": "--engine nuts",
     "engine='auto'": "--engine auto",
     "prior='clinical'": "--prior clinical",
+    "weight_type='sampling'": "--weight-type sampling",
 }
 """How Python's arguments, as texts name them, are typed on the command line."""
 

@@ -22,6 +22,7 @@ __all__ = [
     "Score",
     "Seed",
     "Weight",
+    "WeightType",
 ]
 
 File = Annotated[Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")]
@@ -37,7 +38,14 @@ Event = Annotated[
     typer.Option(help="The outcome that was predicted, when outcomes are not 0 and 1."),
 ]
 Weight = Annotated[
-    str | None, typer.Option(help="Column with the number of cases each row stands for.")
+    str | None, typer.Option(help="Column with the weight of each row; see --weight-type.")
+]
+WeightType = Annotated[
+    str | None,
+    typer.Option(
+        help="counts: weights are numbers of cases. sampling: they correct for how cases were "
+        "sampled. Asked for when it is not clear."
+    ),
 ]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with a missing value.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayescal._validate import Floats
-from bayescal.cli._cases import Cases, read_cases
+from bayescal.cli._cases import Cases, read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._read import open_source
 from bayescal.cli._terminal import working
@@ -44,6 +44,7 @@ def read_pairs(
     after: str,
     event: str | None,
     weight: str | None,
+    weight_type: str | None = None,
     drop_missing: bool,
 ) -> Pairs:
     """Read a file of one row per case, with two columns of predictions.
@@ -52,6 +53,8 @@ def read_pairs(
     ----------
     path : Path
     outcome, event, weight : str, optional
+    weight_type : {"counts", "sampling"}, optional
+        Asked for when the weights can be either.
     before, after : str
         Columns of predictions.
     drop_missing : bool
@@ -81,4 +84,5 @@ def read_pairs(
             if frame.empty:
                 raise InputError(f"every row of {path} lacks an outcome or a prediction.")
             read = [read_cases(frame, columns, source, **options) for columns in (first, second)]
-    return Pairs(read[0], read[1].score, first.outcome, rows - len(frame), rows)
+    cases = with_weight_type(read[0], weight, weight_type)
+    return Pairs(cases, read[1].score, first.outcome, rows - len(frame), rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from bayescal._text import shortened
-from bayescal.cli._cases import read_cases
+from bayescal.cli._cases import read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._read import open_source
 from bayescal.cli._terminal import say, working
@@ -32,6 +32,8 @@ class Predictions(NamedTuple):
     dropped, rows : int
         Rows left out, and rows in all.
     path : Path
+    weights : str or None
+        How the weights are read.
     """
 
     data: CalibrationData
@@ -40,6 +42,7 @@ class Predictions(NamedTuple):
     dropped: int
     rows: int
     path: Path
+    weights: str | None = None
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -52,6 +55,8 @@ class Predictions(NamedTuple):
         )
         if self.dropped:
             say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
+        if self.weights is not None:
+            say(console, self.weights)
 
     @property
     def source(self) -> dict[str, Any]:
@@ -61,6 +66,7 @@ class Predictions(NamedTuple):
             "event": self.event,
             "rows_dropped": self.dropped,
             **self.columns._asdict(),
+            "weight_type": None if self.columns.weight is None else self.data.weight_type,
         }
 
 
@@ -71,6 +77,7 @@ def read_predictions(
     score: str | None,
     event: str | None,
     weight: str | None,
+    weight_type: str | None = None,
     drop_missing: bool,
     group: str | None = None,
 ) -> Predictions:
@@ -81,6 +88,8 @@ def read_predictions(
     path : Path
     outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed where there is only one way to read them.
+    weight_type : {"counts", "sampling"}, optional
+        Asked for when the weights can be either.
     drop_missing : bool
     group : str, optional
         Column of the group of each case.
@@ -99,5 +108,9 @@ def read_predictions(
         frame = source.load()
         columns = choose_columns(frame, outcome, score, weight, group)
         cases = read_cases(frame, columns, source, event=event, drop_missing=drop_missing)
-        data = CalibrationData(cases.outcome, cases.score, cases.weight, cases.group)
-    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path)
+        cases = with_weight_type(cases, weight, weight_type)
+        data = CalibrationData(
+            cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
+        )
+    weights = None if cases.weight is None else cases.about_weights()
+    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, weights)

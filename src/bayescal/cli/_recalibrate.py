@@ -33,6 +33,7 @@ def recalibrate(
     score: option.Score = None,
     event: option.Event = None,
     weight: option.Weight = None,
+    weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
     method: Annotated[
         str,
@@ -58,7 +59,13 @@ def recalibrate(
     recalibrator = recalibrator_of(method, chosen, seed)
     check_targets(None, output)
     found = read_predictions(
-        file, outcome=outcome, score=score, event=event, weight=weight, drop_missing=drop_missing
+        file,
+        outcome=outcome,
+        score=score,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
     )
     target, scores = scores_of(apply_to or file, found.columns.score)
     console = terminal()
@@ -117,6 +124,8 @@ def new_columns(
 ) -> dict[str, Floats]:
     """Recalibrated probabilities, with their intervals where there are any."""
     y_true, y_prob, weight = found.data.to_arrays()
+    if "weight_type" in recalibrator.get_params():
+        recalibrator.set_params(weight_type=found.data.weight_type)
     recalibrator.fit(y_prob, y_true, weight)
     columns = {"recalibrated": recalibrator.transform(scores)}
     if hasattr(recalibrator, "interval"):

@@ -102,6 +102,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
             "interval": stated["interval"],
             "population": stated["population"],
             "pseudo_posterior": stated["pseudo_posterior"],
+            "weight_type": stated["weight_type"],
         },
         "scores_of_0_and_1": {
             "moved": stated["moved"],

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from bayescal._importance import Sample
 from bayescal._newton import logistic_gain
 from bayescal._validate import as_draws, as_level, check_choice
+from bayescal._weights import WeightType
 from bayescal.comparison.averaging import average_posterior, posterior_probabilities
 from bayescal.comparison.crossval import (
     LeaveOneOut,
@@ -49,6 +50,7 @@ def compare(
     weights: Mapping[str, float] | None = None,
     draws: int = 4000,
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
     pos_label: Any = None,
@@ -77,6 +79,7 @@ def compare(
     draws : int
         Draws of each family, and of the average.
     sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
@@ -105,7 +108,13 @@ def compare(
     True
     """
     size = as_draws(draws)
-    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
+    data = as_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
+    ).one_group()
     names = _ordered(curves)
     shares = prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
     settings = Settings.at_fit(data, AVERAGE, as_prior(prior), edge=edge, random_state=random_state)

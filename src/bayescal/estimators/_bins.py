@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayescal._validate import Floats, check_choice
+from bayescal._weights import are_counts, effective_scale
 from bayescal.errors import InputError
 
 __all__ = ["SAME", "TIES", "Bins", "Rebins", "as_bins", "bins_of", "mass_cuts", "width_index"]
@@ -135,7 +136,7 @@ class Bins:
 
     @property
     def cases(self) -> Floats:
-        return self.mass if self._weights is None else self.mass * _kish(self._weights)
+        return self.mass if self._weights is None else self.mass * effective_scale(self._weights)
 
     @property
     def total(self) -> float:
@@ -222,7 +223,7 @@ def mass_cuts(k: Any, n_bins: Any, cases: Any, binning: str) -> Any:
 def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
     """Weight before each cut, without the ends."""
     k = np.arange(1.0, n_bins)
-    if isinstance(weights, int) or (weights % 1 == 0).all():
+    if isinstance(weights, int) or are_counts(weights):
         whole: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
         return whole
     # so that rounding in the sums parts no case from its bin
@@ -274,12 +275,6 @@ def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
     held = (above - below)[row]
     share = weight[case] * np.maximum(overlap, 0) / np.where(held > 0, held, 1)
     return sparse.csc_array((share, index, ends), shape=(edges.size - 1, group.size))
-
-
-def _kish(weight: Floats) -> float:
-    """Effective cases in a unit of weight: 1 when the weights are case counts."""
-    whole = (weight % 1 == 0).all()
-    return 1.0 if whole else float(weight.sum() / (weight @ weight))
 
 
 def _blocks(size: int) -> Iterator[slice]:

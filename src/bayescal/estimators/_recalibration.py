@@ -11,6 +11,7 @@ from scipy.special import logit
 
 from bayescal._newton import EDGE
 from bayescal._validate import Floats
+from bayescal._weights import effective_cases
 from bayescal.errors import SeparationError
 from bayescal.estimators._logistic import fit_logistic, log_likelihood
 
@@ -111,8 +112,7 @@ def as_cases(weights: Floats | None, size: int) -> Floats:
     """Weights as case counts: sampling weights are rescaled to Kish's effective sample size."""
     if weights is None:
         return np.broadcast_to(np.float64(1), size)
-    whole = (weights % 1 == 0).all()
-    return weights if whole else weights * (weights.sum() / (weights @ weights))
+    return effective_cases(weights)
 
 
 def defined(value: float | Floats) -> float | Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
+from bayescal._weights import are_counts, effective_size
 from bayescal.errors import InputError
 
 __all__ = ["Applied", "Cells", "blocks", "cells_of", "draw", "leave_one_out"]
@@ -50,9 +51,8 @@ def cells_of(outcomes: Floats, scores: Floats, weights: Floats | None) -> Cells:
     scores, outcomes = scores[order], outcomes[order]
     new = (scores[1:] != scores[:-1]) | (outcomes[1:] != outcomes[:-1])
     first = np.flatnonzero(np.concatenate([[True], new]))
-    whole = bool((weight % 1 == 0).all())
-    total = float(weight.sum())
-    size = round(total if whole else total**2 / float(weight @ weight))
+    whole = are_counts(weight)
+    size = round(float(weight.sum()) if whole else effective_size(weight))
     return Cells(scores[first], outcomes[first], np.add.reduceat(weight[order], first), size, whole)
 
 
@@ -137,7 +137,7 @@ class Applied:
     def to_data(self, outcomes: Floats, scores: Floats, weights: Floats | None) -> float:
         """The estimate itself."""
         if weights is not None and not self.weighs:
-            if (weights % 1 != 0).any():
+            if not are_counts(weights):
                 raise InputError(
                     f"estimator {self.name!r} takes no sample_weight, so sample_weight must hold "
                     "whole numbers of cases."

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
+from bayescal._weights import are_counts
 from bayescal.estimators._bins import SAME, mass_cuts
 from bayescal.estimators._table import Table
 
@@ -76,7 +77,7 @@ class Sweep:
 
     @cached_property
     def _whole(self) -> bool:
-        return self.table.weight is None or bool((self.table.trials % 1 == 0).all())
+        return self.table.weight is None or are_counts(self.table.trials)
 
     @property
     def _slack(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
+from bayescal._weights import effective_cases
 
 __all__ = ["SAME", "Curve", "Table", "quantile", "tabulate"]
 
@@ -59,8 +60,7 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     weight = None
     if weights is not None:
         order = order[weights[order] > 0]
-        whole = bool((weights % 1 == 0).all())
-        weight = (weights if whole else weights * (weights.sum() / (weights @ weights)))[order]
+        weight = effective_cases(weights)[order]
     ascending = scores[order]
     new = np.concatenate([[True], ascending[1:] != ascending[:-1]])
     if new.all():

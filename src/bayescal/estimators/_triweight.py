@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import spherical_jn
 
 from bayescal._validate import Floats
+from bayescal._weights import are_counts, effective_size
 from bayescal.estimators._smoothing import cosines, fast_size, series
 
 __all__ = ["NARROWEST", "triweight_norms"]
@@ -33,7 +34,7 @@ def triweight_norms(
     """The norm of score less local mean outcome, NaN where the events give no bandwidth."""
     weight = np.ones(scores.size) if weights is None else weights
     total = float(weight.sum())
-    cases = total if (weight % 1 == 0).all() else total**2 / float(weight @ weight)
+    cases = total if are_counts(weight) else effective_size(weight)
     values = np.full(outcomes.shape[0], np.nan)
     step = max(1, GROUP // max(scores.size, NODES))
     for start in range(0, values.size, step):

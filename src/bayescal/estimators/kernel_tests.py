@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._validate import Floats, as_scores, as_weights, check_choice
+from bayescal._weights import are_counts
 from bayescal.errors import InputError
 from bayescal.estimators._kernel_null import draw_calibrated, moments_of, pearson_sf
 from bayescal.estimators._result import Tested
@@ -119,7 +120,7 @@ def _share_at_least(
     random_state: int | np.random.Generator | None,
 ) -> Floats:
     """Share of the draws and the data themselves with at least this statistic, rounding aside."""
-    if (table.trials % 1 != 0).any():
+    if not are_counts(table.trials):
         raise InputError(
             "sample_weight must hold whole numbers of cases for method='resampling'. "
             "Round them, or use method='moments'."

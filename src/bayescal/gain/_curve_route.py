@@ -61,7 +61,9 @@ def by_curve(
     -------
     Posterior
     """
-    data = CalibrationData(triples.outcome, triples.before, triples.weight)
+    data = CalibrationData(
+        triples.outcome, triples.before, triples.weight, weight_type=triples.weight_type
+    )
     settings = Settings.at_fit(data, AVERAGE, prior, random_state=seed)
     samples = {name: sample_family(settings, data, name, draws) for name in FAMILIES}
     mixed, _ = mix_families(settings, samples, dict.fromkeys(FAMILIES, 1.0), draws)

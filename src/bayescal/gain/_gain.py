@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._validate import Floats, as_draws, as_level, check_choice
+from bayescal._weights import WeightType
 from bayescal.errors import InputError
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._paired_route import by_pairs
@@ -42,6 +43,7 @@ def recalibration_gain(
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 2000,
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
 ) -> RecalibrationGain:
@@ -72,7 +74,8 @@ def recalibration_gain(
         On the calibration curve.
     draws : int
     sample_weight : array-like of shape (n,), optional
-        Case counts.
+    weight_type : {"counts", "sampling"}, optional
+        As in `bayescal.fit`.
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         The label of the event, when outcomes are not 0 and 1.
@@ -126,7 +129,7 @@ def recalibration_gain(
     check_choice(route, ROUTES, "route")
     levels = [as_level(threshold, "thresholds") for threshold in thresholds]
     chosen, size = as_prior(prior), as_draws(draws)
-    triples = as_triples(y_true, before, after, sample_weight, pos_label)
+    triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
     if route == "curve" and not triples.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
@@ -177,8 +180,13 @@ class RecalibrationGain:
 
     @property
     def n(self) -> float:
-        """Number of cases."""
+        """Number of cases; of sampling weights, Kish's effective number."""
         return float(self._triples.weight.sum())
+
+    @property
+    def weight_type(self) -> WeightType:
+        """How the weights are read: "counts" of cases (also without weights), or "sampling"."""
+        return self._triples.weight_type
 
     @property
     def prob_improved(self) -> float:
@@ -272,6 +280,7 @@ class RecalibrationGain:
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "gain"
         table.attrs.update(ci_prob=level, route=self.route, evidence=self.evidence)
+        table.attrs.update(weight_type=self.weight_type)
         return table
 
     def __repr__(self) -> str:
@@ -281,13 +290,16 @@ class RecalibrationGain:
             f"({row['lower']:+.4f} to {row['upper']:+.4f})  P(improved) {row['prob_improved']:.3f}"
             for name, row in table.iterrows()
         ]
+        cases = f"{self.n:g} cases"
+        if self.weight_type == "sampling":
+            cases = f"sampling weights worth {self.n:.1f} cases"
         how = "one curve, since after is a map of before"
         if self.route == "paired":
             how = "paired Bayesian bootstrap of the patients"
         return "\n".join(
             [
                 "RecalibrationGain",
-                f"  {self.n:g} cases; {self.evidence}",
+                f"  {cases}; {self.evidence}",
                 f"  {how}; median gain and 95 % credible interval",
                 *lines,
             ]

@@ -81,7 +81,10 @@ class _Side:
         self.outcome = triples.outcome
         self.score = inside(score).inside(score)
         self.total = float(triples.weight.sum())
-        self.data, self.prior = CalibrationData(triples.outcome, score, triples.weight), prior
+        self.data = CalibrationData(
+            triples.outcome, score, triples.weight, weight_type=triples.weight_type
+        )
+        self.prior = prior
         self.refit = Refit(triples.outcome, score, triples.weight, prior)
 
     def terms(self, weight: Floats, thresholds: Sequence[float]) -> Terms:

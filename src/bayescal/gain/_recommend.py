@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from bayescal._text import chance
 from bayescal._validate import Floats
+from bayescal._weights import WeightType
 from bayescal.comparison.ladder import CurveComparison, compare
 from bayescal.priors import Prior
 
@@ -76,6 +77,7 @@ def recommend(
     prior: str | Prior | Mapping[str, Any] = "neutral",
     draws: int = 4000,
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
 ) -> Recommendation:
@@ -92,6 +94,7 @@ def recommend(
     prior : {"neutral", "clinical"}, Prior, or mapping
     draws : int
     sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         As in `bayescal.fit`.
@@ -134,6 +137,7 @@ def recommend(
         prior=prior,
         draws=draws,
         sample_weight=sample_weight,
+        weight_type=weight_type,
         random_state=random_state,
         pos_label=pos_label,
     )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._validate import Floats
+from bayescal._weights import read_type
 from bayescal.curves import CURVES
 from bayescal.data import CalibrationData
 from bayescal.inference.importance import CurveDensity
@@ -32,7 +33,7 @@ class Refit:
     """
 
     def __init__(self, outcome: Floats, score: Floats, weight: Floats, prior: Prior) -> None:
-        data = CalibrationData(outcome, score, weight)
+        data = CalibrationData(outcome, score, weight, weight_type=read_type(weight))
         settings = Settings.at_fit(data, FAMILY, prior, random_state=0)
         density = CurveDensity(settings, data)
         self.outcome, self.prior = outcome, prior

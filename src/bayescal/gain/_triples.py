@@ -15,6 +15,12 @@ from bayescal._validate import (
     check_same_length,
     check_same_order,
 )
+from bayescal._weights import (
+    WeightType,
+    as_weight_type,
+    effective_cases,
+    warn_of_ambiguity,
+)
 from bayescal.errors import InputError
 
 __all__ = ["Triples", "as_triples"]
@@ -32,13 +38,15 @@ class Triples(NamedTuple):
     after : ndarray of shape (repeats, n)
         One row, unless a cross-fit was repeated.
     weight : ndarray of shape (n,)
-        Cases that each row stands for.
+        Cases that each row stands for; sampling weights add up to Kish's effective size.
+    weight_type : {"counts", "sampling"}
     """
 
     outcome: Floats
     before: Floats
     after: Floats
     weight: Floats
+    weight_type: WeightType
 
     @property
     def is_map(self) -> bool:
@@ -63,7 +71,14 @@ class Triples(NamedTuple):
         return bool((self.after == self.before).all())
 
 
-def as_triples(y_true: Any, before: Any, after: Any, sample_weight: Any, pos_label: Any) -> Triples:
+def as_triples(
+    y_true: Any,
+    before: Any,
+    after: Any,
+    sample_weight: Any,
+    pos_label: Any,
+    weight_type: WeightType | None = None,
+) -> Triples:
     """Check that three arrays describe the same cases.
 
     Parameters
@@ -72,6 +87,7 @@ def as_triples(y_true: Any, before: Any, after: Any, sample_weight: Any, pos_lab
     after : array-like of shape (n,) or (repeats, n)
     sample_weight : array-like of shape (n,) or None
     pos_label : object
+    weight_type : {"counts", "sampling"}, optional
 
     Returns
     -------
@@ -89,9 +105,14 @@ def as_triples(y_true: Any, before: Any, after: Any, sample_weight: Any, pos_lab
     check_same_order(before, after)
     second = _as_repeats(after, outcome.size)
     weight = as_weights(sample_weight, outcome.size)
-    weight = np.ones(outcome.size) if weight is None else _as_cases(weight)
-    kept = weight > 0
-    return Triples(outcome[kept], first[kept], second[:, kept], weight[kept])
+    chosen = as_weight_type(weight_type, weight)
+    if weight is None:
+        weight = np.ones(outcome.size)
+    elif chosen is None:
+        warn_of_ambiguity(weight, first, outcome)
+    cases = effective_cases(weight, chosen or "counts")
+    kept = cases > 0
+    return Triples(outcome[kept], first[kept], second[:, kept], cases[kept], chosen or "counts")
 
 
 def _as_repeats(after: Any, size: int) -> Floats:
@@ -105,11 +126,3 @@ def _as_repeats(after: Any, size: int) -> Floats:
     for row in found:
         check_same_length(size, "y_true", row.size, "after")
     return np.stack(found)
-
-
-def _as_cases(weight: Floats) -> Floats:
-    """Whole weights are case counts; others are rescaled to Kish's effective size."""
-    if (weight % 1 == 0).all():
-        return weight
-    scaled: Floats = weight * (weight.sum() / (weight @ weight))
-    return scaled

@@ -11,6 +11,7 @@ import numpy as np
 from bayescal._importance import Sample
 from bayescal._tree import CHAINS, fit_tree, with_chains
 from bayescal._validate import as_draws, check_choice
+from bayescal._weights import WeightType
 from bayescal.curves import Curve, as_curve
 from bayescal.data import CalibrationData, as_data
 from bayescal.errors import DiagnosticWarning, EdgeWarning
@@ -34,6 +35,7 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     draws: int = 4000,
     sample_weight: Any = None,
+    weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
     pos_label: Any = None,
@@ -56,8 +58,11 @@ def fit(
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     sample_weight : array-like of shape (n,), optional
-        Case counts. Weights that are not whole numbers are rescaled to Kish's effective sample
-        size, and the result is a pseudo-posterior.
+        Counts of cases, or sampling weights.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is; by default counts if all are whole numbers, else sampling weights.
+        Sampling weights are rescaled to Kish's effective sample size, and the result is a
+        pseudo-posterior.
     random_state : int or numpy.random.Generator, optional
         Seed. Drawn and kept in the tree when None, so any result can be repeated.
     edge : float in (0, 0.5), optional
@@ -82,6 +87,8 @@ def fit(
         When the draws should not be trusted, or NUTS took over.
     EdgeWarning
         When every score is exactly 0 or 1.
+    WeightWarning
+        When whole-number weights can be counts as well as sampling weights, and nothing says which.
 
     References
     ----------
@@ -100,7 +107,13 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size = as_draws(draws)
-    data = as_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label).one_group()
+    data = as_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
+    ).one_group()
     settings = Settings.at_fit(
         data, as_curve(curve), as_prior(prior), edge=edge, random_state=random_state
     )

@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal._validate import Floats, check_same_length
+from bayescal._weights import WeightType
 from bayescal.errors import InputError
 from bayescal.recalibrate._input import as_probabilities, read_cases
 
@@ -31,6 +32,8 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     uses_features : bool
         Whether its methods also take `X`, the features that the model saw.
+    weight_type : {"counts", "sampling"} or None
+        What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
     classes_ : ndarray of shape (n_classes,)
         Labels, in the order of the columns of `predict_proba`; of two, the second is the event.
     recalibrators_ : list of Recalibrator
@@ -38,6 +41,7 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     uses_features = False
+    weight_type: WeightType | None = None
     __metadata_request__fit = MappingProxyType(
         {"y_prob": UNUSED, "y_true": UNUSED, "classes": UNUSED}
     )
@@ -179,7 +183,7 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_cases(
         self, y_prob: Any, y_true: Any, sample_weight: Any, classes: Any, **of_cases: Any
     ) -> Self:
-        cases = read_cases(y_prob, y_true, sample_weight, classes)
+        cases = read_cases(y_prob, y_true, sample_weight, classes, self.weight_type)
         for name, values in of_cases.items():
             rows = cases.code.size if cases.kept is None else cases.kept.size
             check_same_length(len(values), name, rows, "y_prob")

@@ -15,6 +15,7 @@ from bayescal._validate import (
     check_same_length,
     check_same_order,
 )
+from bayescal._weights import WeightType, as_weight_type, effective_cases
 from bayescal.errors import InputError
 
 __all__ = ["Cases", "as_amount", "as_count", "as_probabilities", "read_cases"]
@@ -33,7 +34,7 @@ class Cases(NamedTuple):
     code : ndarray of shape (n,)
         Index into `classes` of the class of each case.
     weight : ndarray of shape (n,) or None
-        Positive case counts.
+        Positive numbers of cases; sampling weights add up to Kish's effective size.
     classes : ndarray of shape (k,)
     kept : ndarray of shape (rows,) or None
         Which of the rows passed in these are; None for all.
@@ -46,7 +47,13 @@ class Cases(NamedTuple):
     kept: NDArray[np.bool_] | None
 
 
-def read_cases(y_prob: Any, y_true: Any, sample_weight: Any, classes: Any) -> Cases:
+def read_cases(
+    y_prob: Any,
+    y_true: Any,
+    sample_weight: Any,
+    classes: Any,
+    weight_type: WeightType | None = None,
+) -> Cases:
     """Probabilities, classes and weights of the same cases."""
     if y_true is None:
         raise InputError(
@@ -64,7 +71,9 @@ def read_cases(y_prob: Any, y_true: Any, sample_weight: Any, classes: Any) -> Ca
     code, names = _encode(labels, 2 if proba.ndim == 1 else proba.shape[1], classes)
     if names.size == 2 and proba.ndim == 2:
         proba = proba[:, 1]
-    return Cases(proba, code, _effective(weight), names, kept)
+    if weight is not None:
+        weight = effective_cases(weight, as_weight_type(weight_type, weight))
+    return Cases(proba, code, weight, names, kept)
 
 
 def as_probabilities(y_prob: Any, name: str = "y_prob") -> Floats:
@@ -152,13 +161,6 @@ def _check_number(found: NDArray[Any], columns: int) -> None:
         f"y_true holds {found.size} class{'es' if found.size > 1 else ''} ({shown}) but y_prob has "
         f"probabilities for {columns}. Name them all, in the order of the columns, with classes=."
     )
-
-
-def _effective(weight: Floats | None) -> Floats | None:
-    """Sampling weights on the scale of Kish's effective number of cases; counts as they are."""
-    if weight is None or not (weight % 1).any():
-        return weight
-    return weight * float(weight.sum() / (weight @ weight))
 
 
 def as_count(value: Any, name: str, least: int = 1) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._grid import EDGE
 from bayescal._validate import Floats, as_draws, as_level, check_choice
+from bayescal._weights import WeightType
 from bayescal.comparison.ladder import compare
 from bayescal.curves import CURVES, Curve
 from bayescal.inference.fit import fit
@@ -46,6 +47,8 @@ class BayesianRecalibrator(Recalibrator):
         among the other classes in proportion.
     random_state : int or numpy.random.Generator, optional
         Seed of the draws.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is when it is fitted, as in `bayescal.fit`.
 
     Attributes
     ----------
@@ -63,7 +66,8 @@ class BayesianRecalibrator(Recalibrator):
 
     Notes
     -----
-    Case counts in `sample_weight` enter the likelihood as repeated cases. Scores of exactly 0 and
+    Case counts in `sample_weight` enter the likelihood as repeated cases, sampling weights as
+    Kish's effective number of cases. Scores of exactly 0 and
     1 are read as rounded, as in `bayescal.fit`; new scores are then read as no more extreme than
     those. If it was fitted to none, new ones are read as 1e-12 away from certainty.
 
@@ -97,12 +101,14 @@ class BayesianRecalibrator(Recalibrator):
         n_draws: int = 2000,
         mode: str = "class-wise",
         random_state: int | np.random.Generator | None = None,
+        weight_type: WeightType | None = None,
     ) -> None:
         self.curve = curve
         self.prior = prior
         self.n_draws = n_draws
         self.mode = mode
         self.random_state = random_state
+        self.weight_type = weight_type
 
     def draws(self, y_prob: Any) -> Floats:
         """Posterior draws of the recalibrated probabilities.
@@ -157,6 +163,7 @@ class BayesianRecalibrator(Recalibrator):
             "prior": self.prior,
             "draws": as_draws(self.n_draws),
             "sample_weight": weights,
+            "weight_type": None if weights is None else self.weight_type,
             "random_state": self.random_state,
         }
         if isinstance(self.curve, str):
