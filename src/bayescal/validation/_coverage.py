@@ -94,8 +94,9 @@ def coverage(
         Whether to show a progress bar on stderr; by default when that is a terminal.
     path : str or path-like, optional
         Folder for finished batches. A later call finds those it needs, so that a run can be
-        interrupted, lengthened, or given more truths, sizes and methods. A function of your own
-        is known there by its name: give it another when it changes.
+        interrupted, lengthened, or given more truths, sizes and methods; another `target` is
+        another run. A function of your own is known there by its name: give it another when it
+        changes.
 
     Returns
     -------
