@@ -10,24 +10,25 @@ import pandas as pd
 from benchmark_pages import PAGES, markdown, stored
 
 AIM, HIGH = 0.92, 0.98
+PANELS = 5
 NUMBERS = {
     "o_e": "O/E",
     "calibration_in_the_large": "calibration-in-the-large",
     "slope": "slope",
     "intercept": "intercept",
     "signed_error": "signed error",
-    "curve@10%": "curve, 10 % of scores below",
+    "curve@10%": "curve, 10 %",
     "curve@30%": "curve, 30 %",
     "curve@50%": "curve, 50 %",
     "curve@70%": "curve, 70 %",
     "curve@90%": "curve, 90 %",
-    "net_benefit@0.1": "net benefit at .1",
-    "net_benefit@0.3": "net benefit at .3",
     "tce": "TCE$_1$",
     "tce_2": "TCE$_2$",
     "e50": "E50",
     "e90": "E90",
     "emax": "Emax",
+    "net_benefit@0.1": "net benefit at .1",
+    "net_benefit@0.3": "net benefit at .3",
 }
 DISTANCES = ("tce", "tce_2", "e50", "e90", "emax")
 GROUPS = {
@@ -57,15 +58,21 @@ def readable(target: str) -> str:
     return NUMBERS[target].replace("$_1$", "_1").replace("$_2$", "_2")
 
 
+def short_size(n: int) -> str:
+    """A number of patients as a tick label."""
+    if n >= 1_000_000:
+        return f"{n / 1_000_000:g}M"
+    return f"{n / 1000:g}k" if n >= 10_000 else str(n)
+
+
 def draw_numbers(cells: pd.DataFrame, path: Path) -> None:
     """A panel for each number, a dot for each population and size."""
     shown = [target for target in NUMBERS if target in set(cells["target"])]
     sizes = sorted(cells["size"].unique())
-    columns = 4
-    rows = -(-len(shown) // columns)
+    rows = -(-len(shown) // PANELS)
     figure, axes = plt.subplots(
-        rows, columns, figsize=(11, 2.1 * rows + 0.6), sharex=True, sharey=True,
-        layout="constrained", squeeze=False,
+        rows, PANELS, figsize=(12, 2.1 * rows + 0.7), sharey=True, layout="constrained",
+        squeeze=False,
     )  # fmt: skip
     for ax in axes.flat[len(shown) :]:
         ax.set_visible(False)
@@ -79,10 +86,11 @@ def draw_numbers(cells: pd.DataFrame, path: Path) -> None:
             order = here.groupby("size")["truth"].rank() / (here["truth"].nunique() + 1) - 0.5
             x = here["size"].map(sizes.index) + shift + 0.22 * order
             ax.plot(x, here["coverage"], "o", color=colour, ms=3.2, alpha=0.8, label=label)
-            short = here["short"]
-            ax.plot(x[short], here.loc[short, "coverage"], "o", mfc="none", mec="#D55E00", ms=7)
+            short = here[here["short"]]
+            ax.plot(x[short.index], short["coverage"], "o", mfc="none", mec="#D55E00", ms=7)
         ax.set_title(NUMBERS[target], fontsize="medium", loc="left")
-        ax.set_xticks(range(len(sizes)), [f"{size:,}".replace(",", " ") for size in sizes])
+        ax.set_xticks(range(len(sizes)), [short_size(size) for size in sizes])
+        ax.set_xlim(-0.6, len(sizes) - 0.4)
         ax.set_ylim(lowest, 1.02)
         ax.tick_params(labelsize="small")
         ax.spines[["top", "right"]].set_visible(False)
@@ -128,16 +136,18 @@ def numbers_page() -> str:
     draw_numbers(cells, PAGES / "numbers.png")
     distance = cells["target"].isin(DISTANCES)
     fewest, most = cells["runs"].min(), cells["runs"].max()
+    more = f"; {most} where coverage was worst" if most > fewest else ""
     paragraphs = [
         "# Coverage of every printed number",
         "Beside each number a report prints a 95 % interval. On simulated patients the true value "
         "is known, so one can count how often the interval contains it: it should be 95 times in "
-        f"100. Each dot is one population at one number of patients ({fewest} simulated data sets; "
-        f"{most} for the worst). Ringed dots fall short: below .92 by more than chance explains.",
+        f"100. Each dot is one population at one number of patients ({fewest} simulated data sets"
+        f"{more}). Ringed dots fall short: below .92 by more than chance explains.",
         "![Coverage by number, population and size](numbers.png)",
         "*Close to calibration* are models whose risks are off by 1, 1.5 or 2.5 standard errors, "
         "so little that the data can hardly tell: there an interval is most easily too sure. "
-        "Coverage above .98 means an interval wider than it need be.",
+        "Coverage above .98 means an interval wider than it need be. *Curve, 10 %* is the observed "
+        "frequency that the curve gives at the score below which 10 % of patients lie.",
         markdown(by_number(cells)),
         "## What does not cover",
     ]
