@@ -130,14 +130,16 @@ def batch(scenario, n, span):
 
 def table_row(name, n, method, gain, low, high):
     """Coverage, width, score, and how often an interval leaves zero out."""
-    dims = ("truth", "size", "run", "method")
+    dims = ("truth", "size", "run", "method", "target")
     ends = {"lower": low - 1e-12, "upper": high + 1e-12}
     found = xr.Dataset(
-        {end: (dims, values[None, None, :, None]) for end, values in ends.items()},
-        {"truth": [name], "size": [n], "method": [method], "tce_true": ("truth", [gain])},
+        {end: (dims, values[None, None, :, None, None]) for end, values in ends.items()}
+        | {"true_value": ("truth", [gain])},
+        {"truth": [name], "size": [n], "method": [method], "target": ["gain"]},
         {"ci_prob": "0.95"},
     )
-    table = coverage_table(found).reset_index().rename(columns={"tce_true": "gain"})
+    table = coverage_table(found).droplevel("target").reset_index()
+    table = table.rename(columns={"true_value": "gain"})
     return table.assign(excludes_zero=float(((low > 0) | (high < 0)).mean()))
 
 

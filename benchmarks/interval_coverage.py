@@ -57,7 +57,8 @@ def main() -> None:
             n_jobs=options.jobs,
             path=options.path,
         )
-        table = coverage_table(found).reset_index()
+        table = coverage_table(found).droplevel("target").reset_index()
+        table = table.rename(columns={"true_value": "tce_true"})
         print(table.round(3).to_string(), flush=True)
         tables.append(table)
     cells = pd.concat(tables).round(5).to_dict(orient="records")

@@ -182,8 +182,15 @@ HELD_OUT = (
 NEAR_LAW = LogitNormalScores(-1.1, 1.2)
 
 
-def near_calibration(n: int) -> tuple[Truth, ...]:
-    """Shifts and slopes so small that at n cases they are a few standard errors from none."""
+JUMPS = {"step": 0.5, "stump": 0.35}
+"""Where curves jump: a score of the populations named."""
+
+
+def near_calibration(n: int, errors: tuple[float, ...] = (1.5, 2.5, 4.0)) -> tuple[Truth, ...]:
+    """Shifts and slopes so small that at n cases they are a few standard errors from none.
+
+    The standard errors are those of calibration-in-the-large and of the slope.
+    """
     t = (np.arange(20_000) + 0.5) / 20_000
     s, q = NEAR_LAW.quantiles(t, 1 - t)
     x, information = logit(s), s * q
@@ -191,17 +198,17 @@ def near_calibration(n: int) -> tuple[Truth, ...]:
     shift_error = 1 / np.sqrt(n * information.mean())
     slope_error = 1 / np.sqrt(n * np.mean(information * (x - middle) ** 2))
     found = []
-    for errors in (1.5, 2.5, 4.0):
-        shift, slope = errors * shift_error, np.exp(-errors * slope_error)
+    for z in errors:
+        shift, slope = z * shift_error, np.exp(-z * slope_error)
         found += [
             Truth(
-                f"shift of {errors:g} standard errors",
+                f"shift of {z:g} standard errors",
                 f"logit g = x + {shift:.4g}, x = logit s ~ Normal(-1.1, 1.2)",
                 NEAR_LAW,
                 on_log_odds(lambda x, shift=shift: x + shift),
             ),
             Truth(
-                f"slope of {errors:g} standard errors",
+                f"slope of {z:g} standard errors",
                 f"logit g = {middle:.3g} + {slope:.4g} (x - {middle:.3g})",
                 NEAR_LAW,
                 on_log_odds(lambda x, slope=slope: middle + slope * (x - middle)),

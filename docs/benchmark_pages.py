@@ -292,12 +292,14 @@ def sbc_page() -> str:
 
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
+    from number_pages import numbers_page
     from peer_pages import peers_page
     from recalibration_pages import cifar_page, recalibrators_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
         "coverage": coverage_page(),
+        "numbers": numbers_page(),
         "gain": gain_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),

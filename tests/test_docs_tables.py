@@ -40,6 +40,43 @@ def test_every_estimator_stands_in_the_table_once_under_a_heading(docs) -> None:
         assert line.count("|") == 6
 
 
+def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
+    docs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark, page = docs("benchmark_pages"), docs("number_pages")
+    monkeypatch.setattr(benchmark, "RESULTS", tmp_path)
+    monkeypatch.setattr(page, "PAGES", tmp_path)
+    monkeypatch.setattr(page, "stored", benchmark.stored)
+    assert page.numbers_page() == ""
+    # Two Monte Carlo errors below .92 are .866 with 100 runs and .893 with 400.
+    cells = [
+        {"truth": truth, "target": target, "coverage": coverage, "runs": runs, "remark": remark}
+        for truth, target, coverage, runs, remark in (
+            ("hit", "o_e", 0.87, 100, ""),
+            ("missed", "slope", 0.87, 400, ""),
+            ("generous", "tce", 0.99, 100, ""),
+            ("far", "emax", 0.5, 100, ""),
+            ("leap", "curve@50%", 0.1, 100, "next to a jump"),
+        )
+    ]
+    shared = {"group": "near", "size": 200, "coverage_lower": 0.0, "coverage_upper": 1.0}
+    sides = {"misses_below": 0.0, "misses_above": 0.0}
+    record = {"cells": [cell | shared | sides for cell in cells]}
+    (tmp_path / "number_coverage.json").write_text(json.dumps(record), "utf-8")
+    text = page.numbers_page()
+    either_way, distances, apart = (
+        text.split(heading)[1].split("**")[0]
+        for heading in ("either way.**", "Distances from calibration.**", "shown apart")
+    )
+    assert "missed" in either_way
+    assert "| far |" in distances
+    assert "| leap |" in apart
+    assert "| hit |" not in text
+    assert "| tce" not in text
+    assert "| TCE_1 | 1 | 0.990 | 0.990 | 0 | 1 |" in text
+    assert (tmp_path / "numbers.png").is_file()
+
+
 def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
     maker = docs("make_same_numbers")
     stored = json.loads(maker.STORED.read_text("utf-8"))

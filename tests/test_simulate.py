@@ -12,6 +12,8 @@ from scipy.stats import norm
 
 from bayescal import simulate
 from bayescal.errors import InputError
+from bayescal.functionals import FUNCTIONALS, CurveDraws, net_benefit
+from bayescal.population import Population
 
 EXACT = {
     "D1": 0.0497,
@@ -68,6 +70,59 @@ def test_tce_agrees_with_adaptive_quadrature(p: float) -> None:
     breaks = law.mean + law.sd * np.arange(-8, 9)
     integral = sum(quad(integrand, low, high)[0] for low, high in pairwise(breaks))
     assert truth.tce(p) == pytest.approx(integral ** (1 / p), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["D4", "clinical-low-asymmetric"])
+def test_population_values_are_those_of_a_very_large_sample(name: str) -> None:
+    """Every functional against a million cases, whose outcomes are replaced by their risks."""
+    truth = simulate.truth(name)
+    _, score = truth.sample(1_000_000, random_state=1)
+    score = np.clip(score, 1e-12, 1 - 1e-12)
+    cases = Population(score, np.full(score.size, 1 / score.size))
+    draws = CurveDraws(truth.curve(score)[None], cases)
+    for functional, known in FUNCTIONALS.items():
+        sampled = known.compute(draws)[0]
+        assert truth.functional(functional) == pytest.approx(sampled, rel=0.01, abs=1e-3), (
+            functional
+        )
+    assert truth.functional("tce", p=2) == pytest.approx(truth.tce(2), abs=1e-9)
+    thresholds = np.array([0.05, 0.2, 0.6])
+    sampled = net_benefit(draws, thresholds)[0]
+    np.testing.assert_allclose(truth.net_benefit(thresholds), sampled, atol=2e-3)
+    quantiles = [truth.score_quantile(q) for q in (0.1, 0.5)]
+    np.testing.assert_allclose(quantiles, np.quantile(score, [0.1, 0.5]), atol=2e-3)
+
+
+def test_population_values_in_closed_form() -> None:
+    shifted = simulate.truth("clinical-high-shifted")
+    assert shifted.functional("calibration_in_the_large") == pytest.approx(0.5, abs=1e-9)
+    assert shifted.functional("intercept") == pytest.approx(0.5, abs=1e-9)
+    assert shifted.functional("slope") == pytest.approx(1, abs=1e-9)
+    assert shifted.functional("o_e") == pytest.approx(shifted.prevalence() / 0.7, abs=1e-7)
+    assert shifted.functional("signed_error") == pytest.approx(shifted.prevalence() - 0.7, abs=1e-7)
+    assert simulate.truth("D5").functional("slope") == pytest.approx(0.34, abs=1e-4)
+    assert simulate.truth("D5").functional("intercept") == pytest.approx(-0.97, abs=1e-4)
+    # |1/2 - s| with s uniform is uniform on (0, 1/2); those above t have g - (1 - g) t / (1 - t).
+    half = simulate.Truth(
+        "half", "g is one half", simulate.BetaScores(1, 1), lambda log_s, log_q: 0 * log_s
+    )
+    assert half.functional("e50") == pytest.approx(0.25, abs=1e-4)
+    assert half.functional("e90") == pytest.approx(0.45, abs=1e-4)
+    assert half.functional("emax") == pytest.approx(0.5, abs=1e-4)
+    assert half.net_benefit([0.2]) == pytest.approx(0.8 * (0.5 - 0.5 / 4), abs=1e-4)
+    assert half.score_quantile(0.3) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("name", simulate.names())
+def test_population_values_exist_for_every_truth(name: str) -> None:
+    truth = simulate.truth(name)
+    values = {functional: truth.functional(functional) for functional in FUNCTIONALS}
+    assert np.isfinite(list(values.values())).all()
+    assert values["signed_error"] == pytest.approx(
+        truth.prevalence() * (1 - 1 / values["o_e"]), abs=1e-9
+    )
+    assert values["e50"] <= values["e90"] <= values["emax"]
+    assert abs(values["signed_error"]) <= values["tce"] + 1e-12
 
 
 def test_tce_grows_with_the_order() -> None:
@@ -170,11 +225,17 @@ def test_names_are_found_and_kept() -> None:
         lambda: simulate.truth("D1").tce(0.5),
         lambda: simulate.truth("D1").tce(np.inf),
         lambda: simulate.truth("D1").curve([1.2]),
+        lambda: simulate.truth("D1").functional("ece"),
+        lambda: simulate.truth("D1").functional("tce", p=0.5),
+        lambda: simulate.truth("D1").net_benefit([1.0]),
+        lambda: simulate.truth("D1").score_quantile(1),
         lambda: simulate.clinical(5, "calibrated"),
         lambda: simulate.clinical(0.3, "skewed"),
         lambda: simulate.clinical(0.3, "calibrated", spread=0),
     ],
 )
 def test_bad_arguments_are_named(call) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(InputError, match=r"name|n must|p must|scores|mean_score|shape|spread"):
+    with pytest.raises(
+        InputError, match=r"name|n must|p must|thresholds|prob must|scores|mean_score|shape|spread"
+    ):
         call()

@@ -20,7 +20,7 @@ from bayescal.settings import Settings
 from bayescal.validation import _batches, coverage, coverage_table, sbc, uniformity
 from bayescal.validation._coverage import interval_score
 from bayescal.validation._experiment import AverageOfFamilies, OneFamily
-from bayescal.validation._intervals import METHODS, posterior_interval
+from bayescal.validation._intervals import INTERVALS, POSTERIORS, family
 from bayescal.validation._sbc import sbc_of
 from bayescal.validation._uniformity import _band, _boundaries, _stays_inside, _tails, rank_bands
 
@@ -243,14 +243,17 @@ def test_the_ladder_gives_what_each_method_gives_alone() -> None:
 
 def test_table_by_hand() -> None:
     ends = np.array([[0.0, 0.2], [0.1, 0.3], [0.05, 0.06], [0.2, 0.25]])
-    dims = ("truth", "size", "method", "run")
+    dims = ("truth", "size", "method", "target", "run")
+    exact = {"true_value": (("truth", "target"), [[0.15]])}
     dataset = xr.Dataset(
-        {end: (dims, ends[:, i].reshape(1, 1, 1, 4)) for i, end in enumerate(("lower", "upper"))},
-        {"truth": ["T"], "size": [9], "method": ["m"], "tce_true": ("truth", [0.15])},
+        {end: (dims, ends[:, i].reshape(1, 1, 1, 1, 4)) for i, end in enumerate(("lower", "upper"))}
+        | exact,
+        {"truth": ["T"], "size": [9], "method": ["m"], "target": ["tce"]},
         {"ci_prob": "0.9"},
     ).transpose("run", ...)
     (row,) = coverage_table(dataset).to_dict("records")
     assert row["coverage"] == 0.5
+    assert (row["misses_below"], row["misses_above"]) == (0.25, 0.25)
     assert row["mean_width"] == pytest.approx(0.115)
     assert row["mean_interval_score"] == pytest.approx((0.46 + 20 * (0.09 + 0.05)) / 4)
     # Clopper-Pearson, 2 of 4 at 99 %: published tables give .0294 to .9706.
@@ -261,7 +264,7 @@ def test_table_by_hand() -> None:
 def test_everything_is_always_covered() -> None:
     found = coverage(["D3", "calibrated"], [20, 30], {"all": everything}, runs=12, n_jobs=1)
     table = coverage_table(found)
-    assert list(table.index.names) == ["truth", "size", "method"]
+    assert list(table.index.names) == ["truth", "size", "target", "method"]
     assert (table["coverage"] == 1).all()
     assert (table["mean_interval_score"] == 1).all()
     assert table["coverage_lower"].to_numpy() == pytest.approx(0.005 ** (1 / 12))
@@ -315,34 +318,82 @@ def test_an_interrupted_run_leaves_whole_files_only(tmp_path) -> None:
     assert breaks.left == 1000 - 35
 
 
-def test_our_interval_is_that_of_fit() -> None:
+def test_our_posterior_is_that_of_fit() -> None:
     y_true, y_prob = bc.simulate.sample("D1", 80, random_state=4)
     data = bc.CalibrationData(y_true, y_prob)
-    found = posterior_interval(data, np.random.default_rng(7), 0.9, curve="beta", prior="clinical")
-    seed = int(np.random.default_rng(7).integers(2**31))
-    post = bc.fit(data, curve="beta", prior="clinical", random_state=seed)
-    np.testing.assert_allclose(found, np.quantile(post.tce(), [0.05, 0.95]))
+    post = family(data, np.random.default_rng(7), curve="beta", prior="clinical")
+    fitted = bc.fit(data, curve="beta", prior="clinical", random_state=np.random.default_rng(7))
+    xr.testing.assert_identical(post.tce(), fitted.tce())
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTERVALS)
 def test_methods_give_intervals(name) -> None:
     for truth, n in (("clinical-low-shifted", 150), ("D1", 30)):
         data = bc.CalibrationData(*bc.simulate.sample(truth, n, random_state=2))
-        found = METHODS[name](data, np.random.default_rng(0), 0.95)
-        for lower, upper in found.values() if isinstance(found, dict) else [found]:
+        made = INTERVALS[name](data, np.random.default_rng(0), 0.95)
+        for lower, upper in made.values() if isinstance(made, dict) else [made]:
             assert 0 <= lower <= upper <= 1
             assert (upper > lower) == (name != "identity")
 
 
+EVERY_TARGET = (*bc.functionals.FUNCTIONALS, "tce_2", "curve", "net_benefit@0.2", "curve@25%")
+
+
+@pytest.mark.parametrize("name", ["average", "logistic"])
+def test_intervals_of_every_target_are_those_that_are_printed(name) -> None:
+    run = partial(coverage, ["clinical-low-shifted"], [150], [name], runs=1, n_jobs=1)
+    made = run(target=EVERY_TARGET, random_state=3, ci_prob=0.9).squeeze(drop=True)
+    population = bc.simulate.truth("clinical-low-shifted")
+    cell = ("clinical-low-shifted", 150, 0)
+    data = bc.CalibrationData(*population.sample(150, _batches.stream(3, "data", *cell)))
+    post = POSTERIORS[name](data, _batches.stream(3, "method", name, *cell))
+    printed = post.summary(0.9)
+
+    def ends(target: str) -> list[float]:
+        return [float(made[end].sel(target=target)) for end in ("lower", "upper")]
+
+    for functional in printed.index:
+        assert ends(functional) == printed.loc[functional, ["lower", "upper"]].to_list()
+    assert ends("tce_2") == list(post.interval("tce", 0.9, p=2))
+    band = post.curve([population.score_quantile(0.3)]).quantile([0.05, 0.95])
+    assert ends("curve@30%") == band.to_numpy().tolist()
+    benefit = post.net_benefit([0.2])["model"].quantile([0.05, 0.95])
+    assert ends("net_benefit@0.2") == benefit.to_numpy().tolist()
+
+
+def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> None:
+    everywhere = {"all": lambda data, rng: bc.fit(data, curve="intercept", draws=100)}
+    run = partial(coverage, ["clinical-low-shifted"], [150], everywhere, random_state=3, n_jobs=1)
+    exact = run(target=EVERY_TARGET, runs=3)["true_value"].squeeze(("truth", "size"))
+    population = bc.simulate.truth("clinical-low-shifted")
+    for name in bc.functionals.FUNCTIONALS:
+        if name != "emax":
+            assert exact.sel(target=name).to_numpy() == pytest.approx(population.functional(name))
+    at = population.score_quantile(0.25)
+    assert exact.sel(target="curve@25%")[0] == population.curve([at])[0]
+    for index in range(3):
+        rng = _batches.stream(3, "data", "clinical-low-shifted", 150, index)
+        score = population.sample(150, rng)[1]
+        largest = np.abs(population.curve(score) - score).max()
+        assert exact.sel(target="emax")[index] == pytest.approx(largest)
+
+
+def test_a_target_has_the_same_intervals_alone_and_in_company() -> None:
+    run = partial(coverage, ["D3"], [80], ["beta"], runs=2, random_state=4, n_jobs=1)
+    together = run(target=["o_e", "curve", "slope"])
+    for name in ("o_e", "curve@90%", "slope"):
+        xr.testing.assert_equal(run(target=name), together.sel(target=[name]))
+
+
 def test_separated_outcomes_leave_the_logistic_rival_ignorant() -> None:
     data = bc.CalibrationData([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8])
-    assert METHODS["logistic_ici"](data, np.random.default_rng(0), 0.95) == (0.0, 1.0)
+    assert INTERVALS["logistic_ici"](data, np.random.default_rng(0), 0.95) == (0.0, 1.0)
 
 
 def test_bootstrap_bins_keep_equal_scores_together() -> None:
     """One score only: the ECE of a resample is |rate - score|, whatever the bins."""
     data = bc.CalibrationData.from_counts([0.3], [200], [100])
-    lower, upper = METHODS["ece_percentile"](data, np.random.default_rng(0), 0.95)
+    lower, upper = INTERVALS["ece_percentile"](data, np.random.default_rng(0), 0.95)
     margin = 1.96 * np.sqrt(0.25 / 200)
     assert (lower, upper) == pytest.approx((0.2 - margin, 0.2 + margin), abs=0.01)
 
@@ -355,7 +406,16 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
         ({"methods": {}}, "methods is empty"),
         ({"sizes": [20, 20]}, "sizes holds 20 more than once"),
         ({"truths": []}, "truths is empty"),
-        ({"target": "ece"}, "target must be one of"),
+        ({"target": "ece"}, "target must be among"),
+        ({"target": "tce_0.5"}, "target must be among"),
+        ({"target": "tce_x"}, "target must be among"),
+        ({"target": "curve@0.5"}, "target must be among"),
+        ({"target": "curve@150%"}, r"'curve@150%': the share of scores must lie strictly between"),
+        ({"target": "net_benefit@1"}, "the threshold must lie strictly between"),
+        ({"target": ["tce", "tce"]}, "target holds 'tce' more than once"),
+        ({"target": []}, "target is empty"),
+        ({"target": "o_e"}, "methods: 'ece_basic' gives intervals of 'tce' alone"),
+        ({"target": ["o_e", "slope"], "methods": {"all": everything}}, "'all' gave an interval"),
         ({"runs": 0}, "runs must be"),
         ({"ci_prob": 95}, "ci_prob must lie"),
     ],

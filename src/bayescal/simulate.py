@@ -1,7 +1,8 @@
 """Data with a known true calibration error: Algorithm 3 of Dong et al., and clinical curves.
 
 A truth is a law for the scores and a calibration curve g. Scores are drawn from the law, each
-outcome is Bernoulli(g(score)), and the population true calibration error is known to 1e-7.
+outcome is Bernoulli(g(score)), and what a posterior is asked for is known of the population: the
+true calibration error to 1e-7, the rest to 1e-4.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, ndtri
 
-from bayescal._validate import Floats, as_level, as_scores, check_choice
+from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
 from bayescal.errors import InputError
+from bayescal.functionals import FUNCTIONALS, CurveDraws, net_benefit
+from bayescal.population import Population
 
 __all__ = [
     "BetaScores",
@@ -36,6 +39,7 @@ LogOdds = Callable[[Floats, Floats], Floats]
 
 _NODES = 20_000
 _TINY = np.finfo(np.float64).tiny
+_NEAREST = 1e-12  # no fit reads a score nearer to 0 or 1 than this
 _SPREAD = 1.2
 _PREVALENCES = {"low": 0.05, "middle": 0.3, "high": 0.7}
 
@@ -229,6 +233,102 @@ class Truth:
         """
         s, q, weight = _population(self.scores)
         return float(np.sum(weight * self._curve(s, q)))
+
+    def functional(self, name: str, **options: Any) -> float:
+        """Population value of a functional of the curve and the scores.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+            What `CalibrationPosterior.functional` estimates. "emax" is the largest error over
+            20 000 quantiles of the scores, where a posterior takes the scores that were observed.
+
+        Raises
+        ------
+        InputError
+            If the name is unknown.
+
+        Notes
+        -----
+        Sums over 20 000 quantiles of the scores. Next to a jump of the curve, and for a law with
+        few possible scores, the share of cases on either side is right to 4e-5.
+
+        Examples
+        --------
+        >>> from bayescal import simulate
+        >>> shifted = simulate.truth("clinical-middle-shifted")
+        >>> round(shifted.functional("calibration_in_the_large"), 6)
+        0.5
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        return float(FUNCTIONALS[name].compute(self._as_draw, **options)[0])
+
+    def net_benefit(self, thresholds: Any) -> Floats:
+        """Population net benefit of treating whoever has a score of at least a threshold.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+            Risks at which a patient is treated, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (k,)
+
+        Raises
+        ------
+        InputError
+            If a threshold is not inside (0, 1).
+
+        Examples
+        --------
+        >>> from bayescal import simulate
+        >>> simulate.truth("clinical-middle-calibrated").net_benefit([0.3]).round(3)
+        array([0.122])
+        """
+        values = [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
+        benefit: Floats = net_benefit(self._as_draw, np.array(values))[0]
+        return benefit
+
+    def score_quantile(self, prob: float) -> float:
+        """Score below which this share of the population lies.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If `prob` is not inside (0, 1).
+
+        Examples
+        --------
+        >>> from bayescal import simulate
+        >>> simulate.truth("calibrated").score_quantile(0.5)
+        0.5
+        """
+        level = as_level(prob, "prob")
+        score, _ = self.scores.quantiles(np.array([level]), np.array([1 - level]))
+        return float(score[0])
+
+    @cached_property
+    def _as_draw(self) -> CurveDraws:
+        """The population as one draw of a curve and of the scores."""
+        s, q, weight = _population(self.scores)
+        inside = np.clip(s, _NEAREST, 1 - _NEAREST)
+        return CurveDraws(self._curve(s, q)[None], Population(inside, weight))
 
     def _curve(self, s: Floats, q: Floats) -> Floats:
         """Curve g at scores s = 1 - q, given both."""

@@ -46,7 +46,7 @@ def validate(
     from bayescal.errors import InputError
     from bayescal.priors import as_prior
     from bayescal.validation import coverage, coverage_table, sbc, uniformity
-    from bayescal.validation._intervals import posterior_interval
+    from bayescal.validation._intervals import family as posterior_of
 
     chosen = as_prior(prior)
     averaged = curve == AVERAGE.name
@@ -66,7 +66,7 @@ def validate(
     )
     say(console, "")
     say(console, describe_ranks(found, uniformity(found)))
-    ours = partial(posterior_interval, ci_prob=0.95, curve=family, prior=chosen)
+    ours = partial(posterior_of, curve=family, prior=chosen)
     methods = {AVERAGE.name: AVERAGE.name} if averaged else {family.name: ours}
     intervals = coverage(
         list(TRUTHS),
@@ -149,7 +149,7 @@ def interval_table(table: pd.DataFrame, curve: str) -> Table:
         shown.add_row(
             TRUTHS[row["truth"]],
             names[row["method"]],
-            f"{row['tce_true']:.3f}",
+            f"{row['true_value']:.3f}",
             f"{row['coverage']:.2f} {interval}",
             f"{row['mean_width']:.3f}",
             f"{row['mean_interval_score']:.3f}",

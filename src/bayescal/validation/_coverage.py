@@ -1,11 +1,10 @@
-"""How often do intervals of the true calibration error contain it?"""
+"""How often do intervals contain the true value of what they are for?"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +14,7 @@ from scipy.stats import beta
 from bayescal._validate import Floats, as_level, check_choice
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
+from bayescal.posterior import CalibrationPosterior
 from bayescal.simulate import Truth, truth
 from bayescal.validation._batches import (
     Arrays,
@@ -25,7 +25,8 @@ from bayescal.validation._batches import (
     spans,
     stream,
 )
-from bayescal.validation._intervals import METHODS, Interval
+from bayescal.validation._intervals import INTERVALS, POSTERIORS
+from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Method", "coverage", "coverage_table", "interval_score"]
 
 Item = TypeVar("Item", str, int)
-Intervals = Interval | Mapping[str, Interval]
-Method = Callable[[CalibrationData, np.random.Generator], Intervals]
+Made = CalibrationPosterior | Interval | Mapping[str, Interval]
+Method = Callable[[CalibrationData, np.random.Generator], Made]
 
 BATCH = 25
 CONFIDENCE = 0.99
@@ -48,13 +49,13 @@ def coverage(
     *,
     runs: int = 400,
     ci_prob: float = 0.95,
-    target: str = "tce",
+    target: str | Sequence[str] = "tce",
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 2,
     progress: bool | None = None,
     path: str | PathLike[str] | None = None,
 ) -> xr.Dataset:
-    """Intervals for the true calibration error of known populations, many times over.
+    """Intervals for what is known of populations, many times over.
 
     Every method sees the same simulated data sets. `coverage_table` counts what the intervals
     contained.
@@ -66,20 +67,26 @@ def coverage(
     sizes : sequence of int
         Cases in each simulated data set.
     methods : sequence of str, or mapping
-        Built-in methods by name: a family of curves ("logistic", "beta", ...) for the equal-tailed
-        interval of its posterior, "average" for the hull of the averaged one, "ladder" for the
-        average and each of its families from one fit of each; "ece", "debiased" and "smooth" for
-        the percentile and the basic bootstrap of an estimator ("ece_percentile" and "ece_basic"
-        for one of them); "bins_beta11"; and "logistic_ici" and "rcs_ici", simulated.
-        A mapping gives names to your own functions `(data, rng) -> (lower, upper)`; its values
-        may be names of built-in methods too. A function may also give several intervals at once,
-        as a mapping: their names become the methods'.
+        Built-in methods by name: a family of curves ("logistic", "beta", ...) for the posterior
+        that `bayescal.fit` gives, "average" for that of `bayescal.compare`. For the true
+        calibration error alone also "ladder" for the average and each of its families from one
+        fit of each; "ece", "debiased" and "smooth" for the percentile and the basic bootstrap of
+        an estimator ("ece_percentile" and "ece_basic" for one of them); "bins_beta11"; and
+        "logistic_ici" and "rcs_ici", simulated.
+        A mapping gives names to your own functions `(data, rng)`, which return a
+        `CalibrationPosterior`, or an interval `(lower, upper)` of a single target; its values may
+        be names of built-in methods too. A function may also give several intervals at once, as
+        a mapping: their names become the methods'.
     runs : int
         Data sets of each truth and size.
     ci_prob : float in (0, 1)
         Probability of the intervals. Your own functions are taken to aim at it too.
-    target : {"tce"}
-        What the intervals are for: the population's true calibration error.
+    target : str or sequence of str
+        What the intervals are for; all of it is read from the same fits. Any name in
+        `bayescal.functionals.FUNCTIONALS`; "tce_2" for the true calibration error of that order;
+        "curve" for the curve at the 10, 30, 50, 70 and 90 % quantiles of the population's scores,
+        or "curve@25%" for one of your choice; "net_benefit@0.2" for the net benefit at that
+        threshold.
     random_state : int or numpy.random.Generator, optional
     n_jobs : int
         Processes to work in. Results do not depend on it.
@@ -87,14 +94,16 @@ def coverage(
         Whether to show a progress bar on stderr; by default when that is a terminal.
     path : str or path-like, optional
         Folder for finished batches. A later call finds those it needs, so that a run can be
-        interrupted, lengthened, or given more truths, sizes and methods. A function of your own
-        is known there by its name: give it another when it changes.
+        interrupted, lengthened, or given more truths, sizes and methods; another `target` is
+        another run. A function of your own is known there by its name: give it another when it
+        changes.
 
     Returns
     -------
     xarray.Dataset
-        `lower` and `upper` with dims (truth, size, run, method), and the coordinate `tce_true`
-        with dim truth.
+        `lower` and `upper` with dims (truth, size, run, method, target), and `true_value` with
+        dims (truth, size, run, target): the population value, which is the same in every run, but
+        for "emax" the largest error over the scores of that run.
 
     Raises
     ------
@@ -114,29 +123,31 @@ def coverage(
     """
     import xarray as xr
 
-    check_choice(target, ("tce",), "target")
     level, seed = as_level(ci_prob), as_seed(random_state)
+    targets = as_targets(target)
+    measured = _distinct([item.name for item in targets], "target")
     populations = [truth(item) if isinstance(item, str) else item for item in truths]
     names = _distinct([population.name for population in populations], "truths")
     counts = _distinct([as_count(size, "sizes") for size in sizes], "sizes")
-    chosen = _as_methods(methods, level)
+    chosen = _as_methods(methods, level, measured)
     parts = spans(as_count(runs, "runs"), BATCH)
-    exact = [population.tce() for population in populations]
+    read = partial(_batch_of_intervals, targets, level, seed)
     batches = [
         Batch(
-            partial(_batch_of_intervals, population, size, name, method, seed, part),
+            partial(read, population, size, name, method, part),
             len(part),
             {
                 "what": "coverage",
-                "truth": [population.name, population.description, value],
+                "truth": [population.name, population.description, population.tce()],
                 "size": size,
                 "method": name,
+                "target": measured,
                 "ci_prob": level,
                 "seed": seed,
                 "span": [part.start, part.stop],
             },
         )
-        for population, value in zip(populations, exact, strict=True)
+        for population in populations
         for size in counts
         for name, method in chosen.items()
         for part in parts
@@ -144,27 +155,36 @@ def coverage(
     results = run_batches(batches, "Coverage", n_jobs=n_jobs, progress=progress, path=path)
     first = results[: len(chosen) * len(parts) : len(parts)]
     made = _distinct([str(name) for result in first for name in result["method"]], "methods")
-    shape = (len(names), len(counts), len(made), runs)
-    ends = {end: _in_order(results, end, len(parts)).reshape(shape) for end in ("lower", "upper")}
-    found = xr.Dataset(
-        {end: (("truth", "size", "method", "run"), values) for end, values in ends.items()},
+    cells = (len(names), len(counts))
+    ends = {
+        end: np.concatenate(_joined(results, end, len(parts), axis=1)).reshape(
+            *cells, len(made), runs, len(targets)
+        )
+        for end in ("lower", "upper")
+    }
+    exact = _joined(results, "true_value", len(parts), axis=0)[:: len(chosen)]
+    dataset = xr.Dataset(
+        {end: (("truth", "size", "method", "run", "target"), ends[end]) for end in ends}
+        | {
+            "true_value": (
+                ("truth", "size", "run", "target"),
+                np.reshape(exact, (*cells, runs, len(targets))),
+            )
+        },
         {
             "truth": names,
             "size": counts,
             "method": made,
             "run": np.arange(runs),
-            "tce_true": ("truth", exact),
+            "target": measured,
         },
-        {
-            name: json.dumps(value)
-            for name, value in {"ci_prob": level, "target": target, "seed": seed}.items()
-        },
+        {name: json.dumps(value) for name, value in {"ci_prob": level, "seed": seed}.items()},
     )
-    return found.transpose("truth", "size", "run", "method")
+    return dataset.transpose("truth", "size", "run", "method", "target")
 
 
 def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
-    """How often intervals contained the truth, how wide they were, and their interval score.
+    """How often intervals contained the true value, how wide they were, and their interval score.
 
     Parameters
     ----------
@@ -174,10 +194,11 @@ def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Index: truth, size, method. Columns: `tce_true`, `runs`, `coverage` with its 99 %
-        Clopper-Pearson interval `coverage_lower` to `coverage_upper`, `mean_width`, and
-        `mean_interval_score`: width plus 2 / (1 - ci_prob) times the distance by which an
-        interval misses; lower is better. `attrs` hold `ci_prob`.
+        Index: truth, size, target, method. Columns: `true_value` (its mean over the runs), `runs`,
+        `coverage` with its 99 % Clopper-Pearson interval `coverage_lower` to `coverage_upper`,
+        `misses_below` and `misses_above`: the shares of intervals that lie below and above the
+        true value, `mean_width`, and `mean_interval_score`: width plus 2 / (1 - ci_prob) times
+        the distance by which an interval misses; lower is better. `attrs` hold `ci_prob`.
 
     Raises
     ------
@@ -199,89 +220,126 @@ def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if "lower" not in dataset or "tce_true" not in dataset.coords:
+    if not {"lower", "upper", "true_value"} <= set(map(str, dataset.data_vars)):
         raise InputError("dataset holds no intervals; pass what bayescal.validation.coverage gave.")
     level = float(json.loads(dataset.attrs["ci_prob"]))
-    runs = dataset.sizes["run"]
-    cells = dataset.transpose("truth", "size", "method", "run")
-    axes = [cells[dim].to_numpy().tolist() for dim in ("truth", "size", "method")]
-    exact = dict(zip(axes[0], cells["tce_true"].to_numpy().tolist(), strict=True))
-    lowers, uppers = (cells[end].to_numpy().reshape(-1, runs) for end in ("lower", "upper"))
-    keys = list(product(*axes))
-    rows = [
-        {"tce_true": exact[key[0]], "runs": runs} | _score(lower, upper, exact[key[0]], level)
-        for key, lower, upper in zip(keys, lowers, uppers, strict=True)
-    ]
-    index = pd.MultiIndex.from_tuples(keys, names=("truth", "size", "method"))
-    table = pd.DataFrame(rows, index=index)
+    dims = ("truth", "size", "target", "method")
+    axes = [dataset[dim].to_numpy().tolist() for dim in dims]
+    values = dataset["true_value"].broadcast_like(dataset["lower"])
+    lowers, uppers, exact = (
+        cells.transpose(*dims, "run").to_numpy().reshape(-1, dataset.sizes["run"])
+        for cells in (dataset["lower"], dataset["upper"], values)
+    )
+    rows = [_score(*cell, level) for cell in zip(lowers, uppers, exact, strict=True)]
+    table = pd.DataFrame(rows, index=pd.MultiIndex.from_product(axes, names=dims))
     table.attrs["ci_prob"] = level
     return table
 
 
-def interval_score(lower: Floats, upper: Floats, value: float, ci_prob: float) -> Floats:
+def interval_score(lower: Floats, upper: Floats, value: Floats | float, ci_prob: float) -> Floats:
     """Interval (Winkler) score: the width, and a penalty where `value` is missed."""
     missed = np.maximum(lower - value, 0) + np.maximum(value - upper, 0)
     return np.asarray(upper - lower + 2 / (1 - ci_prob) * missed)
 
 
-def _score(lower: Floats, upper: Floats, value: float, ci_prob: float) -> dict[str, float]:
+def _score(lower: Floats, upper: Floats, value: Floats, ci_prob: float) -> dict[str, float]:
     """One row of the coverage table."""
-    covered = int(((lower <= value) & (value <= upper)).sum())
-    low, high = _clopper_pearson(covered, lower.size)
+    below, above = int((upper < value).sum()), int((lower > value).sum())
+    runs = lower.size
+    low, high = _clopper_pearson(runs - below - above, runs)
     return {
-        "coverage": covered / lower.size,
+        "true_value": float(value.mean()),
+        "runs": runs,
+        "coverage": (runs - below - above) / runs,
         "coverage_lower": low,
         "coverage_upper": high,
+        "misses_below": below / runs,
+        "misses_above": above / runs,
         "mean_width": float((upper - lower).mean()),
         "mean_interval_score": float(interval_score(lower, upper, value, ci_prob).mean()),
     }
 
 
 def _batch_of_intervals(
-    population: Truth, size: int, name: str, method: Method, seed: int, span: range
+    targets: Sequence[Target],
+    ci_prob: float,
+    seed: int,
+    population: Truth,
+    size: int,
+    name: str,
+    method: Method,
+    span: range,
 ) -> Arrays:
     """Intervals of one method for a few data sets, which depend on truth, size and run alone."""
-    found: list[Mapping[str, Interval]] = []
+    made: list[Mapping[str, Sequence[Interval]]] = []
+    exact: list[list[float]] = []
     for run in span:
         cell = (population.name, size, run)
         data = CalibrationData(*population.sample(size, stream(seed, "data", *cell)))
-        intervals = method(data, stream(seed, "method", name, *cell))
-        found.append(intervals if isinstance(intervals, Mapping) else {name: intervals})
-    names = list(found[0])
-    ends = np.array([[intervals[key] for intervals in found] for key in names], dtype=np.float64)
-    return {"method": np.array(names), "lower": ends[..., 0], "upper": ends[..., 1]}
+        answer = method(data, stream(seed, "method", name, *cell))
+        made.append(_as_intervals(answer, name, targets, population, ci_prob))
+        exact.append([target.true_value(population, data) for target in targets])
+    names = list(made[0])
+    ends = np.array([[intervals[key] for intervals in made] for key in names], dtype=np.float64)
+    return {
+        "method": np.array(names),
+        "lower": ends[..., 0],
+        "upper": ends[..., 1],
+        "true_value": np.array(exact),
+    }
 
 
-def _in_order(results: Sequence[Arrays], end: str, parts: int) -> Floats:
-    """One end of every interval: batches of the same method side by side, its runs last."""
-    return np.concatenate(
-        [
-            np.concatenate([result[end] for result in results[start : start + parts]], axis=1)
-            for start in range(0, len(results), parts)
-        ]
-    )
+def _as_intervals(
+    answer: Made, name: str, targets: Sequence[Target], population: Truth, ci_prob: float
+) -> Mapping[str, Sequence[Interval]]:
+    """One interval a target, for each of the methods that an answer is for."""
+    if isinstance(answer, CalibrationPosterior):
+        return {name: read_intervals(answer, targets, population, ci_prob)}
+    if len(targets) > 1:
+        raise InputError(
+            f"methods: {name!r} gave an interval, and target names {len(targets)} numbers. Return "
+            "a CalibrationPosterior, from which each of them is read, or ask for one target."
+        )
+    if isinstance(answer, Mapping):
+        return {key: [interval] for key, interval in answer.items()}
+    return {name: [answer]}
+
+
+def _joined(results: Sequence[Arrays], name: str, parts: int, axis: int) -> list[Floats]:
+    """An array of each truth, size and method, its batches of runs side by side."""
+    return [
+        np.concatenate([result[name] for result in results[start : start + parts]], axis=axis)
+        for start in range(0, len(results), parts)
+    ]
 
 
 def _as_methods(
-    methods: Sequence[str] | Mapping[str, str | Method], level: float
+    methods: Sequence[str] | Mapping[str, str | Method], ci_prob: float, measured: Sequence[str]
 ) -> dict[str, Method]:
     if not isinstance(methods, Mapping):
         methods = {name: name for name in _distinct(list(methods), "methods")}
     if not methods:
         raise InputError("methods is empty: name at least one.")
-    return {str(name): _as_method(method, level) for name, method in methods.items()}
+    return {str(name): _as_method(method, ci_prob, measured) for name, method in methods.items()}
 
 
-def _as_method(method: str | Method, level: float) -> Method:
+def _as_method(method: str | Method, ci_prob: float, measured: Sequence[str]) -> Method:
     if callable(method):
         return method
-    return partial(_built_in, check_choice(method, METHODS, "methods"), level)
+    if check_choice(method, POSTERIORS | INTERVALS, "methods") in POSTERIORS:
+        return POSTERIORS[method]
+    if list(measured) != ["tce"]:
+        raise InputError(
+            f"methods: {method!r} gives intervals of 'tce' alone, and target is "
+            f"{', '.join(measured)}. Leave it out, or ask for target='tce'."
+        )
+    return partial(_tce_interval, method, ci_prob)
 
 
-def _built_in(
+def _tce_interval(
     name: str, ci_prob: float, data: CalibrationData, rng: np.random.Generator
-) -> Intervals:
-    return METHODS[name](data, rng, ci_prob)
+) -> Made:
+    return INTERVALS[name](data, rng, ci_prob)
 
 
 def _distinct(items: list[Item], name: str) -> list[Item]:

@@ -1,11 +1,13 @@
-"""Interval methods for the true calibration error: our posteriors, and what others would do.
+"""Methods for coverage: our posteriors, and intervals of the true calibration error by others.
 
-Each takes a table, a generator and the level, and gives the two ends of an interval. To add one,
-write it and add its line to the registry at the foot of the file.
+A posterior is read for whatever is asked of it. Anything else takes a table, a generator and the
+level, and gives the two ends of an interval of TCE. To add one, write it and add its line to the
+registries at the foot of the file.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -15,20 +17,17 @@ from numpy.typing import NDArray
 
 from bayescal._validate import Floats
 from bayescal.comparison.ladder import AVERAGED, compare
-from bayescal.curves import CURVES, Curve, as_curve
+from bayescal.curves import CURVES, Curve
 from bayescal.data import CalibrationData
-from bayescal.errors import InputError
+from bayescal.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.estimators import estimator_interval, ici_interval
-from bayescal.functionals import CurveDraws, tce
-from bayescal.inference.importance import sample_importance
-from bayescal.population import draw_population
-from bayescal.priors import Prior, as_prior
-from bayescal.settings import Settings
+from bayescal.inference.fit import fit
+from bayescal.posterior import CalibrationPosterior
+from bayescal.priors import Prior
 from bayescal.validation._ladder import ladder_intervals
+from bayescal.validation._targets import Interval, equal_tailed
 
-__all__ = ["METHODS", "Interval", "posterior_interval"]
-
-Interval = tuple[float, float]
+__all__ = ["INTERVALS", "POSTERIORS", "average", "family"]
 
 DRAWS = 4000
 RESAMPLES = 500
@@ -36,38 +35,28 @@ SIMULATIONS = 1000
 BINS = 10
 
 
-def posterior_interval(
+def family(
     data: CalibrationData,
     rng: np.random.Generator,
-    ci_prob: float,
     *,
     curve: str | Curve,
     prior: str | Prior | Mapping[str, Any] = "neutral",
-) -> Interval:
-    """Equal-tailed interval of TCE: what `bayescal.fit(...).tce()` gives, without the tree.
+) -> CalibrationPosterior:
+    """Posterior of one family, as `bayescal.fit` gives it.
 
     Always by the importance engine, so that thousands of data sets stay affordable.
     """
-    settings = Settings.at_fit(data, as_curve(curve), as_prior(prior), random_state=rng)
-    u = sample_importance(settings, data, DRAWS).draws
-    score = settings.edges.inside(data.score)
-    trials = data.trials * data.weight_scale
-    blocks = draw_population("bootstrap", score, trials, DRAWS, settings.rng("population"))
-    errors = [
-        tce(
-            CurveDraws(
-                settings.curve.probability(u[part], population.score, settings.frame), population
-            )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        warnings.simplefilter("ignore", EdgeWarning)
+        return fit(
+            data, curve=curve, prior=prior, engine="importance", draws=DRAWS, random_state=rng
         )
-        for part, population in blocks
-    ]
-    return _equal_tailed(np.concatenate(errors), ci_prob)
 
 
-def average_interval(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
-    """Hull interval of the averaged posterior, at `bayescal.compare`'s default weights."""
-    found = compare(data, curves=AVERAGED, draws=DRAWS, random_state=rng)
-    return found.posterior.interval("tce", ci_prob)
+def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPosterior:
+    """Averaged posterior, at `bayescal.compare`'s default weights."""
+    return compare(data, curves=AVERAGED, draws=DRAWS, random_state=rng).posterior
 
 
 def bootstrap(
@@ -131,7 +120,7 @@ def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float)
     filled = trials > 0
     trials, hits, expected = trials[filled], hits[filled], expected[filled]
     rate = rng.beta(1 + hits, 1 + trials - hits, (DRAWS, trials.size))
-    return _equal_tailed(np.abs(rate - expected / trials) @ trials / data.n, ci_prob)
+    return equal_tailed(np.abs(rate - expected / trials) @ trials / data.n, ci_prob)
 
 
 def simulated_ici(
@@ -163,20 +152,22 @@ def _equal_mass_bins(trials: Floats) -> NDArray[np.intp]:
     return np.asarray(np.minimum(BINS * share, BINS - 1), dtype=np.intp)
 
 
-def _equal_tailed(values: Floats, ci_prob: float) -> Interval:
-    lower, upper = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return float(lower), float(upper)
-
-
 def _clip(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-Maker = Callable[[CalibrationData, np.random.Generator, float], Interval | dict[str, Interval]]
+PosteriorMaker = Callable[[CalibrationData, np.random.Generator], CalibrationPosterior]
+IntervalMaker = Callable[
+    [CalibrationData, np.random.Generator, float], Interval | dict[str, Interval]
+]
 
-METHODS: dict[str, Maker] = {
-    **{name: partial(posterior_interval, curve=name) for name in CURVES},
-    "average": average_interval,
+POSTERIORS: dict[str, PosteriorMaker] = {
+    **{name: partial(family, curve=name) for name in CURVES},
+    "average": average,
+}
+"""Posteriors by name; a family of curves stands for its posterior under the neutral prior."""
+
+INTERVALS: dict[str, IntervalMaker] = {
     "ladder": ladder_intervals,
     "ece_percentile": ece_percentile,
     "ece_basic": ece_basic,
@@ -187,4 +178,4 @@ METHODS: dict[str, Maker] = {
     "logistic_ici": partial(simulated_ici, smoother="logistic"),
     "rcs_ici": partial(simulated_ici, smoother="rcs"),
 }
-"""The methods by name; a family of curves stands for its posterior under the neutral prior."""
+"""Methods by name that give intervals of TCE alone."""
