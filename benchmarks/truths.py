@@ -2,9 +2,9 @@
 
 The spline, its priors and the weights of the average were settled on `DEVELOPMENT` alone. `SECOND`
 was held out then; it showed that the lower end of the interval was too high for curves that follow
-the diagonal over a wide range. `HELD_OUT` judged the remedy of that time, and later ones were chosen
-on it too. Curves and score laws of `UNSEEN` were written down after the readings of distances were
-settled, and before any method was run on them.
+the diagonal over a wide range. `HELD_OUT` judged the remedy of that time, and later ones were
+chosen on it too. Curves and score laws of `UNSEEN` were written down after the readings of
+distances were settled, and before any method was run on them.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ UNSEEN = (
     ),
     Truth(
         "two wards",
-        "g = w expit(x + .8) + (1 - w) expit(x - .5), w = expit(2 x), x = logit s ~ Normal(-.3, 1.4)",
+        "g = w expit(x + .8) + (1 - w) expit(x - .5), w = expit(2 x), logit s ~ Normal(-.3, 1.4)",
         LogitNormalScores(-0.3, 1.4),
         on_log_odds(
             lambda x: logit(expit(2 * x) * expit(x + 0.8) + expit(-2 * x) * expit(x - 0.5))
