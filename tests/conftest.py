@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-os.environ["MPLBACKEND"] = "Agg"  # inherited by subprocesses; matplotlib itself is not loaded here
+# Inherited by subprocesses; neither matplotlib nor NumPy is loaded here.
+os.environ["MPLBACKEND"] = "Agg"
+if "PYTEST_XDIST_WORKER" in os.environ:  # there is a worker for each core
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)

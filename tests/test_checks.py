@@ -34,6 +34,7 @@ def result(post: bc.CalibrationPosterior) -> Consistency:
 # What it says
 
 
+@pytest.mark.slow
 def test_tails_under_calibration_are_uniform_for_calibrated_models() -> None:
     # Signed, since a floored estimate is often exactly zero.
     ways: dict[str, dict[str, Any]] = {"ece": {}, "debiased_ece": {"signed": True}}

@@ -200,6 +200,7 @@ def test_intervals_contain_the_estimate_and_narrow_with_the_data() -> None:
         assert wald[1] - wald[0] < 0.1 * (upper - lower)
 
 
+@pytest.mark.slow
 def test_intervals_cover() -> None:
     rng = np.random.default_rng(2)
     scores = rng.beta(2, 4, 150)

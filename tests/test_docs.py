@@ -49,6 +49,7 @@ def name_of(path: Path) -> str:
 WITH_EXAMPLES = [path for path in pages() if list(steps_of(path.read_text("utf-8")))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=name_of)
 def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -41,6 +41,7 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "curve"), [*((name, "beta") for name in SETS), ("oracle A", "spline")]
 )
@@ -68,6 +69,7 @@ def test_importance_agrees_with_nuts(name, curve, shared_data):
             assert abs(value - expected) < allowed, f"{quantity} {statistic}"
 
 
+@pytest.mark.slow
 def test_auto_visibly_hands_over_to_nuts(monkeypatch):
     monkeypatch.setattr(fit_module, "BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
@@ -96,6 +98,7 @@ def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
         assert np.isfinite(log_density(point))
 
 
+@pytest.mark.slow
 def test_the_model_simulates_outcomes_from_its_prior():
     import pymc as pm
 
@@ -107,6 +110,7 @@ def test_the_model_simulates_outcomes_from_its_prior():
     assert hits.shape == (1, 20, 60)
 
 
+@pytest.mark.slow
 def test_sampling_weights_reach_nuts_as_effective_cases():
     y, s = bc.simulate.sample("clinical-middle-shifted", 80, random_state=5)
     weights = np.random.default_rng(0).uniform(0.5, 2, 80)
@@ -116,6 +120,7 @@ def test_sampling_weights_reach_nuts_as_effective_cases():
     assert float(fast.tce().mean()) == pytest.approx(float(slow.tce().mean()), abs=0.004)
 
 
+@pytest.mark.slow
 def test_the_model_and_the_fast_density_are_one_definition():
     from bayescal.inference.importance import CurveDensity
     from bayescal.settings import Settings
@@ -131,7 +136,8 @@ def test_the_model_and_the_fast_density_are_one_definition():
             density = CurveDensity(settings, data)
             u = np.linspace(-0.7, 0.4, settings.curve.size)
             point = dict(zip(settings.curve.coordinates, u, strict=True))
-            assert model.compile_logp()(point) == pytest.approx(density(u[None])[0])
+            log_density = model.compile_logp(mode="FAST_COMPILE")
+            assert log_density(point) == pytest.approx(density(u[None])[0])
 
 
 def test_nuts_on_identity_has_nothing_to_sample():

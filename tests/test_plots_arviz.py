@@ -24,6 +24,7 @@ def trees(cmp) -> dict[str, xr.DataTree]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["one family", "average"])
 @pytest.mark.parametrize("backend", ["matplotlib", "none"])
 @pytest.mark.parametrize("figure", ["plot_dist", "plot_forest", "plot_rank"])

@@ -79,6 +79,7 @@ def test_large_tables_keep_the_likelihood_out_of_the_tree():
     assert tree["observed_data"]["hits"].sum() == y.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:The inplace keyword:FutureWarning")
 def test_arviz_stats_work_on_the_tree_as_it_stands(post, data):
@@ -106,6 +107,7 @@ def _elpd_by_refitting(data):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "figure", ["plot_dist", "plot_trace", "plot_rank", "plot_ppc_pava", "plot_prior_posterior"]
 )

@@ -304,6 +304,7 @@ def test_groups_and_both_priors_are_shown(rare_page, off_page) -> None:
     assert "data-prior=" not in off_page.split("<script>")[0]
 
 
+@pytest.mark.slow
 def test_it_repeats_itself(off, off_page) -> None:
     assert report.render(off) == off_page
     again = bc.assess(*data("clinical-middle-overconfident", 500), random_state=1)
