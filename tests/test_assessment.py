@@ -225,6 +225,8 @@ def test_a_note_says_how_weights_are_read() -> None:
         a = bc.assess(y_true, y_prob, sample_weight=weights, weight_type=weight_type, **CHEAP)
         assert [text for text in a.notes if "the weights" in text and words in text]
         assert a.to_dict()["settings"]["weight_type"] == weight_type
+        size = "1,200 cases with " if weight_type == "counts" else "weights worth 69.2 cases, "
+        assert size in a.describe()
     unweighted = bc.assess(y_true, y_prob, **CHEAP)
     assert not any("weights" in text for text in unweighted.notes)
 

@@ -441,6 +441,22 @@ def test_weights_that_can_be_either_are_asked_about(run, tmp_path, sampled, comm
         assert sentence in " ".join(result.out.split())
 
 
+def test_the_scale_of_sampling_weights_changes_no_recalibration(run, sampled, tmp_path) -> None:
+    frame = pd.read_csv(sampled)
+    frame["p"] = frame["p"].round(1).clip(0.05, 0.95)
+    written_to = []
+    for factor in (1, 0.5):
+        path, output = tmp_path / f"in{factor}.csv", tmp_path / f"out{factor}.csv"
+        frame.assign(w=factor * frame["w"]).to_csv(path, index=False)
+        options = ("--score", "p", "--weight", "w", "--weight-type", "sampling", "--seed", 1)
+        assert run("recalibrate", path, *options, "--output", output).code == 0
+        written_to.append(pd.read_csv(output).drop(columns="w"))
+    pd.testing.assert_frame_equal(*written_to, check_exact=True)
+    fitted = bc.recalibrate.BayesianRecalibrator(weight_type="sampling", random_state=1)
+    fitted.fit(frame["p"], frame["y"], frame["w"])
+    np.testing.assert_allclose(written_to[0]["p_recalibrated"], fitted.transform(frame["p"]))
+
+
 def test_the_record_says_what_the_weights_were(run, tmp_path, sampled) -> None:
     record = tmp_path / "out.json"
     options = ("--score", "p", *ONE, "--weight", "w", "--json", record)

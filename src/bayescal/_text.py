@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["chance", "count", "decimals", "interval", "percent", "plain", "rounded", "shortened"]
+__all__ = [
+    "cases_and_events",
+    "chance",
+    "count",
+    "decimals",
+    "interval",
+    "percent",
+    "plain",
+    "rounded",
+    "shortened",
+]
 
 LONGEST = 60
 
@@ -39,6 +49,28 @@ def count(number: float, noun: str = "") -> str:
     shown = f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
     plural = "" if number == 1 else "s"
     return f"{shown} {noun}{plural}" if noun else shown
+
+
+def cases_and_events(n: float, events: float, effective: float, joint: str = ", ") -> str:
+    """How many cases and events there are; of sampling weights, what they are worth.
+
+    Parameters
+    ----------
+    n, events : float
+        Sums of the weights, of all cases and of those with the event.
+    effective : float
+        Cases that the likelihood counts: `n`, or Kish's effective size of sampling weights.
+    joint : str
+        What stands between cases and events.
+
+    Returns
+    -------
+    str
+    """
+    rate = f"{100 * events / n:.3g} %"
+    if effective == n:
+        return f"{count(n, 'case')}{joint}{count(events, 'event')} ({rate})"
+    return f"sampling weights worth {effective:,.1f} cases, {rate} of them with the event"
 
 
 def chance(probability: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from bayescal._text import count, percent, shortened
+from bayescal._text import cases_and_events, count, percent, shortened
 from bayescal.assessment._words import directions, exactness, headline, numbers
 from bayescal.functionals import FUNCTIONALS
 
@@ -32,8 +32,7 @@ def as_text(a: Assessment) -> str:
 
 def _summary(a: Assessment) -> Iterator[str]:
     data = a.posterior.data
-    rate = f"{100 * data.events / data.n:.3g} %"
-    yield f"{count(data.n, 'case')}, {count(data.events, 'event')} ({rate})"
+    yield cases_and_events(data.n, data.events, data.effective_size)
     yield ""
     yield from wrap(headline(a), WIDTH)
     yield from wrap(directions(a.table, data), WIDTH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayescal._text import chance, count, decimals, percent, rounded
+from bayescal._text import cases_and_events, chance, decimals, percent, rounded
 from bayescal.assessment._references import REFERENCES, cited
 from bayescal.assessment._risk import mean_score, observed_expected
 
@@ -149,9 +149,8 @@ def results(a: Assessment) -> str:
     """What was found, with the numbers that TRIPOD+AI asks for."""
     data, table = a.posterior.data, a.table
     said = [
-        f"Among {count(data.n, 'case')} with {count(data.events, 'event')} "
-        f"({100 * data.events / data.n:.3g} %), the mean predicted probability was "
-        f"{mean_score(data):#.3g}.",
+        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
+        f"predicted probability was {mean_score(data):#.3g}.",
         headline(a),
         exactness(a),
         "The ratio of observed to expected events was "

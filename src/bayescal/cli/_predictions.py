@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from bayescal._text import shortened
-from bayescal.cli._cases import read_cases, with_weight_type
+from bayescal.cli._cases import Cases, read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._read import open_source
 from bayescal.cli._terminal import say, working
@@ -32,8 +32,8 @@ class Predictions(NamedTuple):
     dropped, rows : int
         Rows left out, and rows in all.
     path : Path
-    weights : str or None
-        How the weights are read.
+    cases : Cases
+        The rows that were kept, one by one.
     """
 
     data: CalibrationData
@@ -42,7 +42,7 @@ class Predictions(NamedTuple):
     dropped: int
     rows: int
     path: Path
-    weights: str | None = None
+    cases: Cases
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -55,8 +55,8 @@ class Predictions(NamedTuple):
         )
         if self.dropped:
             say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
-        if self.weights is not None:
-            say(console, self.weights)
+        if self.cases.weight is not None:
+            say(console, self.cases.about_weights())
 
     @property
     def source(self) -> dict[str, Any]:
@@ -112,5 +112,4 @@ def read_predictions(
         data = CalibrationData(
             cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
         )
-    weights = None if cases.weight is None else cases.about_weights()
-    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, weights)
+    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, cases)

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from bayescal._text import count, percent
+from bayescal._text import cases_and_events, percent
 from bayescal.assessment._words import numbers
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
 def describe_cases(data: CalibrationData) -> str:
     """How many cases and events there are, and what was predicted of them."""
     mean = float(data.trials @ data.score / data.n)
-    return (
-        f"{count(data.n, 'case')}, {count(data.events, 'event')} "
-        f"({100 * data.events / data.n:.3g} %); mean score {mean:#.3g}"
-    )
+    return f"{cases_and_events(data.n, data.events, data.effective_size)}; mean score {mean:#.3g}"
 
 
 def describe_error(summary: pd.DataFrame, p: float = 1) -> str:

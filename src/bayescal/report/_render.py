@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from bayescal._text import chance, count, percent, plain, shortened
+from bayescal._text import cases_and_events, chance, percent, plain, shortened
 from bayescal.assessment._references import REFERENCES, cited
 from bayescal.assessment._risk import mean_score
 from bayescal.assessment._words import in_the_data, meaning, methods, numbers
@@ -144,8 +144,8 @@ def _content(a: Assessment, source: Mapping[str, object]) -> dict[str, Any]:
 def _population(a: Assessment) -> str:
     data = a.posterior.data
     return (
-        f"{count(data.n, 'case')}, {count(data.events, 'event')} "
-        f"({100 * data.events / data.n:.3g} %); mean predicted probability {mean_score(data):#.3g}"
+        f"{cases_and_events(data.n, data.events, data.effective_size)}; "
+        f"mean predicted probability {mean_score(data):#.3g}"
     )
 
 
