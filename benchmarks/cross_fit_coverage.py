@@ -79,11 +79,12 @@ def procedure(name, kind, n):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     parts = spans(options.runs, 20)
-    cells = [(name, kind, n) for name in TRUTHS for kind in MAPS for n in SIZES]
+    cells = [(name, kind, n) for name in TRUTHS for kind in MAPS for n in options.sizes]
     batches = [
         Batch(
             partial(batch, *cell, part),
