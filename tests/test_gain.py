@@ -335,6 +335,8 @@ def test_repeats_are_no_further_data(patients) -> None:
     )
     pd.testing.assert_frame_equal(once, ten, check_exact=False, rtol=1e-9)
     assert "10 repeats: about the procedure" in ten.attrs["evidence"]
+    single = bc.recalibration_gain(y, s, mapped(s)[None], draws=200, random_state=2)
+    assert "cross-fitted, 1 repeat: about the procedure" in single.evidence
 
 
 def test_whole_weights_are_repeats(patients) -> None:

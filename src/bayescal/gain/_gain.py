@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._text import count
 from bayescal._validate import Floats, as_draws, as_level, check_choice
 from bayescal.comparison.ladder import compare
 from bayescal.data import CalibrationData
@@ -108,8 +109,8 @@ def recalibration_gain(
     By the curve, eta is the average of `logistic`, `beta` and `spline`; that either side is
     exactly calibrated has no part in it, and stands beside it as `prob_calibrated`. Where a side
     is calibrated, every draw still has a distance from it, so that the draws of the fall in TCE
-    lie too far from that side: their equal-tailed interval alone covered .40 to .60 of gains that
-    calibrate exactly. The lower end of its interval therefore takes the distance before as
+    lie too far from that side: their equal-tailed interval alone covered about half of the gains
+    that calibrate exactly. The lower end of its interval therefore takes the distance before as
     max(0, E_w[phi (eta - s)]), with phi the side of s that the curve is on with probability 0.9
     and 0 if there is none; the upper end does so with the distance after; and neither goes
     beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs).
@@ -169,7 +170,7 @@ def recalibration_gain(
         posterior,
         triples,
         route="curve" if by_map else "paired",
-        evidence=_evidence(triples.after.shape[0], bool(in_sample), detected),
+        evidence=_evidence(_repeats(after), bool(in_sample), detected),
         in_sample=bool(in_sample) or detected is not None,
         thresholds=tuple(levels),
         prior=chosen,
@@ -363,14 +364,20 @@ class RecalibrationGain:
         return found.prob_calibrated
 
 
+def _repeats(after: Any) -> int:
+    """Rows of a cross-fit; 0 when `after` is one prediction for each patient."""
+    shape = np.shape(after)
+    return shape[0] if len(shape) == 2 and shape[1] != 1 else 0
+
+
 def _evidence(repeats: int, in_sample: bool, detected: str | None) -> str:
     """On which patients the gain was seen."""
     if detected:
         return f"in-sample (detected: {detected}), so it looks too good"
     if in_sample:
         return "in-sample: the map was fitted to these patients, so it looks too good"
-    if repeats > 1:
-        return f"cross-fitted, {repeats} repeats: {CROSS_FITTED}"
+    if repeats:
+        return f"cross-fitted, {count(repeats, 'repeat')}: {CROSS_FITTED}"
     return "patients assumed not seen by the map"
 
 

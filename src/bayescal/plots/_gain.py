@@ -77,7 +77,7 @@ def gain(
             "Pass what bayescal.recalibration_gain returns."
         )
     lower, upper = result.interval(measure, ci_prob)
-    estimate = float(result.summary(ci_prob, parts=True).loc[measure, "estimate"])
+    estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
     axes = _style.new_axes(5, 3.2) if ax is None else ax
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
