@@ -1,8 +1,8 @@
 """Coverage, width and power of 95 % intervals of what a recalibration gained.
 
-Run `python benchmarks/gain_coverage.py --runs 1000`. Maps are fixed, and the true gains known by
+Run `python benchmarks/gain_coverage.py --runs 100`. Maps are fixed, and the true gains known by
 quadrature; the outcomes are new in every run. Beside `recalibration_gain` by its two routes stand
-the paired t interval and the paired percentile bootstrap, for the two scores.
+the paired t interval and the paired percentile bootstrap, for the scores and the net benefit.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from bayescal.validation import coverage_table
 from bayescal.validation._batches import Batch, run_batches, spans, stream
 
 RESULTS = Path(__file__).parent / "results"
-SIZES = (100, 200, 500, 1000)
-MEASURES = ("brier", "log_score", "tce")
+SIZES = (100, 200, 500)
+THRESHOLDS = (0.2, 0.4)
+MEASURES = ("brier", "log_score", "tce", *(f"net_benefit@{t:g}" for t in THRESHOLDS))
 RESAMPLES = 500
 SEED = 411
-PAIRED_EVERY = 10  # the paired route is slower, and gets a tenth of the runs
+PAIRED_EVERY = 4  # the paired route is slower, and gets a quarter of the runs
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,14 @@ class Scenario:
             "brier": float(np.mean((eta - s) ** 2 - (eta - after) ** 2)),
             "log_score": float(np.mean(log)),
             "tce": float(np.mean(abs(eta - s)) - np.mean(abs(eta - after))),
+            **{f"net_benefit@{t:g}": float(benefits(eta, s, after, t).mean()) for t in THRESHOLDS},
         }
+
+
+def benefits(events, before, after, threshold):
+    """Net benefit of treating by `after` rather than `before`, case by case."""
+    worth = events - (1 - events) * threshold / (1 - threshold)
+    return worth * ((after >= threshold).astype(float) - (before >= threshold))
 
 
 def shrink(slope, shift=0.0):
@@ -82,6 +90,7 @@ SCENARIOS = (
     Scenario("over-confident, mended", RISKS, shrink(0.6), shrink(0.6)),
     Scenario("shifted, half mended", RISKS, shrink(1, 0.6), shrink(1, 0.4)),
     Scenario("calibrated, spoilt", RISKS, same, shrink(0.75, 0.15)),
+    Scenario("calibrated, hardly changed", RISKS, same, shrink(1, 0.05)),
     Scenario("shifted, overshot: no gain", RISKS, shrink(1, 0.35), overshoot()),
     Scenario(
         "sine, line fitted",
@@ -96,11 +105,14 @@ def intervals(y, s, after, seed, routes):
     """Each method's interval of each measure."""
     found = {}
     for route in routes:
-        gain = bc.recalibration_gain(y, s, after, route=route, draws=1000, random_state=seed)
+        gain = bc.recalibration_gain(
+            y, s, after, thresholds=THRESHOLDS, route=route, draws=1000, random_state=seed
+        )
         found |= {(route, name): gain.interval(name) for name in MEASURES}
     each = {
         "brier": (s - y) ** 2 - (after - y) ** 2,
         "log_score": y * np.log(after / s) + (1 - y) * np.log((1 - after) / (1 - s)),
+        **{f"net_benefit@{t:g}": benefits(y, s, after, t) for t in THRESHOLDS},
     }
     rng = np.random.default_rng(seed)
     weight = rng.multinomial(y.size, np.full(y.size, 1 / y.size), RESAMPLES) / y.size
@@ -145,18 +157,24 @@ def table_row(name, n, method, gain, low, high):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    parts = spans(options.runs, 50)
+    parts = spans(options.runs, 20)
     cells = [(scenario, n) for scenario in SCENARIOS for n in options.sizes]
     batches = [
         Batch(
             partial(batch, scenario, n, part),
             len(part),
-            {"what": "gain", "name": scenario.name, "n": n, "span": [part.start, part.stop]},
+            {
+                "what": "gain",
+                "measures": MEASURES,
+                "name": scenario.name,
+                "n": n,
+                "span": [part.start, part.stop],
+            },
         )
         for scenario, n in cells
         for part in parts

@@ -770,7 +770,12 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     assert f"improves with probability {found.prob_improved:.2f}" in " ".join(said.out.split())
     assert "Rise in net benefit at 0.1" in said.out
     assert "refinement" not in said.out  # a rising map merges nothing
-    assert "that the map has not seen" in said.out
+    assert "assumed not seen by the map; else --in-sample" in said.out
+    assert not numbers["in_sample"]
+    assert numbers["prob_calibrated"] == pytest.approx(found.prob_calibrated)
+    exact = found.prob_calibrated
+    assert f"{exact['before']:.2f} before, {exact['after']:.2f} after" in said.out
+    assert numbers["gains"]["tce"]["estimate"] == found.summary().loc["tce", "estimate"]
 
 
 def test_gain_in_sample_says_so(run, two) -> None:
@@ -778,6 +783,45 @@ def test_gain_in_sample_says_so(run, two) -> None:
     said = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())
     assert "in-sample" in said
     assert "looks better on the patients that fitted it" in said
+
+
+def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -> None:
+    table, record = pd.read_csv(two), tmp_path / "gain.json"
+    table["p1"] = (
+        bc.recalibrate.LogisticRecalibrator().fit(table["p0"], table["y"]).transform(table["p0"])
+    )
+    table.to_csv(two, index=False)
+    options = ("--before", "p0", "--after", "p1", "--outcome", "y", "--json", record)
+    result = run("gain", two, *options, "--seed", 1)
+    assert result.err == ""
+    said = " ".join(result.out.split())
+    assert "in-sample (detected: the score equations" in said
+    assert "looks better on the patients that fitted it" in said
+    assert "else --in-sample" not in said
+    assert json.loads(record.read_text())["in_sample"]
+
+
+def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> None:
+    record = tmp_path / "gain.json"
+    options = ("--outcome", "y", "--score", "p0", "--method", "intercept", "--folds", 3)
+    result = run("gain", two, *options, "--seed", 2, "--json", record)
+    assert result.code == 0
+    said = " ".join(result.out.split())
+    assert "cross-fitted, 5 repeats" in said
+    assert "gain of the procedure" in said
+    assert "not of the one map fitted to all patients" in said
+    table, numbers = pd.read_csv(two), json.loads(record.read_text())
+    after = bc.cross_fit(
+        table["y"],
+        table["p0"],
+        bc.recalibrate.InterceptRecalibrator(),
+        folds=3,
+        random_state=2,
+    )
+    found = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
+    assert numbers["gains"]["brier"]["mean"] == pytest.approx(found.summary()["mean"]["brier"])
+    assert numbers["folds"] == 3
+    assert "procedure" in numbers["about"]
 
 
 def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
@@ -800,6 +844,11 @@ def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
         (("--before", "p0", "--after", "p0"), "name the same column"),
         (("--before", "p0", "--after", "p1", "--threshold", 1), "strictly between 0 and 1"),
         (("--before", "p0"), "--after"),
+        (("--before", "p0", "--after", "p1", "--method", "beta"), "go with --folds"),
+        (("--score", "p0", "--folds", 5, "--in-sample"), "do not go with it"),
+        (("--score", "p0", "--after", "p1", "--folds", 5), "do not go with it"),
+        (("--score", "p0", "--folds", 1), "folds must be a whole number"),
+        (("--score", "p0", "--folds", 5, "--method", "magic"), "method must be one of"),
     ],
 )
 def test_gain_says_no_in_one_line(run, two, options, about) -> None:
@@ -830,7 +879,7 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
     said = run("recalibrate", two, *options, "--seed", 1)
     assert said.code == 0
     assert "Recommended: " in said.out
-    assert "fitted to" not in said.out
+    assert "looks too good" not in said.out
     made = pd.read_csv(target)
     assert made["id"].to_list() == [7, 8, 9]
     assert (made["p0_lower"] < made["p0_recalibrated"]).all()
@@ -844,11 +893,34 @@ def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp
     said = run("recalibrate", two, *options)
     assert said.code == 0
     assert "the patients that the map was fitted to" in " ".join(said.out.split())
+    again = f"gain {two} --outcome y --score p0 --method logistic --folds 10"
+    assert again.replace(" ", "") in "".join(said.out.split())
     table = pd.read_csv(two)
     fitted = bc.recalibrate.LogisticRecalibrator().fit(table["p0"], table["y"])
     np.testing.assert_allclose(
         pd.read_csv(target)["p0_recalibrated"], fitted.transform(table["p0"])
     )
+
+
+def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> None:
+    """Of a map that leaves no trace in its predictions; also renamed, and in another order."""
+    own, target = tmp_path / "own.csv", tmp_path / "better.csv"
+    others = tmp_path / "others.csv"
+    y_true, before = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=9)
+    pd.DataFrame({"y": y_true, "p0": before}).to_csv(others, index=False)
+    fit = ("--outcome", "y", "--score", "p0", "--seed", 1)
+    judge = ("--outcome", "y", "--before", "p0", "--after", "p0_recalibrated", "--seed", 1)
+    assert run("recalibrate", two, *fit, "--output", own).code == 0
+    pd.read_csv(own).sample(frac=1, random_state=0).to_csv(tmp_path / "renamed.csv", index=False)
+    for name in ("own.csv", "renamed.csv"):
+        said = " ".join(run("gain", tmp_path / name, *judge).out.split())
+        assert "in-sample: the map was fitted to these patients" in said
+        assert "own.csv.bayescal.json says that" in said
+    assert run("recalibrate", two, *fit, "--apply-to", others, "--output", target).code == 0
+    said = " ".join(run("gain", target, *judge).out.split())
+    assert "assumed not seen by the map; else --in-sample" in said
+    (tmp_path / "bad.bayescal.json").write_text("[]")
+    assert run("gain", target, *judge).code == 0
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain._curve_route import by_curve
+from bayescal.gain._double_use import double_use
+from bayescal.gain._readings import Readings
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import PARTS, curve_terms
 from bayescal.gain._triples import as_triples
@@ -146,22 +149,182 @@ def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients) -> N
         np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-5)
 
 
-def test_atoms_widen_the_interval_of_tce_only(patients) -> None:
+@pytest.mark.parametrize("route", ["curve", "paired"])
+@pytest.mark.parametrize(
+    ("truth", "change"),
+    [
+        ("clinical-middle-calibrated", mapped),
+        ("clinical-middle-calibrated", lambda s: expit(logit(s) + 0.02)),
+        ("clinical-middle-overconfident", mapped),
+        ("clinical-middle-overconfident", lambda s: np.round(s, 1)),
+    ],
+)
+def test_an_interval_contains_its_estimate_and_its_draws(truth, change, route) -> None:
+    """At every level, whatever is calibrated; and narrower levels lie inside wider ones."""
+    y, s = bc.simulate.sample(truth, 250, random_state=3)
+    gain = bc.recalibration_gain(y, s, change(s), route=route, draws=400, random_state=0)
+    draws, before = gain.draws, None
+    for level in (0.5, 0.8, 0.95, 0.99):
+        tail = (1 - level) / 2
+        for name, row in gain.summary(level, parts=True).iterrows():
+            plain = np.quantile(draws[name], [tail, 1 - tail])
+            assert row["lower"] <= plain[0] + 1e-12
+            assert row["upper"] >= plain[1] - 1e-12
+            assert row["lower"] <= row["estimate"] <= row["upper"]
+            assert row["lower"] <= row["median"] <= row["upper"]
+        lower, upper = gain.interval("tce", level)
+        assert before is None or (lower <= before[0] and before[1] <= upper)
+        before = lower, upper
+
+
+def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
+    """Calibrated before, and hardly changed: nearly certain, and still not a point."""
+    y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
+    gain = bc.recalibration_gain(y, s, mapped(s), draws=400, random_state=0)
+    assert gain.prob_calibrated["before"] > 0.9 > 0.1 > gain.prob_calibrated["after"]
+    table = gain.summary()
+    assert (table["upper"] - table["lower"] > 1e-3).all()
+    assert np.unique(gain.draws["tce"]).size == 400
+
+
+def test_a_gain_that_calibrates_exactly_is_inside_the_interval_though_not_inside_the_draws() -> (
+    None
+):
+    """The draws fall short of it always, since none of them is exactly calibrated."""
+    law = bc.simulate.truth("clinical-middle-overconfident")
+    score = law.scores.quantiles(*(lambda t: (t, 1 - t))((np.arange(4000) + 0.5) / 4000))[0]
+    true = np.mean(np.abs(law.curve(score) - score))
+    inside, short = 0, 0
+    for run in range(20):
+        y, s = law.sample(200, random_state=run)
+        gain = bc.recalibration_gain(y, s, law.curve(s), draws=400, random_state=run)
+        lower, upper = gain.interval("tce")
+        inside += lower <= true <= upper
+        short += float(gain.draws["tce"].quantile(0.975)) < true
+    assert inside >= 17
+    assert short >= 5
+
+
+def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
     y, s = patients
-    after = mapped(s)
-    triples = as_triples(y, s, after, None, None)
-    posterior = by_curve(triples, (), as_prior("neutral"), 1000, 1)
-    probability = {name: share for name, (share, _) in posterior.atoms.items()}
-    assert probability["after"] > 0.5 > probability["before"]
-    gain = bc.recalibration_gain(y, s, after, draws=1000, random_state=1)
-    plain = np.quantile(posterior.draws["tce"], [0.025, 0.975])
-    lower, upper = gain.interval("tce")
-    assert lower <= plain[0] + 1e-12
-    assert upper >= plain[1] - 1e-12
-    assert upper - lower > np.ptp(plain) + 1e-3
-    np.testing.assert_allclose(
-        gain.interval("brier"), np.quantile(posterior.draws["brier"], [0.025, 0.975])
-    )
+    after = expit(logit(s) + 0.02)
+    lower, upper = bc.recalibration_gain(y, s, after, draws=400, random_state=0).interval("tce")
+    most = 1.2 * np.mean(np.abs(after - s))
+    assert -most < lower < 0 < upper < most
+
+
+def test_ends_are_read_off_their_own_draws() -> None:
+    grid = np.linspace(0, 1, 101)
+    free = Readings(grid - 1, grid, np.full(101, -np.inf), np.full(101, np.inf), 0.1)
+    assert free.interval(0.9) == pytest.approx((-0.95, 0.95), abs=0.011)
+    capped = free._replace(least=np.full(101, -0.3), most=np.full(101, 0.2))
+    assert capped.interval(0.9) == pytest.approx((-0.3, 0.2))
+
+
+@pytest.mark.parametrize("route", ["curve", "paired"])
+def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route) -> None:
+    y, s = patients
+    gain = bc.recalibration_gain(y, s, mapped(s), route=route, draws=200, random_state=1)
+    for side, score in (("before", s), ("after", mapped(s))):
+        alone = bc.compare(y, score, draws=1000, random_state=1).prob_calibrated
+        assert gain.prob_calibrated[side] == pytest.approx(alone, abs=0.01)
+    assert gain.summary().attrs["prob_calibrated"] == gain.prob_calibrated
+    assert f"{gain.prob_calibrated['after']:.3f} after" in repr(gain)
+
+
+# Double use
+
+FITTED = {
+    "logistic": bc.recalibrate.LogisticRecalibrator(),
+    "intercept": bc.recalibrate.InterceptRecalibrator(),
+    "temperature": bc.recalibrate.TemperatureRecalibrator(),
+    "beta": bc.recalibrate.BetaRecalibrator(),
+    "isotonic": bc.recalibrate.IsotonicRecalibrator(),
+    "histogram": bc.recalibrate.HistogramRecalibrator(),
+}
+
+
+class Sklearn:
+    """An estimator of scikit-learn on the log-odds, or on the scores."""
+
+    def __init__(self, estimator) -> None:
+        self.estimator = estimator
+
+    def fit(self, score, outcome):
+        self.estimator.fit(self._features(score), outcome)
+        return self
+
+    def transform(self, score):
+        features = self._features(score)
+        if hasattr(self.estimator, "predict_proba"):
+            return self.estimator.predict_proba(features)[:, 1]
+        return self.estimator.predict(features)
+
+    def _features(self, score):
+        return logit(score)[:, None] if hasattr(self.estimator, "predict_proba") else score
+
+
+FITTED["scikit-learn, logistic"] = Sklearn(LogisticRegression(C=np.inf))
+FITTED["scikit-learn, isotonic"] = Sklearn(IsotonicRegression(out_of_bounds="clip"))
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
+def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
+    y, s = bc.simulate.sample(truth, 400, random_state=5)
+    after = FITTED[name].fit(s, y).transform(s)
+    with pytest.warns(UserWarning, match="fitted to these very patients") as warned:
+        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
+    assert len(warned) == 1
+    assert gain.in_sample
+    assert gain.summary().attrs["in_sample"]
+    for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
+        assert "in-sample (detected: " in text
+    if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
+        assert double_use(as_triples(y, s, np.round(after, 7), None, None))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_other_patients_are_not_accused(name) -> None:
+    """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""
+    truth = bc.simulate.truth("clinical-middle-overconfident")
+    maps = []
+    for run in range(4):
+        y, s = truth.sample(200, random_state=run)
+        maps.append(FITTED[name].fit(s, y).transform)
+        for other in range(100):
+            y_new, s_new = truth.sample(200, random_state=1000 + 100 * run + other)
+            if other % 4 == 1:
+                s_new = np.clip(np.round(s_new, 2), 0.01, 0.99)
+            elif other % 4 == 2:
+                s_new = np.clip(np.round(s_new, 1), 0.1, 0.9)
+            after = maps[-1](s_new)
+            if other % 4 == 3:
+                after = np.round(after, 2)
+            assert double_use(as_triples(y_new, s_new, after, None, None)) is None
+
+
+def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
+    """Two groups told 1 in 10 and 3 in 10 have exactly so many events often enough."""
+    before = np.repeat([0.15, 0.35], 50)
+    after = np.repeat([0.1, 0.3], 50)
+    outcome = np.concatenate([np.arange(50) < 5, np.arange(50) < 15]).astype(float)
+    assert double_use(as_triples(outcome, before, after, None, None)) is None
+
+
+def test_a_stated_double_use_needs_no_warning(patients) -> None:
+    y, s = patients
+    after = FITTED["logistic"].fit(s, y).transform(s)
+    gain = bc.recalibration_gain(y, s, after, in_sample=True, draws=200, random_state=0)
+    assert "detected: the score equations of a logistic map hold exactly" in gain.evidence
+
+
+def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
+    y, s = patients
+    weight = 1.0 + np.arange(y.size) % 3
+    after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
+    assert double_use(as_triples(y, s, after, weight, None))
+    assert double_use(as_triples(y, s, after, None, None)) is None
 
 
 def test_repeats_are_no_further_data(patients) -> None:
@@ -172,7 +335,9 @@ def test_repeats_are_no_further_data(patients) -> None:
         for after in (mapped(s), np.tile(mapped(s), (10, 1)))
     )
     pd.testing.assert_frame_equal(once, ten, check_exact=False, rtol=1e-9)
-    assert "10 repeats" in ten.attrs["evidence"]
+    assert "10 repeats: about the procedure" in ten.attrs["evidence"]
+    single = bc.recalibration_gain(y, s, mapped(s)[None], draws=200, random_state=2)
+    assert "cross-fitted, 1 repeat: about the procedure" in single.evidence
 
 
 def test_whole_weights_are_repeats(patients) -> None:
@@ -235,6 +400,7 @@ def test_in_sample_gains_say_so(patients, found) -> None:
     assert "in-sample" in gain.summary().attrs["evidence"]
     assert "looks too good" in repr(gain)
     assert "in-sample" not in repr(found)
+    assert "assumed not seen by the map" in repr(found)
 
 
 def test_scores_of_0_and_1_give_finite_gains() -> None:
@@ -335,6 +501,17 @@ def test_recommended_gains_are_differences_of_elpd(patients) -> None:
 
 
 # Cross-fitting
+
+
+def test_cross_fits_pass_weights_on(patients) -> None:
+    y, s = patients
+    platt, options = bc.recalibrate.LogisticRecalibrator(), {"folds": 4, "random_state": 0}
+    plain = bc.cross_fit(y, s, platt, **options)
+    np.testing.assert_allclose(
+        bc.cross_fit(y, s, platt, sample_weight=np.full(y.size, 2.0), **options), plain, atol=1e-9
+    )
+    uneven = bc.cross_fit(y, s, platt, sample_weight=1.0 + 5 * y, **options)
+    assert (uneven > plain).all()
 
 
 def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:

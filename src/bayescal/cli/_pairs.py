@@ -1,4 +1,4 @@
-"""From a file to cases with two predictions each, before and after."""
+"""From a file to cases with a prediction before, and mostly one after."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ class Pairs(NamedTuple):
     ----------
     cases : Cases
         With the predictions before.
-    after : ndarray of shape (n,)
-    outcome : str
-        The column of outcomes.
+    after : ndarray of shape (n,) or None
+        None when only one column of predictions was asked for.
+    outcome, before : str
+        The columns of outcomes and of predictions before.
     dropped, rows : int
         Rows left out, and rows in all.
     """
 
     cases: Cases
-    after: Floats
+    after: Floats | None
     outcome: str
+    before: str
     dropped: int
     rows: int
 
@@ -40,14 +42,14 @@ def read_pairs(
     path: Path,
     *,
     outcome: str | None,
-    before: str,
-    after: str,
+    before: str | None,
+    after: str | None,
     event: str | None,
     weight: str | None,
     weight_type: str | None = None,
     drop_missing: bool,
 ) -> Pairs:
-    """Read a file of one row per case, with two columns of predictions.
+    """Read a file of one row per case, with one or two columns of predictions.
 
     Parameters
     ----------
@@ -55,8 +57,9 @@ def read_pairs(
     outcome, event, weight : str, optional
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
-    before, after : str
-        Columns of predictions.
+    before, after : str, optional
+        Columns of predictions. That before is guessed when only one fits; without `after` there
+        is only that one.
     drop_missing : bool
 
     Returns
@@ -68,21 +71,24 @@ def read_pairs(
     InputError
         If the file cannot be read, a column is unknown, or a value is no good.
     """
-    if before == after:
+    if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
     with working(f"Reading {path} ..."):
         source = open_source(path)
         frame = source.load()
         rows = len(frame)
         first = choose_columns(frame, outcome, before, weight)
-        second = choose_columns(frame, first.outcome, after, weight)
+        both = [first]
+        if after is not None:
+            both.append(choose_columns(frame, first.outcome, after, weight))
         options: dict[str, Any] = {"event": event, "drop_missing": drop_missing}
-        read = [read_cases(frame, columns, source, **options) for columns in (first, second)]
+        read = [read_cases(frame, columns, source, **options) for columns in both]
         if any(cases.dropped for cases in read):
-            needed = [name for name in {*first, *second} if isinstance(name, str)]
-            frame = frame[frame[needed].notna().all(axis=1)]
+            needed = {name for columns in both for name in columns if isinstance(name, str)}
+            frame = frame[frame[list(needed)].notna().all(axis=1)]
             if frame.empty:
                 raise InputError(f"every row of {path} lacks an outcome or a prediction.")
-            read = [read_cases(frame, columns, source, **options) for columns in (first, second)]
+            read = [read_cases(frame, columns, source, **options) for columns in both]
+    scores = None if after is None else read[1].score
     cases = with_weight_type(read[0], weight, weight_type)
-    return Pairs(cases, read[1].score, first.outcome, rows - len(frame), rows)
+    return Pairs(cases, scores, first.outcome, first.score, rows - len(frame), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from bayescal.priors import Prior
     from bayescal.recalibrate import Recalibrator
 
-__all__ = ["recalibrate"]
+__all__ = ["BAYESIAN", "METHODS", "recalibrate", "recalibrator_of"]
 
 BAYESIAN = "bayesian"
+METHODS = (
+    "bayesian (the averaged posterior), or a recalibrator by name: intercept, logistic, "
+    "temperature, beta, isotonic, histogram, spline, ..."
+)
 
 
 def recalibrate(
@@ -37,10 +42,7 @@ def recalibrate(
     drop_missing: option.DropMissing = False,
     method: Annotated[
         str,
-        typer.Option(
-            help="bayesian (the averaged posterior), or a recalibrator by name: intercept, "
-            "logistic, temperature, beta, isotonic, histogram, spline, ..."
-        ),
+        typer.Option(help=METHODS),
     ] = BAYESIAN,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
@@ -48,6 +50,7 @@ def recalibrate(
 ) -> None:
     """Learn a recalibration from outcomes, and write recalibrated probabilities to a file."""
     from bayescal._validate import as_level
+    from bayescal.cli._fitted_to import write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import note, say, working
     from bayescal.cli._terminal import output as terminal
@@ -77,14 +80,32 @@ def recalibrate(
         target[f"{found.columns.score}_{name}"] = values
     target.to_csv(output, index=False)
     say(console, str(advice))
+    new = [f"{found.columns.score}_{name}" for name in columns]
+    mark = write_mark(output, file, found.data, method=method, columns=new)
     if apply_to is None:
         note(
             console,
-            "these are the patients that the map was fitted to. How much it gains shows on "
-            "others, or by cross-fitting; see 'bayescal gain'.",
+            "these are the patients that the map was fitted to. On them it looks too good; what it "
+            "gains shows on others, or by cross-fitting:",
         )
-    added = ", ".join(f"{found.columns.score}_{name}" for name in columns)
-    say(console, f"Wrote {output} with {len(target)} rows and the new columns {added}.", "dim")
+        say(console, f"  {gain_command(found, method, chosen.name)}")
+    say(
+        console,
+        f"Wrote {output} with {len(target)} rows and the new columns {', '.join(new)}, and "
+        f"{mark.name} with the mark of the patients that the map was fitted to.",
+        "dim",
+    )
+
+
+def gain_command(found: Predictions, method: str, prior: str) -> str:
+    """The command that cross-fits the same recalibration."""
+    columns = found.columns
+    words = ["gain", str(found.path), "--outcome", columns.outcome, "--score", columns.score]
+    words += [] if columns.weight is None else ["--weight", columns.weight]
+    words += [] if found.event == "1" else ["--event", found.event]
+    words += [] if method == BAYESIAN else ["--method", method]
+    words += [] if prior == "neutral" else ["--prior", prior]
+    return f"bayescal {shlex.join([*words, '--folds', '10'])}"
 
 
 def scores_of(path: Path, name: str) -> tuple[pd.DataFrame, Floats]:

@@ -19,6 +19,7 @@ def cross_fit(
     *,
     folds: int = 10,
     repeats: int = 5,
+    sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Floats:
     """Recalibrated predictions by repeated K-fold cross-fitting, the map fitted again each time.
@@ -36,6 +37,8 @@ def cross_fit(
         At least 2; folds have equal shares of events.
     repeats : int
         How often to split afresh.
+    sample_weight : array-like of shape (n,), optional
+        Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional
 
     Returns
@@ -51,9 +54,10 @@ def cross_fit(
 
     Notes
     -----
-    The gain is then that of the procedure trained on (folds - 1) / folds of the cases. That maps
-    of different folds share most of their training cases is not counted as uncertainty; no
-    unbiased estimate of that part exists (Bengio & Grandvalet, 2004).
+    The gain is then that of the procedure trained on (folds - 1) / folds of the cases, not that
+    of the one map fitted to all of them. That maps of different folds share most of their
+    training cases is not counted as uncertainty; no unbiased estimate of that part exists (Bengio
+    & Grandvalet, 2004).
 
     Examples
     --------
@@ -66,7 +70,7 @@ def cross_fit(
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
 
-    outcome, score, _ = paired(y_true, y_prob)
+    outcome, score, weight = paired(y_true, y_prob, sample_weight)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
         if not isinstance(value, (int, np.integer)) or value < least:
             raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
@@ -81,6 +85,7 @@ def cross_fit(
     for row in after:
         splits = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for seen, unseen in splits.split(score[:, None], outcome):
-            fitted = clone(recalibrator).fit(score[seen], outcome[seen])
+            cases = () if weight is None else (weight[seen],)
+            fitted = clone(recalibrator).fit(score[seen], outcome[seen], *cases)
             row[unseen] = fitted.predict_proba(score[unseen])[:, 1]
     return after

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._validate import Floats
-from bayescal.comparison.averaging import mix_families, posterior_probabilities
+from bayescal.comparison.averaging import mix_families
 from bayescal.comparison.ladder import sample_family
 from bayescal.curves import AVERAGE
 from bayescal.data import CalibrationData, Edges
-from bayescal.gain._terms import Terms, curve_terms
+from bayescal.gain._readings import Readings, known_side, signed_distance
+from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain._triples import Triples
 from bayescal.population import draw_population
 from bayescal.priors import Prior
 from bayescal.settings import Settings
 
-__all__ = ["Posterior", "by_curve", "inside", "joined"]
+__all__ = ["FAMILIES", "Posterior", "by_curve", "inside", "joined"]
 
 FAMILIES = ("logistic", "beta", "spline")
-ATOM = 0.1  # prior probability that E[y | before] is `before` itself, and that it is `after`
+
+Curve = Callable[[slice], Floats]
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains.
+    """Draws of the gains, over families that are not exact calibration.
 
     Attributes
     ----------
     draws : dict of ndarray of shape (draws,)
-        When neither prediction is exactly calibrated.
-    atoms : dict of str to (float, dict)
-        Probability that "before", "after", or "both", is exactly calibrated, and the draws of at
-        least "tce" if it is.
-    pareto_k : float
-        The largest of the fits; NaN when there was none.
+    readings : Readings
+        For the interval and the estimate of the fall in TCE.
     """
 
     draws: Terms
-    atoms: dict[str, tuple[float, Terms]]
-    pareto_k: float
+    readings: Readings
 
 
 def by_curve(
@@ -69,41 +67,83 @@ def by_curve(
     mixed, _ = mix_families(settings, samples, dict.fromkeys(FAMILIES, 1.0), draws)
     exact, first, row = np.unique(triples.before, return_index=True, return_inverse=True)
     mapped = triples.after[0, first]
-    trials, hits = (
-        np.bincount(row, values).astype(np.float64)
-        for values in (triples.weight, triples.weight * triples.outcome)
+    trials = np.bincount(row, triples.weight).astype(np.float64)
+    table = _Table(
+        settings.edges.inside(exact),
+        inside(triples.after[0]).inside(mapped),
+        np.unique(mapped, return_inverse=True)[1],
+        trials,
     )
-    before, after = settings.edges.inside(exact), inside(triples.after[0]).inside(mapped)
-    group = np.unique(mapped, return_inverse=True)[1]
-    blocks: list[dict[str, Terms]] = []
+
+    def curve(part: slice) -> Floats:
+        return AVERAGE.probability(mixed.draws[part], table.before, settings.frame)
+
+    sides = table.sides(curve, draws)
+    gains, ends = [], []
     for part, population in draw_population(
-        "bootstrap", before, trials, draws, settings.rng("population")
+        "bootstrap", table.before, trials, draws, settings.rng("population")
     ):
-        curves = {
-            "curve": AVERAGE.probability(mixed.draws[part], before, settings.frame),
-            "before": np.broadcast_to(before, population.weight.shape),
-            "after": np.broadcast_to(after, population.weight.shape),
-        }
-        blocks.append(
-            {
-                name: curve_terms(curve, population.weight, before, after, group, thresholds)
-                for name, curve in curves.items()
-            }
+        drawn = curve(part)
+        gains.append(
+            curve_terms(
+                drawn, population.weight, table.before, table.after, table.group, thresholds
+            )
         )
-    evidence = {name: sample.log_evidence for name, sample in samples.items()}
-    evidence |= {"before": _log_likelihood(hits, trials, before)}
-    evidence |= {"after": _log_likelihood(hits, trials, after)}
-    share = (1 - 2 * ATOM) / len(FAMILIES)
-    prior_probability = dict.fromkeys(FAMILIES, share) | {"before": ATOM, "after": ATOM}
-    probability = posterior_probabilities(evidence, prior_probability)
-    return Posterior(
-        joined([block["curve"] for block in blocks]),
-        {
-            name: (probability[name], joined([block[name] for block in blocks]))
-            for name in ("before", "after")
-        },
-        mixed.pareto_k,
-    )
+        ends.append(table.ends(drawn, population.weight, sides))
+    return Posterior(joined(gains), Readings(**joined(ends), estimate=sides.estimate))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Where the curve is known to be above (1) or below (-1) the score, and the estimate."""
+
+    before: Floats
+    after: Floats
+    estimate: float
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Distinct scores before, in rows; those with equal scores after form a group."""
+
+    before: Floats
+    after: Floats
+    group: NDArray[np.intp]
+    trials: Floats
+
+    def sides(self, curve: Curve, draws: int) -> _Sides:
+        """Read off all draws of the curve, on the patients as they are."""
+        above: list[Floats] = [np.zeros(self.before.size), np.zeros(int(self.group.max()) + 1)]
+        total = np.zeros(self.before.size)
+        rng = np.random.default_rng(0)  # nothing is drawn of this population
+        for part, population in draw_population("sample", self.before, self.trials, draws, rng):
+            drawn = curve(part)
+            weight = np.broadcast_to(population.weight, drawn.shape)
+            mass, hits, score = merged(drawn, weight, self.after, self.group)
+            above[0] += (drawn > self.before).sum(axis=0)
+            above[1] += (hits > mass * score).sum(axis=0)
+            total += drawn.sum(axis=0)
+        middle = total[None] / draws
+        weight = self.trials[None] / self.trials.sum()
+        mass, hits, score = merged(middle, weight, self.after, self.group)
+        estimate = mean(weight, np.abs(middle - self.before)) - np.abs(hits - mass * score).sum()
+        before, after = (known_side(count / draws) for count in above)
+        return _Sides(before, after, float(estimate[0]))
+
+    def ends(self, curve: Floats, weight: Floats, sides: _Sides) -> Terms:
+        """Draws for the ends of the interval of the fall in TCE; see `Readings`."""
+        mass, hits, score = merged(curve, weight, self.after, self.group)
+        one = np.ones_like(mass)
+        error_before = mean(weight, np.abs(curve - self.before))
+        error_after = np.abs(hits - mass * score).sum(axis=1)
+        moved = mean(weight, np.abs(self.before - self.after))
+        merges = score.size < self.before.size  # the error may then fall by more
+        return {
+            "low": signed_distance(weight, sides.before, curve - self.before) - error_after,
+            "high": error_before - signed_distance(one, sides.after, hits - mass * score),
+            "least": -moved,
+            "most": np.full_like(moved, np.inf) if merges else moved,
+        }
 
 
 def inside(score: Floats) -> Edges:
@@ -114,7 +154,3 @@ def inside(score: Floats) -> Edges:
 def joined(blocks: Sequence[Terms]) -> Terms:
     """Blocks of draws, one after the other."""
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
-def _log_likelihood(hits: Floats, trials: Floats, curve: Floats) -> float:
-    return float(hits @ np.log(curve) + (trials - hits) @ np.log1p(-curve))

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._text import count
 from bayescal._validate import Floats, as_draws, as_level, check_choice
 from bayescal._weights import WeightType
+from bayescal.comparison.ladder import compare
+from bayescal.data import CalibrationData
 from bayescal.errors import InputError
-from bayescal.gain._curve_route import Posterior, by_curve
+from bayescal.gain._curve_route import FAMILIES, Posterior, by_curve
+from bayescal.gain._double_use import double_use
 from bayescal.gain._paired_route import by_pairs
+from bayescal.gain._readings import Readings
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain._triples import Triples, as_triples
 from bayescal.priors import Prior, as_prior
@@ -25,6 +32,8 @@ __all__ = ["RecalibrationGain", "recalibration_gain"]
 
 ROUTES = ("auto", "curve", "paired")
 CHAINS = 4
+EVIDENCE_DRAWS = 1000
+CROSS_FITTED = "about the procedure, not the map fitted to all patients"
 LABELS = {
     "tce": "true calibration error",
     "brier": "Brier score",
@@ -65,7 +74,8 @@ def recalibration_gain(
         Risks at which a patient is treated, for the net benefit.
     in_sample : bool
         Whether these patients also fitted the map. The gain is then optimistic, and every output
-        says so.
+        says so. Where the predictions themselves show it (see Notes) it is said anyway, with a
+        warning.
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
         "paired" is the Bayesian bootstrap of the patients. "auto" takes "curve" when equal scores
@@ -99,10 +109,20 @@ def recalibration_gain(
     calibration errors (Gruber & Buettner 2022, Proposition 4.5); not of TCE itself, nor when
     scores are merged.
 
-    By the curve, scores use the average of `logistic`, `beta` and `spline`. The fall in TCE also
-    has atoms, that `before` and that `after` is exactly calibrated, each with prior probability
-    0.1; its interval is their hull. Without them no interval covers a gain that calibrates
-    exactly, since a curve that is fitted never does.
+    By the curve, eta is the average of `logistic`, `beta` and `spline`; that either side is
+    exactly calibrated has no part in it, and stands beside it as `prob_calibrated`. Where a side
+    is calibrated, every draw still has a distance from it, so that the draws of the fall in TCE
+    lie too far from that side: their equal-tailed interval alone covered about half of the gains
+    that calibrate exactly. The lower end of its interval therefore takes the distance before as
+    max(0, E_w[phi (eta - s)]), with phi the side of s that the curve is on with probability 0.9
+    and 0 if there is none; the upper end does so with the distance after; and neither goes
+    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs).
+
+    Double use is detected where a fit leaves equations behind: every distinct value after is the
+    mean outcome of its patients (isotonic regression, bins), or the score equations of a logistic
+    map, a shift or stretch of the log-odds or a beta map hold exactly. Each sign has to be one
+    that unseen patients show with probability below 1e-4. A penalised or averaged map, such as
+    `BayesianRecalibrator`, cannot be detected.
 
     The gain of plugging in one's own posterior mean, on one's own data, has a posterior mean that
     is never negative. It is not evidence that recalibration helps.
@@ -130,6 +150,14 @@ def recalibration_gain(
     levels = [as_level(threshold, "thresholds") for threshold in thresholds]
     chosen, size = as_prior(prior), as_draws(draws)
     triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
+    detected = double_use(triples)
+    if detected and not in_sample:
+        warnings.warn(
+            f"after was fitted to these very patients: {detected}. The gain looks too good; use "
+            "other patients or bayescal.cross_fit, or say in_sample=True.",
+            UserWarning,
+            stacklevel=2,
+        )
     if route == "curve" and not triples.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
@@ -142,7 +170,14 @@ def recalibration_gain(
     else:
         posterior = (by_curve if by_map else by_pairs)(triples, levels, chosen, size, seed)
     return RecalibrationGain(
-        posterior, triples, "curve" if by_map else "paired", bool(in_sample), tuple(levels), seed
+        posterior,
+        triples,
+        route="curve" if by_map else "paired",
+        evidence=_evidence(_repeats(after), bool(in_sample), detected),
+        in_sample=bool(in_sample) or detected is not None,
+        thresholds=tuple(levels),
+        prior=chosen,
+        seed=seed,
     )
 
 
@@ -154,7 +189,10 @@ class RecalibrationGain:
     route : str
         "curve" or "paired": how the gains were computed.
     evidence : str
-        On which patients: those the map has not seen, cross-fitted, or in-sample.
+        On which patients: assumed not seen by the map, cross-fitted, or in-sample, and then
+        whether that was stated or detected.
+    in_sample : bool
+        Stated or detected.
     thresholds : tuple of float
     seed : int
         Repeats the numbers.
@@ -164,24 +202,33 @@ class RecalibrationGain:
         self,
         posterior: Posterior,
         triples: Triples,
+        *,
         route: str,
+        evidence: str,
         in_sample: bool,
         thresholds: tuple[float, ...],
+        prior: Prior,
         seed: int,
     ) -> None:
-        self._posterior, self._triples = posterior, triples
-        self.route, self.thresholds, self.seed = route, thresholds, seed
-        repeats = triples.after.shape[0]
-        self.evidence = "patients that the map has not seen"
-        if repeats > 1:
-            self.evidence = f"cross-fitted, {repeats} repeats"
-        if in_sample:
-            self.evidence = "in-sample: the map was fitted to these patients, so it looks too good"
+        self._posterior, self._triples, self._prior = posterior, triples, prior
+        self.route, self.evidence, self.in_sample = route, evidence, in_sample
+        self.thresholds, self.seed = thresholds, seed
 
     @property
     def n(self) -> float:
         """Number of cases; of sampling weights, Kish's effective number."""
         return float(self._triples.weight.sum())
+
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float]:
+        """Posterior probabilities that "before", and that "after", is exactly calibrated.
+
+        Those of `bayescal.compare` for either prediction, under its prior probability 0.1; with
+        repeats of a cross-fit their mean. They stand beside the gains and change none of them.
+        """
+        before = self._prob_calibrated(self._triples.before)
+        after = [self._prob_calibrated(row) for row in self._triples.after]
+        return {"before": before, "after": float(np.mean(after))}
 
     @property
     def weight_type(self) -> WeightType:
@@ -206,8 +253,7 @@ class RecalibrationGain:
         -------
         float
         """
-        values, weight = self._weighted(self._known(measure))
-        return min(1.0, float(weight[values > minimum].sum()))
+        return float((self._posterior.draws[self._known(measure)] > minimum).mean())
 
     def interval(self, measure: str = "brier", ci_prob: float = 0.95) -> tuple[float, float]:
         """Credible interval of a gain.
@@ -220,33 +266,28 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. For "tce", the hull of the interval when neither side is exactly
-            calibrated and of those when one is, if that is probable enough to matter.
+            Equal-tailed. For "tce" each end reads one of the two distances in a way that chance
+            does not inflate (see `recalibration_gain`), so that the interval contains the
+            equal-tailed one.
         """
-        tail = (1 - as_level(ci_prob)) / 2
-        ends = [_quantiles(self._posterior.draws[self._known(measure)], tail)]
-        if measure == "tce":
-            ends += [
-                _quantiles(terms["tce"], tail)
-                for probability, terms in self._posterior.atoms.values()
-                if probability >= tail
-            ]
-        return min(low for low, _ in ends), max(high for _, high in ends)
+        level = as_level(ci_prob)
+        if self._known(measure) == "tce":
+            return self._posterior.readings.interval(level)
+        tail = (1 - level) / 2
+        lower, upper = np.quantile(self._posterior.draws[measure], [tail, 1 - tail])
+        return float(lower), float(upper)
 
     @property
     def draws(self) -> xr.Dataset:
-        """Draws of every gain, with dims (chain, draw); for `tce` the atoms are mixed in."""
+        """Draws of every gain, with dims (chain, draw)."""
         import xarray as xr
 
-        size = next(iter(self._posterior.draws.values())).size
-        rng = np.random.default_rng([self.seed, *b"draws"])
-        found = {}
-        for name, values in self._posterior.draws.items():
-            if name == "tce":
-                mixed, weight = self._weighted(name)
-                values = rng.choice(mixed, size, p=weight)
-            found[name] = (("chain", "draw"), values.reshape(CHAINS, -1))
-        return xr.Dataset(found)
+        return xr.Dataset(
+            {
+                name: (("chain", "draw"), values.reshape(CHAINS, -1))
+                for name, values in self._posterior.draws.items()
+            }
+        )
 
     def summary(self, ci_prob: float = 0.95, *, parts: bool = False) -> pd.DataFrame:
         """Every gain with its interval, positive where recalibration helped.
@@ -260,33 +301,44 @@ class RecalibrationGain:
         Returns
         -------
         pandas.DataFrame
-            Rows tce, brier, log_score, net_benefit@t; columns mean, median, lower, upper,
-            prob_improved. `attrs` hold ci_prob, route and evidence.
+            Rows tce, brier, log_score, net_benefit@t; columns estimate, mean, median, lower,
+            upper, prob_improved. The estimate of tce is the fall in the distance of the
+            posterior mean curve, inside the interval; that of the others is the mean. `attrs`
+            hold ci_prob, route, evidence, in_sample and prob_calibrated.
         """
         import pandas as pd
 
         level = as_level(ci_prob)
         rows = {}
         for name in (*SCORES, *(PARTS if parts else ()), *map(net_benefit_name, self.thresholds)):
-            values, weight = self._weighted(name)
+            values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
+            mean = float(values.mean())
+            estimate = self._posterior.readings.estimate if name == "tce" else mean
             rows[name] = {
-                "mean": float(values @ weight),
-                "median": float(_weighted_median(values, weight)),
+                "estimate": min(max(estimate, lower), upper),
+                "mean": mean,
+                "median": float(np.median(values)),
                 "lower": lower,
                 "upper": upper,
                 "prob_improved": self.prob_above(0.0, name),
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "gain"
-        table.attrs.update(ci_prob=level, route=self.route, evidence=self.evidence)
-        table.attrs.update(weight_type=self.weight_type)
+        table.attrs.update(
+            ci_prob=level,
+            route=self.route,
+            evidence=self.evidence,
+            weight_type=self.weight_type,
+            in_sample=self.in_sample,
+            prob_calibrated=self.prob_calibrated,
+        )
         return table
 
     def __repr__(self) -> str:
         table = self.summary()
         lines = [
-            f"  {LABELS.get(str(name), str(name)):24s} {row['median']:+.4f} "
+            f"  {LABELS.get(str(name), str(name)):24s} {row['estimate']:+.4f} "
             f"({row['lower']:+.4f} to {row['upper']:+.4f})  P(improved) {row['prob_improved']:.3f}"
             for name, row in table.iterrows()
         ]
@@ -296,12 +348,14 @@ class RecalibrationGain:
         how = "one curve, since after is a map of before"
         if self.route == "paired":
             how = "paired Bayesian bootstrap of the patients"
+        exact = self.prob_calibrated
         return "\n".join(
             [
                 "RecalibrationGain",
                 f"  {cases}; {self.evidence}",
-                f"  {how}; median gain and 95 % credible interval",
+                f"  {how}; estimated gain and 95 % credible interval",
                 *lines,
+                f"  P(exactly calibrated) {exact['before']:.3f} before, {exact['after']:.3f} after",
             ]
         )
 
@@ -314,34 +368,39 @@ class RecalibrationGain:
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
 
-    def _weighted(self, name: str) -> tuple[Floats, Floats]:
-        """Draws and their weights; the atoms matter for distances only."""
-        values = self._posterior.draws[name]
-        parts, shares = [values], [1.0]
-        if name == "tce":
-            for probability, terms in self._posterior.atoms.values():
-                parts.append(terms[name])
-                shares.append(probability)
-            shares[0] -= sum(shares[1:])
-        weight = np.repeat(np.array(shares) / values.size, values.size)
-        return np.concatenate(parts), weight
+    def _prob_calibrated(self, score: Floats) -> float:
+        triples = self._triples
+        data = CalibrationData(
+            triples.outcome, score, triples.weight, weight_type=triples.weight_type
+        )
+        found = compare(
+            data, curves=FAMILIES, prior=self._prior, draws=EVIDENCE_DRAWS, random_state=self.seed
+        )
+        return found.prob_calibrated
 
 
-def _quantiles(values: Floats, tail: float) -> tuple[float, float]:
-    lower, upper = np.quantile(values, [tail, 1 - tail])
-    return float(lower), float(upper)
+def _repeats(after: Any) -> int:
+    """Rows of a cross-fit; 0 when `after` is one prediction for each patient."""
+    shape = np.shape(after)
+    return shape[0] if len(shape) == 2 and shape[1] != 1 else 0
 
 
-def _weighted_median(values: Floats, weight: Floats) -> float:
-    order = np.argsort(values)
-    place = np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())
-    return float(values[order[min(int(place), values.size - 1)]])
+def _evidence(repeats: int, in_sample: bool, detected: str | None) -> str:
+    """On which patients the gain was seen."""
+    if detected:
+        return f"in-sample (detected: {detected}), so it looks too good"
+    if in_sample:
+        return "in-sample: the map was fitted to these patients, so it looks too good"
+    if repeats:
+        return f"cross-fitted, {count(repeats, 'repeat')}: {CROSS_FITTED}"
+    return "patients assumed not seen by the map"
 
 
 def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
     """Equal predictions gain exactly nothing."""
     names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
-    return Posterior({name: np.zeros(draws) for name in names}, {}, float("nan"))
+    zero = np.zeros(draws)
+    return Posterior(dict.fromkeys(names, zero), Readings(zero, zero, zero, zero, 0.0))
 
 
 def _as_seed(random_state: int | np.random.Generator | None) -> int:

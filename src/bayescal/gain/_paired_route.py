@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from bayescal._validate import Floats
-from bayescal.comparison.averaging import posterior_probabilities
-from bayescal.comparison.ladder import AVERAGED, prior_weights, sample_family
-from bayescal.curves import AVERAGE
-from bayescal.data import CalibrationData
 from bayescal.gain._curve_route import Posterior, inside, joined
+from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
 from bayescal.gain._triples import Triples
 from bayescal.population import draw_population
 from bayescal.priors import Prior
-from bayescal.settings import Settings
 
 __all__ = ["by_pairs"]
 
-DRAWS = 1000
+PILOT = 400
 
 
 def by_pairs(
@@ -44,34 +40,43 @@ def by_pairs(
     Returns
     -------
     Posterior
-        Its atoms are those of either side by itself: that `before`, or `after`, is exactly
-        calibrated.
     """
     before = _Side(triples, triples.before, prior)
     after = [_Side(triples, row, prior) for row in triples.after]
-    rng = np.random.default_rng([seed, *b"pairs"])
+    for weight in _weightings(triples.weight, PILOT, np.random.default_rng([seed, *b"pilot"])):
+        for side in (before, *after):
+            side.look(weight)
     blocks: list[Terms] = []
-    errors: list[Terms] = []
-    for part, population in draw_population("bootstrap", before.score, triples.weight, draws, rng):
-        weight = np.broadcast_to(population.weight, (part.stop - part.start, before.score.size))
+    ends: list[Terms] = []
+    for weight in _weightings(triples.weight, draws, np.random.default_rng([seed, *b"pairs"])):
         first = before.terms(weight, thresholds)
-        others = [side.terms(weight, thresholds) for side in after]
-        second = {name: np.mean([other[name] for other in others], axis=0) for name in first}
+        second = _average([side.terms(weight, thresholds) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
-        errors.append({"before": -first["tce"], "after": -second["tce"]})
+        unlimited = np.full(weight.shape[0], np.inf)
+        ends.append(
+            {
+                "low": first["signed"] + second["tce"],
+                "high": -first["tce"] - second["signed"],
+                "least": -unlimited,
+                "most": unlimited,
+            }
+        )
     found = joined(blocks)
-    for score in ("brier", "log"):
-        whole = found["brier" if score == "brier" else "log_score"]
-        found[f"{score}_refinement"] = whole - found[f"{score}_calibration"]
-    error = joined(errors)
-    exact_before = before.prob_calibrated(seed)
-    exact_after = float(np.mean([side.prob_calibrated(seed) for side in after]))
-    atoms = {
-        "before": (exact_before * (1 - exact_after), {"tce": -error["after"]}),
-        "after": (exact_after * (1 - exact_before), {"tce": error["before"]}),
-        "both": (exact_before * exact_after, {"tce": np.zeros(draws)}),
-    }
-    return Posterior(found, atoms, float("nan"))
+    del found["signed"]
+    for score, name in (("brier", "brier"), ("log", "log_score")):
+        found[f"{score}_refinement"] = found[name] - found[f"{score}_calibration"]
+    estimate = before.error - float(np.mean([side.error for side in after]))
+    return Posterior(found, Readings(**joined(ends), estimate=estimate))
+
+
+def _weightings(cases: Floats, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Draws of the population of cases, of shape (block, n), a block at a time."""
+    for part, population in draw_population("bootstrap", cases, cases, draws, rng):
+        yield np.broadcast_to(population.weight, (part.stop - part.start, cases.size))
+
+
+def _average(repeats: Sequence[Terms]) -> Terms:
+    return {name: np.mean([terms[name] for terms in repeats], axis=0) for name in repeats[0]}
 
 
 class _Side:
@@ -81,17 +86,27 @@ class _Side:
         self.outcome = triples.outcome
         self.score = inside(score).inside(score)
         self.total = float(triples.weight.sum())
-        self.data = CalibrationData(
-            triples.outcome, score, triples.weight, weight_type=triples.weight_type
-        )
-        self.prior = prior
+        self.share = triples.weight / self.total
         self.refit = Refit(triples.outcome, score, triples.weight, prior)
+        self.above, self.sum = np.zeros(score.size), np.zeros(score.size)
+
+    def look(self, weight: Floats) -> None:
+        """Count, in a block of pilot draws, where the curve is above the score."""
+        curve = self.refit.curves(self.total * weight)
+        self.above += (curve > self.score).sum(axis=0)
+        self.sum += curve.sum(axis=0)
+
+    @property
+    def error(self) -> float:
+        """Distance of the mean curve of the pilot draws."""
+        return float(self.share @ np.abs(self.sum / PILOT - self.score))
 
     def terms(self, weight: Floats, thresholds: Sequence[float]) -> Terms:
-        """Larger is better: minus the loss, minus the error."""
+        """Larger is better: minus the loss, minus the error; and the signed error itself."""
         curve = self.refit.curves(self.total * weight)
         found = {
             "tce": -mean(weight, np.abs(curve - self.score)),
+            "signed": signed_distance(weight, known_side(self.above / PILOT), curve - self.score),
             "brier": -weight @ (self.score - self.outcome) ** 2,
             "log_score": weight @ log_score(self.outcome, self.score),
             "brier_calibration": -mean(weight, (curve - self.score) ** 2),
@@ -101,11 +116,3 @@ class _Side:
             worth = self.outcome - (1 - self.outcome) * threshold / (1 - threshold)
             found[net_benefit_name(threshold)] = weight @ (worth * treated(self.score, threshold))
         return found
-
-    def prob_calibrated(self, seed: int) -> float:
-        """Posterior probability that these predictions are exactly calibrated."""
-        settings = Settings.at_fit(self.data, AVERAGE, self.prior, random_state=seed)
-        evidence = {
-            name: sample_family(settings, self.data, name, DRAWS).log_evidence for name in AVERAGED
-        }
-        return posterior_probabilities(evidence, prior_weights(AVERAGED))["identity"]

@@ -19,6 +19,7 @@ __all__ = [
     "divergence",
     "log_score",
     "mean",
+    "merged",
     "net_benefit_name",
     "treated",
 ]
@@ -59,7 +60,7 @@ def curve_terms(
     dict of ndarray of shape (draws,)
         Positive where recalibration helped.
     """
-    mass, hits, score = _merged(curve, weight, after, group)
+    mass, hits, score = merged(curve, weight, after, group)
     total = np.where(mass > 0, mass, 1)
     pooled = hits / total
     brier = mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
@@ -86,10 +87,23 @@ def curve_terms(
     return found
 
 
-def _merged(
+def merged(
     curve: Floats, weight: Floats, after: Floats, group: NDArray[np.intp]
 ) -> tuple[Floats, Floats, Floats]:
-    """Mass and expected events of each distinct score after, and the score."""
+    """Mass and expected events of each distinct score after, and the score.
+
+    Parameters
+    ----------
+    curve, weight : ndarray of shape (draws, rows)
+    after : ndarray of shape (rows,)
+    group : ndarray of shape (rows,)
+        As in `curve_terms`.
+
+    Returns
+    -------
+    mass, hits : ndarray of shape (draws, groups)
+    score : ndarray of shape (groups,)
+    """
     size = int(group.max()) + 1
     score = np.zeros(size)
     score[group] = after

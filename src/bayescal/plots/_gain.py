@@ -39,8 +39,10 @@ def gain(
 ) -> Axes:
     """Draw the posterior of one gain.
 
-    The histogram is darker where recalibration helped; the bar below it is the credible interval.
-    The title gives the probability of that, and on which patients the gain was seen.
+    The histogram is darker where recalibration helped; the bar below it is the credible interval,
+    and the point the estimate. The title gives the probability of a gain, and on which patients
+    it was seen. For "tce" the bar is wider than the histogram where predictions may be calibrated
+    exactly, and the title gives the probabilities of that.
 
     Parameters
     ----------
@@ -75,6 +77,7 @@ def gain(
             "Pass what bayescal.recalibration_gain returns."
         )
     lower, upper = result.interval(measure, ci_prob)
+    estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
     axes = _style.new_axes(5, 3.2) if ax is None else ax
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
@@ -88,20 +91,22 @@ def gain(
     top = share.max()
     axes.axvline(0, color=_style.DIAGONAL, lw=1, ls="--")
     axes.plot([lower, upper], [-0.06 * top] * 2, color=_style.INK, lw=3, solid_capstyle="butt")
-    median = float(np.median(values))
-    axes.plot(median, -0.06 * top, "o", color="white", mec=_style.INK, ms=6)
+    axes.plot(estimate, -0.06 * top, "o", color="white", mec=_style.INK, ms=6)
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(-0.14 * top, 1.08 * top)
     axes.set_yticks([])
     name = NAMES.get(measure, _net_benefit(measure))
     axes.set_xlabel(f"{name} per patient")
     axes.spines[["top", "right", "left"]].set_visible(False)
-    middle, first, last = map(minus, rounded((median, lower, upper), lower, upper))
+    middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))
     said = (
         f"{name}: {middle} ({percent(ci_prob)} CrI {first} to {last}). "
         f"Probability that it helped {result.prob_above(0, measure):.2f}. "
-        f"{result.evidence[0].upper()}{result.evidence[1:]}."
     )
+    if measure == "tce":
+        exact = result.prob_calibrated
+        said += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
+    said += f"{result.evidence[0].upper()}{result.evidence[1:]}."
     axes.set_title("\n".join(wrap(said, WIDTH)), loc="left", fontsize="medium")
     return axes
 
