@@ -138,7 +138,7 @@ def test_the_average_mixes_families_in_proportion(overconfident):
         share = np.mean(family == index)
         assert share == pytest.approx(overconfident.posterior_prob[name], abs=5e-4)
     of_beta = family == list(names).index("beta")
-    assert not post.tree["posterior"]["deviation_1"].to_numpy()[of_beta].any()
+    assert not post.tree["posterior"]["deviation"].to_numpy()[of_beta].any()
     assert post.tree["posterior"]["asymmetry"].to_numpy()[of_beta].all()
 
 

@@ -6,12 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import interpolate, stats
+from scipy import integrate, interpolate, stats
 from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.curves import CURVES, Frame, as_curve
-from bayescal.curves.spline import KNOTS, REACH, deviation_columns
+from bayescal.curves.spline import KNOTS, REACH, SMOOTHNESS, deviation_columns
+from bayescal.curves.spline import spline_frame as make_frame
 from bayescal.errors import InputError
 from bayescal.inference.importance import CurveDensity
 from bayescal.priors import PRESETS, Normal, Prior, StudentT, as_prior
@@ -113,9 +114,36 @@ def test_deviations_are_orthogonal_to_the_line_and_of_unit_variance(name):
     score = settings.edges.inside(data.score)
     columns = deviation_columns(score, settings.frame)
     x = np.clip(logit(score), -REACH, REACH)
-    np.testing.assert_allclose(data.trials @ columns / data.n, 0, atol=1e-9)
-    np.testing.assert_allclose((data.trials * x) @ columns / data.n, 0, atol=1e-8)
-    assert data.trials @ (columns**2).sum(axis=1) / data.n == pytest.approx(1)
+    np.testing.assert_allclose(data.trials @ columns / data.n, 0, atol=1e-12)
+    np.testing.assert_allclose((data.trials * x) @ columns / data.n, 0, atol=1e-12)
+    between = (columns.T * data.trials) @ columns / data.n
+    np.testing.assert_allclose(between, np.diag(np.diag(between)), atol=1e-12)
+    assert (np.diff(np.diag(between)) < 0).all()
+    assert np.trace(between) == pytest.approx(1)
+
+
+def test_deviations_have_the_penalty_that_their_prior_says():
+    _, settings = spline_frame(n=100)
+    frame, score = settings.frame, np.sort(spline_frame(n=100)[0].score)
+    spline = interpolate.CubicSpline(frame.knots, frame.deviations, bc_type="natural")
+    at_knots = spline(frame.knots, 2)
+    x = np.linspace(frame.knots[0], frame.knots[-1], 200_001)
+    second = interpolate.interp1d(frame.knots, at_knots, axis=0)(x)
+    penalty = integrate.trapezoid(second[:, :, None] * second[:, None], x, axis=0)
+    scale = np.sqrt(np.diag(penalty))
+    np.testing.assert_allclose(penalty / np.outer(scale, scale), np.eye(scale.size), atol=1e-6)
+    variance = (deviation_columns(score, frame) ** 2).mean(axis=0)
+    expected = (np.diag(penalty) / variance) ** (-2 * SMOOTHNESS)
+    np.testing.assert_allclose(variance / variance.sum(), expected / expected.sum(), rtol=1e-6)
+
+
+def test_more_cases_show_more_deviations():
+    score = np.linspace(0.01, 0.99, 300)
+    sizes = [
+        len(deviation_columns(score, make_frame(score, np.full(300, each), 0.5))[0])
+        for each in (1.0, 10.0, 1000.0)
+    ]
+    assert sizes[0] < sizes[1] < sizes[2] <= KNOTS - 2
 
 
 def test_deviations_are_natural_cubic_splines():

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
+from bayescal._tree import coordinates_of
 from bayescal.inference import fit as fit_module
 
 DRAWS = 16_000
@@ -25,7 +26,7 @@ SETS = {
 def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     """Every quantity compared, each of shape (chain, draw)."""
     posterior = post.tree["posterior"]
-    found = {name: posterior[name].to_numpy() for name in post.family.coordinates}
+    found = coordinates_of(posterior.to_dataset(), post.family)
     found["tce"] = post.tce().to_numpy()
     curve = post.curve(SCORES).to_numpy()
     return found | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}

@@ -290,7 +290,7 @@ def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, ave
     at = {name: family == index for index, name in enumerate(used)}
     assert not asymmetry[at["identity"] | at["logistic"]].any()
     assert asymmetry[at["beta"]].std() == pytest.approx(1, rel=0.1)
-    rough = prior["deviation_3"].to_numpy().ravel()
+    rough = prior["deviation"].sel(deviation_dim_0=3).to_numpy().ravel()
     assert rough[at["spline"]].all()
     assert not rough[~at["spline"]].any()
     calibrated = average.functional("tce", group="prior").to_numpy().ravel() == 0

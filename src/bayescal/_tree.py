@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit
 
 from bayescal._compat import library_versions
 from bayescal._validate import Floats
-from bayescal.curves import in_average, stored_curve
+from bayescal.curves import Curve, in_average, stored_curve
 from bayescal.data import CalibrationData
 from bayescal.settings import Settings
 
@@ -21,6 +21,7 @@ __all__ = [
     "CHAINS",
     "OBSERVATION_LIMIT",
     "complete",
+    "coordinates_of",
     "fit_tree",
     "read_coordinates",
     "read_data",
@@ -125,10 +126,9 @@ def complete(tree: xr.DataTree) -> None:
         tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
     drawn = {name: with_chains(values, chains) for name, values in read_prior(tree).items()}
     tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
-    names = settings.curve.coordinates
     if "families" in tree.attrs:
         return  # an average has no prior density of its own: its families have different dimensions
-    density = _log_prior(settings, {name: posterior[name].to_numpy() for name in names})
+    density = _log_prior(settings, coordinates_of(posterior, settings.curve))
     tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
 
 
@@ -138,9 +138,23 @@ def read_coordinates(tree: xr.DataTree) -> Floats:
     posterior = tree["posterior"].to_dataset()
     total = posterior.sizes["chain"] * posterior.sizes["draw"]
     u = np.empty((total, settings.curve.size))
-    for column, name in enumerate(settings.curve.coordinates):
-        u[:, column] = posterior[name].transpose("chain", "draw").to_numpy().ravel()
+    for column, values in enumerate(coordinates_of(posterior, settings.curve).values()):
+        u[:, column] = values.ravel()
     return u
+
+
+def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
+    """Draws of each working coordinate, of shape (chain, draw), in the family's order.
+
+    Those numbered after one variable are taken from it; an earlier version stored them one by one.
+    """
+    coordinates = {}
+    for variable, names in curve.variables.items():
+        for index, name in enumerate(names):
+            one_by_one = name in group
+            values = group[name] if one_by_one else group[variable][..., index]
+            coordinates[name] = np.asarray(values.transpose("chain", "draw"), dtype=np.float64)
+    return coordinates
 
 
 def read_prior(tree: xr.DataTree) -> dict[str, Any]:
@@ -157,7 +171,8 @@ def read_prior(tree: xr.DataTree) -> dict[str, Any]:
     families: dict[str, float] = json.loads(tree.attrs["families"])
     family = rng.choice(len(families), size, p=list(families.values()))
     u = np.zeros((size, len(names)))
-    for index, curve in enumerate(map(stored_curve, families)):
+    for index, name in enumerate(families):
+        curve = stored_curve(name).at(settings.frame)
         mine = np.flatnonzero(family == index)
         drawn = settings.prior.sample(curve.coordinates, rng, mine.size)
         own = np.reshape(list(drawn.values()), (curve.size, mine.size)).T
@@ -192,8 +207,15 @@ def _log_prior(settings: Settings, coordinates: dict[str, Floats]) -> dict[str, 
 def _with_derived(
     settings: Settings, coordinates: dict[str, Floats], chains: int, draws: int
 ) -> xr.Dataset:
-    derived = settings.curve.derived(coordinates, settings.frame, np.exp)
-    return _dataset(coordinates | derived, None, {}, chains=chains, draws=draws)
+    curve = settings.curve
+    values: dict[str, Any] = dict(coordinates)
+    numbers = {}
+    for variable, dim in curve.dims.items():
+        numbered = [values.pop(name) for name in curve.variables[variable]]
+        values[variable] = (("chain", "draw", dim), np.stack(numbered, axis=-1))
+        numbers[dim] = np.arange(1, len(numbered) + 1)
+    values |= curve.derived(coordinates, settings.frame, np.exp)
+    return _dataset(values, None, numbers, chains=chains, draws=draws)
 
 
 def _dataset(
@@ -209,7 +231,10 @@ def _dataset(
         chains, draws = next(iter(values.values())).shape[:2]
     dims = ("chain", "draw") if dim is None else ("chain", "draw", dim)
     axes = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    return xr.Dataset({name: (dims, value) for name, value in values.items()}, axes | coords)
+    variables = {
+        name: value if isinstance(value, tuple) else (dims, value) for name, value in values.items()
+    }
+    return xr.Dataset(variables, axes | coords)
 
 
 def _observed(data: CalibrationData) -> xr.Dataset:

@@ -83,7 +83,8 @@ def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
     score = settings.edges.inside(data.score)
     trials, hits = data.trials * data.weight_scale, data.hits * data.weight_scale
     offset, basis = curve.basis(score, frame)
-    with pm.Model(coords={"row": np.arange(score.size)}) as model:
+    axes = {dim: np.arange(1, len(curve.variables[name]) + 1) for name, dim in curve.dims.items()}
+    with pm.Model(coords={"row": np.arange(score.size)} | axes) as model:
         pm.Data("score", score, dims="row")
         u = _coordinates(settings)
         named = dict(zip(curve.coordinates, u, strict=True))
@@ -107,17 +108,28 @@ def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
 
 def _coordinates(settings: Settings) -> list[Any]:
     """The working coordinates as PyMC variables, tau of the deviations summed out."""
-    import pymc as pm
-
     names = settings.curve.coordinates
     rough = [name for name in names if name.startswith("deviation")]
     u = [settings.prior.of(name).to_pymc(name) for name in names if name not in rough]
-    if rough:
-        taus, weights = zip(*settings.prior.roughness, strict=True)
-        parts = [pm.MvNormal.dist(np.zeros(len(rough)), np.eye(len(rough)) * t**2) for t in taus]
-        deviations = pm.Mixture("deviations", np.array(weights), parts)
-        u += [pm.Deterministic(name, deviations[k]) for k, name in enumerate(rough)]
-    return u
+    return u + _deviations(settings, len(rough)) if rough else u
+
+
+def _deviations(settings: Settings, size: int) -> list[Any]:
+    """The deviations as a direction and a length, whose scale tau is summed out.
+
+    Given tau they are independent and normal: the direction is uniform and the squared length is
+    tau^2 times a chi-square. As normals of many scales they would have a funnel at zero.
+    """
+    import pymc as pm
+
+    taus, weights = zip(*settings.prior.roughness, strict=True)
+    direction = pm.Normal("direction", shape=size)
+    lengths = [pm.Gamma.dist(alpha=size / 2, beta=1 / (2 * tau**2)) for tau in taus]
+    squared_length = pm.Mixture("squared_length", np.array(weights), lengths)
+    scale = (squared_length / (direction**2).sum()) ** 0.5
+    dim = settings.curve.dims["deviation"]
+    deviations = pm.Deterministic("deviation", scale * direction, dims=dim)
+    return [deviations[k] for k in range(size)]
 
 
 def _cases_log_likelihood(hits: Any, trials: Any, log_odds: Any) -> Any:

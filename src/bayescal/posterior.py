@@ -545,7 +545,10 @@ class CalibrationPosterior:
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float | str]:
         import arviz_stats
 
-        posterior = self._tree["posterior"].to_dataset()[list(self.family.coordinates)]
+        posterior = self._tree["posterior"].to_dataset()
+        family = self.family
+        kept = {*family.variables, *family.coordinates} & set(posterior.data_vars)
+        posterior = posterior[sorted(kept)]
         rhat = arviz_stats.rhat(posterior)
         bulk = arviz_stats.ess(posterior, method="bulk")
         tail = arviz_stats.ess(posterior, method="tail")

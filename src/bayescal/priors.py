@@ -130,6 +130,10 @@ Distribution = Normal | StudentT
 _KINDS: dict[str, type[Normal] | type[StudentT]] = {"Normal": Normal, "StudentT": StudentT}
 
 
+TAUS = np.geomspace(0.02, 1.8, 9)
+ROUGHNESS = tuple((float(tau), 1 / TAUS.size) for tau in TAUS)
+
+
 @dataclass(frozen=True)
 class Prior:
     """A prior on calibration curves: a centre, and a distribution for each coordinate.
@@ -161,7 +165,7 @@ class Prior:
     shift: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
     log_slope: Distribution = field(default_factory=lambda: Normal(0.0, 0.5))
     asymmetry: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
-    roughness: tuple[tuple[float, float], ...] = ((0.55, 1 / 3), (1.0, 1 / 3), (1.8, 1 / 3))
+    roughness: tuple[tuple[float, float], ...] = ROUGHNESS
     centre: float | Literal["mean"] = 0.5
     name: str = "custom"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal.curves import Curve, Frame, stored_curve
+from bayescal.curves import Curve, Frame, stored_curve, stored_frame
 from bayescal.data import CalibrationData, Edges
 from bayescal.priors import Prior
 
@@ -53,18 +53,20 @@ class Settings:
         edges = data.edges(edge)
         log_odds = logit(edges.inside(data.score))
         centre = prior.centre_for(log_odds, data.trials)
-        frame = curve.shape_frame(edges.inside(data.score), data.trials, centre)
-        return cls(curve, prior, frame, edges, _as_seed(random_state))
+        cases = data.trials * data.weight_scale
+        frame = curve.shape_frame(edges.inside(data.score), cases, centre)
+        return cls(curve.at(frame), prior, frame, edges, _as_seed(random_state))
 
     def of_family(self, curve: Curve) -> Settings:
         """The same fit of another family; the constants of one family serve the simpler ones."""
-        return replace(self, curve=curve)
+        return replace(self, curve=curve.at(self.frame))
 
     def with_prior(self, prior: Prior, data: CalibrationData) -> Settings:
         """The same fit under another prior, with its own centre."""
         score = self.edges.inside(data.score)
         centre = prior.centre_for(logit(score), data.trials)
-        return replace(self, prior=prior, frame=self.curve.shape_frame(score, data.trials, centre))
+        frame = self.curve.shape_frame(score, data.trials * data.weight_scale, centre)
+        return replace(self, curve=self.curve.at(frame), prior=prior, frame=frame)
 
     def with_edges(self, edges: Edges, data: CalibrationData) -> Settings:
         """The same fit with scores of 0 and 1 read otherwise."""
@@ -92,14 +94,11 @@ class Settings:
             name: json.loads(attributes[name])
             for name in ("curve", "prior", "frame", "edges", "seed")
         }
+        frame = stored_frame(read["frame"])
         return cls(
-            stored_curve(read["curve"]),
+            stored_curve(read["curve"]).at(frame),
             Prior.from_dict(read["prior"]),
-            Frame(
-                read["frame"]["centre"],
-                tuple(read["frame"]["knots"]),
-                tuple(map(tuple, read["frame"]["smoother"])),
-            ),
+            frame,
             Edges(**read["edges"]),
             read["seed"],
         )

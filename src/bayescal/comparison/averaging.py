@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from bayescal._importance import Sample, mix_samples
 from bayescal._tree import CHAINS, fit_tree, with_chains
-from bayescal.curves import AVERAGE, CURVES, in_average
+from bayescal.curves import CURVES, in_average
 from bayescal.data import CalibrationData
 from bayescal.posterior import CalibrationPosterior
 from bayescal.settings import Settings
@@ -49,7 +49,7 @@ def average_posterior(
     mixed, part = mix_families(settings, samples, weights, draws)
     coordinates = {
         name: with_chains(mixed.draws[:, column], CHAINS)
-        for column, name in enumerate(AVERAGE.coordinates)
+        for column, name in enumerate(settings.curve.coordinates)
     }
     kept = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
     stats = xr.Dataset({name: getattr(mixed, name) for name in kept})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bayescal._validate import check_choice
 from bayescal.curves._curve import Curve, Frame
+from bayescal.curves._stored import stored_frame
 from bayescal.curves.average import AVERAGE, in_average
 from bayescal.curves.beta import BETA
 from bayescal.curves.identity import IDENTITY
@@ -15,7 +16,16 @@ from bayescal.curves.logistic import LOGISTIC
 from bayescal.curves.spline import SPLINE
 from bayescal.curves.temperature import TEMPERATURE
 
-__all__ = ["AVERAGE", "CURVES", "Curve", "Frame", "as_curve", "in_average", "stored_curve"]
+__all__ = [
+    "AVERAGE",
+    "CURVES",
+    "Curve",
+    "Frame",
+    "as_curve",
+    "in_average",
+    "stored_curve",
+    "stored_frame",
+]
 
 CURVES: dict[str, Curve] = {
     curve.name: curve for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE)

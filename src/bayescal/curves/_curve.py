@@ -23,17 +23,21 @@ class Frame:
         Score m at which `shift` acts.
     knots : tuple of float
         Log-odds between which a spline bends.
-    smoother : tuple of tuples of float
-        Maps the spline's raw columns to deviations of unit prior scale.
+    deviations : tuple of tuples of float, of shape (knots, deviations)
+        Values at the knots of a spline's deviations from a line, of unit prior scale.
     """
 
     centre: float
     knots: tuple[float, ...] = ()
-    smoother: tuple[tuple[float, ...], ...] = ()
+    deviations: tuple[tuple[float, ...], ...] = ()
 
 
 def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
     return Frame(centre)
+
+
+def _as_it_is(curve: Curve, frame: Frame) -> Curve:
+    return curve
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,9 @@ class Curve:
         `(coordinates by name, frame) -> values by name`, reported beside the coordinates.
     shape_frame : callable
         `(score, trials, centre) -> Frame`: the constants of a fit, read off the scores.
+    sized : callable
+        `(curve, frame) -> Curve`: the family with the coordinates of one fit, when their number
+        depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     """
 
     name: str
@@ -70,6 +77,26 @@ class Curve:
     positive: tuple[bool, ...]
     derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]]
     shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
+    sized: Callable[[Curve, Frame], Curve] = _as_it_is
+
+    def at(self, frame: Frame) -> Curve:
+        """The family with the coordinates that it has at one fit."""
+        return self.sized(self, frame)
+
+    @property
+    def variables(self) -> dict[str, list[str]]:
+        """Coordinates of each variable of a tree: itself, or those numbered after its name."""
+        variables: dict[str, list[str]] = {}
+        for name in self.coordinates:
+            stem, _, number = name.rpartition("_")
+            variables.setdefault(stem if number.isdigit() else name, []).append(name)
+        return variables
+
+    @property
+    def dims(self) -> dict[str, str]:
+        """Dimension of each variable of numbered coordinates, as ArviZ names it."""
+        variables = self.variables.items()
+        return {name: f"{name}_dim_0" for name, numbered in variables if numbered != [name]}
 
     @property
     def is_rough(self) -> bool:
@@ -103,7 +130,7 @@ class Curve:
         offset, basis = self.basis(score.ravel(), frame)
         if not self.size:
             return np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
-        coefficients = np.stack(self.coefficients(list(u.T)), axis=1)
+        coefficients = np.stack(self.at(frame).coefficients(list(u.T)), axis=1)
         if score.ndim == 1:
             log_odds = coefficients @ basis.T
         else:

@@ -13,7 +13,7 @@ from scipy.special import logit
 from bayescal._validate import Floats
 from bayescal.curves._curve import Curve, Frame
 from bayescal.curves.beta import BETA
-from bayescal.curves.spline import DEVIATIONS, deviation_columns, spline_frame
+from bayescal.curves.spline import deviation_columns, spline_frame, with_deviations
 
 __all__ = ["AVERAGE", "in_average"]
 
@@ -27,20 +27,16 @@ def _derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
     return {}
 
 
-_SIZE = BETA.size + len(DEVIATIONS)
-
 AVERAGE = Curve(
     name="average",
     formula="a mixture of the families compared",
-    coordinates=(*BETA.coordinates, *DEVIATIONS),
+    coordinates=BETA.coordinates,
     basis=_basis,
-    combination=(
-        *(row + (0.0,) * len(DEVIATIONS) for row in BETA.combination),
-        *map(tuple, np.eye(_SIZE)[BETA.size :].tolist()),
-    ),
-    positive=(*BETA.positive, *(False for _ in DEVIATIONS)),
+    combination=BETA.combination,
+    positive=BETA.positive,
     derived=_derived,
     shape_frame=spline_frame,
+    sized=with_deviations,
 )
 
 
@@ -57,11 +53,13 @@ def in_average(curve: Curve, draws: Floats, frame: Frame) -> Floats:
 
     Returns
     -------
-    ndarray of shape (draws, AVERAGE.size)
+    ndarray of shape (draws, d)
+        With as many columns as the average has at that frame.
     """
-    united = np.zeros((draws.shape[0], AVERAGE.size))
-    for column, coordinate in enumerate(curve.coordinates):
-        united[:, AVERAGE.coordinates.index(coordinate)] = draws[:, column]
+    names = AVERAGE.at(frame).coordinates
+    united = np.zeros((draws.shape[0], len(names)))
+    for column, coordinate in enumerate(curve.at(frame).coordinates):
+        united[:, names.index(coordinate)] = draws[:, column]
     if curve.name == "temperature":  # a line through one half, wherever the centre is
         united[:, 0] = (np.exp(draws[:, 0]) - 1) * logit(frame.centre)
     return united

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from bayescal._importance import GOOD_K, Sample, importance_sample, mix_samples
 from bayescal._newton import Mode, maximise
@@ -17,6 +18,8 @@ __all__ = ["CurveDensity", "sample_importance"]
 
 BLOCK = 1 << 16
 LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
+NEGLIGIBLE = 1e-3  # a scale of the deviations with less posterior probability is left out
+LEAST = 512  # proposals of every other scale
 
 
 class CurveDensity:
@@ -84,9 +87,16 @@ class CurveDensity:
         coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
         return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
 
-    def mode(self) -> Mode:
-        """The posterior mode, climbed to from perfect calibration."""
-        return maximise(self.derivatives, np.zeros(self.curve.size), longest=LONGEST_STEP)
+    def mode(self, start: Floats | None = None) -> Mode:
+        """The posterior mode, climbed to from perfect calibration unless a start is given."""
+        origin = np.zeros(self.curve.size) if start is None else start
+        return maximise(self.derivatives, origin, longest=LONGEST_STEP)
+
+    def at(self, tau: float) -> CurveDensity:
+        """The same density with the scale of the deviations fixed."""
+        density = copy(self)
+        density.prior = self.prior.at(tau)
+        return density
 
 
 class _Pivoted:
@@ -116,9 +126,8 @@ class _Pivoted:
             u[:, 0] -= self._slopes(v) - self.calibrated
         return u
 
-    def mode(self) -> Mode:
-        """The mode and its information, carried over exactly."""
-        mode = self.density.mode()
+    def carried(self, mode: Mode) -> Mode:
+        """A mode of the density and its information, carried over exactly."""
         if not self.active:
             return mode
         point = mode.point.copy()
@@ -150,30 +159,49 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     """
     if settings.curve.is_rough:
         return _sample_rough(settings, data, draws)
-    return _sample_smooth(settings, data, draws, settings.rng("curve"))
+    density = CurveDensity(settings, data)
+    return _sample_round(density, density.mode(), settings, data, draws, settings.rng("curve"))
 
 
 def _sample_rough(settings: Settings, data: CalibrationData, draws: int) -> Sample:
-    """A mixture over the grid of tau, each value with its own evidence."""
-    rng = settings.rng("curve")
+    """A mixture over the grid of tau, each value with its own evidence.
+
+    Laplace's approximation says which values matter, and how many proposals each is worth.
+    """
+    rng, density = settings.rng("curve"), CurveDensity(settings, data)
     taus, weights = zip(*settings.prior.roughness, strict=True)
-    parts = [
-        _sample_smooth(replace(settings, prior=settings.prior.at(tau)), data, draws, rng)
-        for tau in taus
+    parts, modes = [density.at(tau) for tau in taus], []
+    for part in parts:
+        modes.append(part.mode(modes[-1].point if modes else None))
+    share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
+    kept = np.flatnonzero(share > NEGLIGIBLE)
+    samples = [
+        _sample_round(parts[i], modes[i], settings, data, max(LEAST, int(share[i] * draws)), rng)
+        for i in kept
     ]
-    return mix_samples(parts, np.log(weights), draws, rng)[0]
+    return mix_samples(samples, np.log(weights)[kept], draws, rng)[0]
 
 
-def _sample_smooth(
-    settings: Settings, data: CalibrationData, draws: int, rng: np.random.Generator
+def _laplace_evidence(mode: Mode) -> float:
+    log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
+    return float(mode.value - log_det / 2)
+
+
+def _sample_round(
+    density: CurveDensity,
+    mode: Mode,
+    settings: Settings,
+    data: CalibrationData,
+    draws: int,
+    rng: np.random.Generator,
 ) -> Sample:
-    density = CurveDensity(settings, data)
+    """Draws of one density round its mode, in whichever coordinates serve better."""
     pivoted = _Pivoted(density, settings, data)
-    sample = importance_sample(pivoted, pivoted.mode(), draws, rng)
+    sample = importance_sample(pivoted, pivoted.carried(mode), draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
     if sample.pareto_k <= GOOD_K:
         return sample
-    unpivoted = importance_sample(density, density.mode(), draws, rng)
+    unpivoted = importance_sample(density, mode, draws, rng)
     return min(sample, unpivoted, key=lambda found: found.pareto_k)
 
 

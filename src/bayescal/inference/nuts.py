@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayescal._compat import sample_nuts
-from bayescal._tree import CHAINS
+from bayescal._tree import CHAINS, coordinates_of
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
 from bayescal.model import model_from_settings
@@ -48,10 +46,7 @@ def sample_curve_nuts(
         seed=int(settings.rng("nuts").integers(2**31)),
         progress=sys.stderr.isatty(),
     )
-    coordinates = {
-        name: np.asarray(posterior[name].transpose("chain", "draw"), dtype=np.float64)
-        for name in settings.curve.coordinates
-    }
+    coordinates = coordinates_of(posterior, settings.curve)
     stats = stats.reset_coords(drop=True)
     stats = stats[[name for name in stats.data_vars if stats[name].dims == ("chain", "draw")]]
     stats.attrs = {"sampler": sampler}

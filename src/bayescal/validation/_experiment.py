@@ -164,7 +164,8 @@ class AverageOfFamilies(OneFamily):
         """A family from its prior weight, then its coordinates, in the union of coordinates."""
         families = list(self.weights)
         family = families[rng.choice(len(families), p=list(self.weights.values()))]
-        drawn = self.settings.prior.sample(CURVES[family].coordinates, rng, 1)
+        curve = CURVES[family].at(self.settings.frame)
+        drawn = self.settings.prior.sample(curve.coordinates, rng, 1)
         names = self.settings.curve.coordinates
         return np.array([drawn[name][0] if name in drawn else 0.0 for name in names])
 
