@@ -26,7 +26,7 @@ from bayescal._partition.stretches import (
 )
 
 GRID = np.linspace(-9, 9, 1801)
-PRIOR = PartitionPrior(ends=(1.0, 3.0), rho=(0.2, 0.5))
+PRIOR = PartitionPrior(ends=(1.0, 3.0), rho=(0.2, 0.5), hinge=0.0)
 HINGED = PartitionPrior(ends=(1.0, 3.0), rho=(0.2, 0.5), hinge=0.4)
 
 
@@ -170,7 +170,8 @@ def test_one_stretch_is_a_line_under_its_prior():
     score, trials, hits = table(n=2000)
     edges = cell_edges(score, trials)
     sums = partition_sums(
-        stretch_evidences(score, trials, hits, edges), PartitionPrior(ends=(1e-9,), rho=(1e-9,))
+        stretch_evidences(score, trials, hits, edges),
+        PartitionPrior(ends=(1e-9,), rho=(1e-9,), hinge=0.0),
     )
     one = evidences_by_quadrature(score, trials, hits, np.empty(0), False)
     exact = np.logaddexp(one[0, 0, SHIFT], one[0, 0, LINE]) - np.log(2)
@@ -182,7 +183,7 @@ def test_draws_of_a_line_have_its_moments():
     score, trials, hits = table(n=300)
     x = logit(score)
     sums = partition_sums(
-        stretch_evidences(score, trials, hits, np.empty(0)), PartitionPrior((1.0,), (0.5,))
+        stretch_evidences(score, trials, hits, np.empty(0)), PartitionPrior((1.0,), (0.5,), 0.0)
     )
     drawn = draw_partitions(sums, 40_000, np.random.default_rng(1))
     lines = drawn.slope[:, 0] != 0
@@ -310,7 +311,9 @@ def test_it_contains_a_step_a_plateau_a_hinge_and_a_line():
     edges = cell_edges(expit(x), trials)
     for name, eta in truths.items():
         hits = np.round(trials * expit(eta))
-        sums = partition_sums(stretch_evidences(expit(x), trials, hits, edges), PartitionPrior())
+        sums = partition_sums(
+            stretch_evidences(expit(x), trials, hits, edges, True), PartitionPrior()
+        )
         assert sums.log_evidence > log_likelihood(x, trials, hits, 0.0) + 50
         drawn = draw_partitions(sums, 400, np.random.default_rng(0))
         cell = cell_of(x, edges)

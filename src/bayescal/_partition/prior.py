@@ -36,7 +36,7 @@ class PartitionPrior:
 
     ends: tuple[float, ...] = (1.0, 3.0, 8.0)
     rho: tuple[float, ...] = (0.05, 0.2, 0.5)
-    hinge: float = 0.0
+    hinge: float = 0.5
 
     def grid(self, cells: int) -> tuple[Floats, Floats]:
         """Probability that a stretch ends, and rho, for each combination of the two."""
