@@ -18,6 +18,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.cli import main
+from bayescal.comparison.ladder import LADDER
 from bayescal.errors import DiagnosticWarning
 
 N, EVENTS = 100, 28
@@ -706,7 +707,7 @@ def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_
     record = tmp_path / "compared.json"
     said = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
     assert said.code == 0
-    for name in bc.curves.CURVES:
+    for name in LADDER:
         assert re.search(rf"^ {name} ", said.out, re.M)
     numbers = json.loads(record.read_text())
     assert f"exactly zero with probability {numbers['prob_calibrated']:.2f}" in " ".join(

@@ -16,6 +16,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal._hull import EXCESS, hull
 from bayescal.comparison.crossval import LeaveOneOut, leave_one_out, stacking_weights
+from bayescal.comparison.ladder import LADDER
 from bayescal.curves import CURVES
 from bayescal.errors import InputError
 from bayescal.functionals import FUNCTIONALS
@@ -89,7 +90,7 @@ def test_an_asymmetric_curve_is_seen_by_beta_and_missed_by_bic(shared_data):
 
 def test_table_has_a_row_per_family_and_the_contract_columns(overconfident):
     table = overconfident.table
-    assert list(table.index) == list(CURVES)
+    assert list(table.index) == list(LADDER)
     assert list(table.columns)[:6] == [
         "log_evidence", "bayes_factor", "prior", "posterior_prob", "elpd_loo", "stacking_weight",
     ]  # fmt: skip
@@ -145,7 +146,7 @@ def test_the_average_mixes_families_in_proportion(overconfident):
 
 def test_each_family_keeps_its_curve_in_the_average():
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
-    names = [name for name in CURVES if name != "identity"]
+    names = [name for name in LADDER if name != "identity"]
     weights = dict.fromkeys(names, 1.0)
     cmp = bc.compare(y, s, prior="clinical", weights=weights, draws=8000, random_state=1)
     family = cmp.posterior.tree["posterior"]["family"].to_numpy().ravel()

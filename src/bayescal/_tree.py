@@ -173,8 +173,8 @@ def complete(tree: xr.DataTree) -> None:
         tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
     drawn = {name: with_chains(values, chains) for name, values in read_prior(tree).items()}
     tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
-    if "families" in tree.attrs:
-        return  # an average has no prior density of its own: its families have different dimensions
+    if "families" in tree.attrs or settings.curve.in_cells:
+        return  # no prior density: families, and partitions, have different dimensions
     density = _log_prior(settings, coordinates_of(posterior, settings.curve))
     tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
 
@@ -214,15 +214,14 @@ def read_prior(tree: xr.DataTree) -> dict[str, Any]:
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     rng, names = settings.rng("prior"), settings.curve.coordinates
     if "families" not in tree.attrs:
-        return settings.prior.sample(names, rng, size)
+        return dict(zip(names, settings.sample_prior(read_data(tree), rng, size).T, strict=True))
     families: dict[str, float] = json.loads(tree.attrs["families"])
-    family = rng.choice(len(families), size, p=list(families.values()))
+    data, family = read_data(tree), rng.choice(len(families), size, p=list(families.values()))
     u = np.zeros((size, len(names)))
     for index, name in enumerate(families):
         curve = stored_curve(name).at(settings.frame)
         mine = np.flatnonzero(family == index)
-        drawn = settings.prior.sample(curve.coordinates, rng, mine.size)
-        own = np.reshape(list(drawn.values()), (curve.size, mine.size)).T
+        own = settings.of_family(curve).sample_prior(data, rng, mine.size)
         u[mine] = in_average(curve, own, settings.frame)
     return dict(zip(names, u.T, strict=True)) | {"family": family}
 

@@ -12,6 +12,7 @@ from bayescal._validate import Floats
 from bayescal._weights import WeightType
 from bayescal.curves import Curve, as_curve
 from bayescal.data import CalibrationData, as_data
+from bayescal.errors import InputError
 from bayescal.priors import Prior, as_prior
 from bayescal.settings import Settings
 
@@ -63,7 +64,8 @@ def build_model(
     Raises
     ------
     InputError
-        If the input is not outcomes and probabilities of the same cases.
+        If the input is not outcomes and probabilities of the same cases, or the family is `pieces`,
+        which has no PyMC form.
 
     Examples
     --------
@@ -81,6 +83,12 @@ def build_model(
 
 def model_from_settings(settings: Settings, data: CalibrationData) -> pm.Model:
     """The PyMC model of a table under settings already fixed."""
+    if settings.curve.in_cells:
+        raise InputError(
+            f"curve={settings.curve.name!r} has no PyMC model: its posterior is an exact sum over "
+            "partitions of the scores, whose edges no gradient reaches. Use bayescal.fit with "
+            "engine='auto', or curve='spline' for a flexible curve in PyMC."
+        )
     import pymc as pm
     import pytensor.tensor as pt
 

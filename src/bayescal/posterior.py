@@ -514,6 +514,45 @@ class CalibrationPosterior:
         attributes = {"ci_prob": level, "probability": float(joint[size - 1]) if size else 1.0}
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
+    def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
+        """Probability that the curve lies exactly on the diagonal, by score.
+
+        Parameters
+        ----------
+        scores : array-like of shape (k,), optional
+            Where, in [0, 1]; by default the distinct scores of the data.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dim score, values in [0, 1].
+
+        Raises
+        ------
+        InputError
+            If the family has no stretches on the diagonal, or a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("calibrated", 400, random_state=1)
+        >>> post = bc.fit(y_true, y_prob, curve="pieces", random_state=1)
+        >>> bool((post.prob_on_diagonal([0.2, 0.7]) > 0.1).all())
+        True
+        """
+        import xarray as xr
+
+        settings = self.settings
+        if not (self.family.in_cells and settings.frame.cells):
+            raise InputError(
+                f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
+                "unless it is everywhere. Fit curve='pieces'."
+            )
+        values = self.data.score if scores is None else as_scores(scores, "scores")
+        inside = settings.edges.inside(values)
+        on = self.family.on_diagonal(self._posterior.u, inside, settings.frame)
+        return xr.DataArray(on.mean(axis=0), {"score": values}, "score", "prob_on_diagonal")
+
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the reliability diagram; see `bayescal.plots.reliability`."""
         from bayescal.plots import reliability

@@ -21,7 +21,7 @@ from bayescal.comparison.crossval import (
     stacking_weights,
 )
 from bayescal.comparison.sensitivity import prior_sensitivity
-from bayescal.curves import AVERAGE, CURVES
+from bayescal.curves import CURVES, average_of
 from bayescal.data import CalibrationData, as_data
 from bayescal.errors import InputError
 from bayescal.inference.importance import sample_importance
@@ -117,7 +117,9 @@ def compare(
     ).one_group()
     names = _ordered(curves)
     shares = prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
-    settings = Settings.at_fit(data, AVERAGE, as_prior(prior), edge=edge, random_state=random_state)
+    settings = Settings.at_fit(
+        data, average_of(names), as_prior(prior), edge=edge, random_state=random_state
+    )
     samples = {name: sample_family(settings, data, name, size) for name in names}
     return CurveComparison(settings, data, samples, shares, size)
 

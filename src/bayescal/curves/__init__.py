@@ -8,11 +8,12 @@ from __future__ import annotations
 from bayescal._validate import check_choice
 from bayescal.curves._curve import Curve, Frame
 from bayescal.curves._stored import stored_frame
-from bayescal.curves.average import AVERAGE, in_average
+from bayescal.curves.average import AVERAGE, average_of, in_average
 from bayescal.curves.beta import BETA
 from bayescal.curves.identity import IDENTITY
 from bayescal.curves.intercept import INTERCEPT
 from bayescal.curves.logistic import LOGISTIC
+from bayescal.curves.pieces import PIECES
 from bayescal.curves.spline import SPLINE
 from bayescal.curves.temperature import TEMPERATURE
 
@@ -22,13 +23,15 @@ __all__ = [
     "Curve",
     "Frame",
     "as_curve",
+    "average_of",
     "in_average",
     "stored_curve",
     "stored_frame",
 ]
 
 CURVES: dict[str, Curve] = {
-    curve.name: curve for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE)
+    curve.name: curve
+    for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE, PIECES)
 }
 """The families by name, from the simplest to the most flexible."""
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
 
+from bayescal._partition.cells import cell_of
 from bayescal._validate import Floats
 
 __all__ = ["Curve", "Frame"]
@@ -25,11 +28,14 @@ class Frame:
         Log-odds between which a spline bends.
     deviations : tuple of tuples of float, of shape (knots, deviations)
         Values at the knots of a spline's deviations from a line, of unit prior scale.
+    cells : tuple of float
+        Log-odds at which cells of the scores begin and end, for curves made of stretches.
     """
 
     centre: float
     knots: tuple[float, ...] = ()
     deviations: tuple[tuple[float, ...], ...] = ()
+    cells: tuple[float, ...] = ()
 
 
 def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
@@ -46,6 +52,9 @@ class Curve:
 
     logit g(s) = offset(s) + sum_k coef_k(u) x_k(s). Each coefficient is a linear combination of
     the working coordinates u, or the exponential of one. That is all either engine needs.
+
+    Curves made of stretches add shift + slope * logit s, with a shift and a slope for each cell of
+    the scores as their last coordinates.
 
     Attributes
     ----------
@@ -67,6 +76,8 @@ class Curve:
     sized : callable
         `(curve, frame) -> Curve`: the family with the coordinates of one fit, when their number
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
+    in_cells : bool
+        Whether it has a shift and a slope for each cell of its frame.
     """
 
     name: str
@@ -78,10 +89,15 @@ class Curve:
     derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]]
     shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
     sized: Callable[[Curve, Frame], Curve] = _as_it_is
+    in_cells: bool = False
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
-        return self.sized(self, frame)
+        smooth = tuple(name for name in self.coordinates if not name.startswith("cell_"))
+        curve = self.sized(replace(self, coordinates=smooth), frame)
+        numbers = range(1, self._cells(frame) + 1)
+        cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
+        return replace(curve, coordinates=(*curve.coordinates, *cells))
 
     @property
     def variables(self) -> dict[str, list[str]]:
@@ -95,8 +111,11 @@ class Curve:
     @property
     def dims(self) -> dict[str, str]:
         """Dimension of each variable of numbered coordinates, as ArviZ names it."""
-        variables = self.variables.items()
-        return {name: f"{name}_dim_0" for name, numbered in variables if numbered != [name]}
+        return {
+            name: "cell" if name.startswith("cell_") else f"{name}_dim_0"
+            for name, numbered in self.variables.items()
+            if numbered != [name]
+        }
 
     @property
     def is_rough(self) -> bool:
@@ -127,25 +146,63 @@ class Curve:
 
         `score` has shape (rows,), common to all draws, or (draws, rows).
         """
+        smooth = u[:, : u.shape[1] - 2 * self._cells(frame)]
         offset, basis = self.basis(score.ravel(), frame)
-        if not self.size:
-            return np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
-        coefficients = np.stack(self.at(frame).coefficients(list(u.T)), axis=1)
-        if score.ndim == 1:
-            log_odds = coefficients @ basis.T
+        if not smooth.shape[1]:
+            log_odds = np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
         else:
-            log_odds = np.einsum("ik,ijk->ij", coefficients, basis.reshape(*score.shape, -1))
-        log_odds += offset.reshape(score.shape)
+            coefficients = np.stack(self.at(frame).coefficients(list(smooth.T)), axis=1)
+            if score.ndim == 1:
+                log_odds = coefficients @ basis.T
+            else:
+                log_odds = np.einsum("ik,ijk->ij", coefficients, basis.reshape(*score.shape, -1))
+            log_odds += offset.reshape(score.shape)
+        if not self._cells(frame):
+            return log_odds
+        rows, delta = self._off_diagonal(u, score, frame)
+        log_odds = log_odds if log_odds.flags.writeable else log_odds.copy()
+        log_odds[rows] += delta
         return log_odds
+
+    def _cells(self, frame: Frame) -> int:
+        return max(len(frame.cells) - 1, 0) if self.in_cells else 0
+
+    def _off_diagonal(
+        self, u: Floats, score: Floats, frame: Frame
+    ) -> tuple[NDArray[np.intp], Floats]:
+        """Draws with stretches off the diagonal, and how far off they are at each score."""
+        cells = self._cells(frame)
+        by_cell = u[:, u.shape[1] - 2 * cells :]
+        rows = np.flatnonzero(by_cell.any(axis=1))
+        x = logit(score if score.ndim == 1 else score[rows])
+        cell = cell_of(x, np.array(frame.cells[1:-1]))
+        shift, slope = by_cell[rows, :cells], by_cell[rows, cells:]
+        if score.ndim == 1:
+            return rows, shift[:, cell] + slope[:, cell] * x
+        return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x
 
     def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
         """The curve itself, g(score), of shape (draws, rows)."""
-        if not self.size:
+        if not u.shape[1]:
             return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
         curve = expit_in_place(self.log_odds(u, score, frame))
         calibrated = ~u.any(axis=1)  # without the rounding of a trip through log-odds
         curve[calibrated] = score if score.ndim == 1 else score[calibrated]
+        if self._cells(frame):
+            on_diagonal = self.on_diagonal(u, score, frame)
+            np.copyto(curve, score, where=on_diagonal)
         return curve
+
+    def on_diagonal(self, u: Floats, score: Floats, frame: Frame) -> NDArray[np.bool_]:
+        """Whether the curve is exactly the score, (draws, rows), because its coordinates say so."""
+        cells = self._cells(frame)
+        smooth = u[:, : u.shape[1] - 2 * cells]
+        on = np.empty((u.shape[0], score.shape[-1]), dtype=bool)
+        on[:] = (np.count_nonzero(smooth, axis=1) == 0)[:, None]
+        if cells:
+            rows, delta = self._off_diagonal(u, score, frame)
+            on[rows] &= delta == 0
+        return on
 
 
 def expit_in_place(log_odds: Floats) -> Floats:

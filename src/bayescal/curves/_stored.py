@@ -22,7 +22,8 @@ def stored_frame(read: Mapping[str, Any]) -> Frame:
     deviations = read["deviations"] if "deviations" in read else read["smoother"]
     if "smoother" in read and deviations:
         deviations = (_truncated_cubes(np.array(knots)) @ np.array(deviations)).tolist()
-    return Frame(read["centre"], knots, tuple(map(tuple, deviations)))
+    cells = tuple(read.get("cells", ()))
+    return Frame(read["centre"], knots, tuple(map(tuple, deviations)), cells)
 
 
 def _truncated_cubes(knots: Floats) -> Floats:

@@ -5,6 +5,8 @@ Each draw belongs to one family and is zero in the coordinates that family lacks
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ from scipy.special import logit
 from bayescal._validate import Floats
 from bayescal.curves._curve import Curve, Frame
 from bayescal.curves.beta import BETA
+from bayescal.curves.pieces import PIECES, cells_of
 from bayescal.curves.spline import deviation_columns, spline_frame, with_deviations
 
-__all__ = ["AVERAGE", "in_average"]
+__all__ = ["AVERAGE", "average_of", "in_average"]
 
 
 def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
@@ -37,7 +40,17 @@ AVERAGE = Curve(
     derived=_derived,
     shape_frame=spline_frame,
     sized=with_deviations,
+    in_cells=True,
 )
+
+
+def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
+    return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
+
+
+def average_of(families: Collection[str]) -> Curve:
+    """The average's curve, with cells of the scores when `pieces` is among the families."""
+    return replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES.name in families else AVERAGE
 
 
 def in_average(curve: Curve, draws: Floats, frame: Frame) -> Floats:

@@ -48,13 +48,15 @@ def fit(
         Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
-    curve : {"beta", "spline", "logistic", "temperature", "intercept", "identity"} or Curve
-        Family of the calibration curve.
+    curve : str or Curve
+        Family of the calibration curve: "beta", "spline", "pieces", "logistic", "temperature",
+        "intercept" or "identity".
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
     engine : {"auto", "importance", "nuts"}
         "importance" takes milliseconds; "nuts" samples the PyMC model; "auto" takes the first and
-        falls back to the second, with a warning, when Pareto k-hat exceeds 0.7.
+        falls back to the second, with a warning, when Pareto k-hat exceeds 0.7. `pieces` has no
+        PyMC form: its draws are from exact sums, and "nuts" is refused.
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     sample_weight : array-like of shape (n,), optional

@@ -12,6 +12,7 @@ from bayescal._importance import GOOD_K, Sample, importance_sample, mix_samples
 from bayescal._newton import Mode, maximise
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
+from bayescal.inference.pieces import sample_pieces
 from bayescal.settings import Settings
 
 __all__ = ["CurveDensity", "sample_importance"]
@@ -157,6 +158,8 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     Sample
         With the evidence, its Monte Carlo error, and Pareto k-hat.
     """
+    if settings.curve.in_cells:
+        return sample_pieces(settings, data, draws)[0]
     if settings.curve.is_rough:
         return _sample_rough(settings, data, draws)
     density = CurveDensity(settings, data)

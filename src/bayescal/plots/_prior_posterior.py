@@ -132,7 +132,9 @@ def _both(post: CalibrationPosterior, name: str) -> tuple[Floats, Floats]:
 
 
 def _as_names(post: CalibrationPosterior, coordinates: Sequence[str] | None) -> list[str]:
-    smooth = [name for name in post.family.coordinates if not name.startswith("deviation")]
+    smooth = [
+        name for name in post.family.coordinates if not name.startswith(("deviation", "cell_"))
+    ]
     if coordinates is None:
         return [*smooth, "tce"]
     variables = [str(name) for name in post.tree["posterior"].to_dataset().data_vars]

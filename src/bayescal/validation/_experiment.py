@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayescal._validate import Floats
 from bayescal.comparison.averaging import mix_families, posterior_probabilities
 from bayescal.comparison.ladder import sample_family
-from bayescal.curves import CURVES
+from bayescal.curves import CURVES, in_average
 from bayescal.data import CalibrationData
 from bayescal.functionals import CurveDraws, tce
 from bayescal.inference.importance import sample_importance
@@ -84,7 +84,7 @@ class OneFamily:
     def quantities(self) -> tuple[str, ...]:
         """The coordinates, TCE at these very scores, and the curve at a few of them."""
         at_scores = tuple(f"g({score:.3g})" for score in self._places)
-        return (*self.settings.curve.coordinates, "tce", *at_scores)
+        return (*self._coordinates, "tce", *at_scores)
 
     @property
     def depends_on(self) -> dict[str, Any]:
@@ -96,9 +96,11 @@ class OneFamily:
 
     def truth(self, rng: np.random.Generator) -> Floats:
         """Coordinates from the prior, of shape (d,)."""
-        names = self.settings.curve.coordinates
-        drawn = self.settings.prior.sample(names, rng, 1)
-        return np.array([drawn[name][0] for name in names])
+        return np.asarray(self._prior_draw(self.settings, rng)[0])
+
+    def _prior_draw(self, settings: Settings, rng: np.random.Generator) -> Floats:
+        table = CalibrationData.from_counts(self.score, self.trials, 0 * self.trials)
+        return settings.sample_prior(table, rng, 1)
 
     def observe(self, truth: Floats, rng: np.random.Generator) -> CalibrationData:
         """Outcomes of that truth, at the scores of the experiment."""
@@ -117,7 +119,14 @@ class OneFamily:
         """The quantities at each draw, of shape (draws, quantities)."""
         population = Population(self._inside, self.trials / self.trials.sum(), self.trials)
         error = tce(CurveDraws(self._curve(u, self._inside), population))
-        return np.column_stack([u, error, self._curve(u, self._places)])
+        kept = u[:, : len(self._coordinates)]
+        return np.column_stack([kept, error, self._curve(u, self._places)])
+
+    @property
+    def _coordinates(self) -> tuple[str, ...]:
+        """Coordinates but for shifts and slopes by cell, which come last."""
+        names = self.settings.curve.coordinates
+        return tuple(name for name in names if not name.startswith("cell_"))
 
     @cached_property
     def _inside(self) -> Floats:
@@ -153,7 +162,7 @@ class AverageOfFamilies(OneFamily):
 
         The coordinates are left out: which of them a draw has depends on its family.
         """
-        return super().quantities[self.settings.curve.size :]
+        return super().quantities[len(self._coordinates) :]
 
     @property
     def depends_on(self) -> dict[str, Any]:
@@ -164,10 +173,8 @@ class AverageOfFamilies(OneFamily):
         """A family from its prior weight, then its coordinates, in the union of coordinates."""
         families = list(self.weights)
         family = families[rng.choice(len(families), p=list(self.weights.values()))]
-        curve = CURVES[family].at(self.settings.frame)
-        drawn = self.settings.prior.sample(curve.coordinates, rng, 1)
-        names = self.settings.curve.coordinates
-        return np.array([drawn[name][0] if name in drawn else 0.0 for name in names])
+        own = self._prior_draw(self.settings.of_family(CURVES[family]), rng)
+        return np.asarray(in_average(CURVES[family], own, self.settings.frame)[0])
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
         """Draws of the mixture, its Pareto k-hat, and the probability of each family."""
@@ -181,7 +188,7 @@ class AverageOfFamilies(OneFamily):
 
     def evaluate(self, u: Floats) -> Floats:
         """The quantities at each draw, of shape (draws, quantities)."""
-        return super().evaluate(u)[:, self.settings.curve.size :]
+        return super().evaluate(u)[:, len(self._coordinates) :]
 
 
 def ranks(
