@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
+from bayescal._one_sided import one_sided, sure_side
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
 from bayescal.functionals import FUNCTIONALS, CurveDraws
@@ -38,17 +40,32 @@ class Evaluation:
         Working coordinates of the curves.
     averaged : bool
         Evaluate one curve instead, the mean of the draws, over every draw of the population.
+    side : ndarray of shape (rows,), optional
+        Evaluate the curves only where they are on this side of the diagonal, at the scores of the
+        data: 1, -1, or 0 for nowhere.
     """
 
     settings: Settings
     data: CalibrationData
     u: Floats
     averaged: bool = False
+    side: Floats | None = None
     _known: dict[tuple[Any, ...], Floats] = field(default_factory=dict, repr=False)
 
     def of_mean(self) -> Evaluation:
         """The mean of the curves, over the same draws of the population."""
         return replace(self, averaged=True, _known={})
+
+    @cached_property
+    def on_sure_side(self) -> Evaluation:
+        """The curves where they lie on a side of the diagonal that is nearly sure.
+
+        The side is judged by the draws that leave the diagonal somewhere.
+        """
+        error = self.curve(self.data.score) - self.settings.edges.inside(self.data.score)
+        off = error[self.u.any(axis=1)]
+        side = sure_side(off) if off.size else np.zeros(error.shape[1])
+        return replace(self, side=side, _known={})
 
     def curve(self, score: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores)."""
@@ -79,7 +96,17 @@ class Evaluation:
             return
         for part, drawn in self._populations(population):
             u, frame = self.u[part], self.settings.frame
-            yield part, CurveDraws(self.settings.curve.probability(u, drawn.score, frame), drawn)
+            curve = self.settings.curve.probability(u, drawn.score, frame)
+            if self.side is not None:
+                curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
+            yield part, CurveDraws(curve, drawn)
+
+    def _side_at(self, score: Floats) -> Floats:
+        """The side at any scores: that at the nearest score of the data."""
+        assert self.side is not None
+        own = logit(self.settings.edges.inside(self.data.score))
+        between = (own[1:] + own[:-1]) / 2
+        return np.asarray(self.side[np.searchsorted(between, logit(score))])
 
     def _mean_draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         score = self.settings.edges.inside(self.data.score)

@@ -11,6 +11,7 @@ from scipy.special import expit, log_expit
 from bayescal._compat import library_versions
 from bayescal._validate import Floats
 from bayescal.curves import Curve, in_average, stored_curve
+from bayescal.curves.pieces import RARELY_CALIBRATED
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
 from bayescal.settings import Settings
@@ -26,6 +27,7 @@ __all__ = [
     "fit_tree",
     "read_coordinates",
     "read_data",
+    "read_lower_reading",
     "read_prior",
     "upgraded",
     "with_chains",
@@ -47,6 +49,7 @@ def fit_tree(
     draws: int,
     families: dict[str, float] | None = None,
     prob_calibrated: float | None = None,
+    lower_reading: Floats | None = None,
 ) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
 
@@ -64,6 +67,8 @@ def fit_tree(
         the index of each draw's family too.
     prob_calibrated : float, optional
         Of an average: the posterior probability of `identity`, which is not among the families.
+    lower_reading : ndarray of shape (chains * draws, 2 * cells), optional
+        Of an average: shifts and slopes by cell in the lower reading of distances.
 
     Returns
     -------
@@ -86,6 +91,8 @@ def fit_tree(
         "observed_data": _observed(data),
         "constant_data": _constant(settings, data),
     }
+    if lower_reading is not None:
+        groups["lower_reading"] = _by_cell(settings, lower_reading, chains)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
@@ -190,6 +197,21 @@ def read_coordinates(tree: xr.DataTree) -> Floats:
     return u
 
 
+def read_lower_reading(tree: xr.DataTree) -> Floats | None:
+    """Shifts and slopes by cell of an average's lower reading, of shape (draws, 2 * cells).
+
+    None of one family, and of an average that an earlier version wrote.
+    """
+    if "lower_reading" not in tree.children:
+        return None
+    group = tree["lower_reading"].to_dataset()
+    parts = [
+        group[name].transpose("chain", "draw", "cell").to_numpy()
+        for name in ("cell_shift", "cell_slope")
+    ]
+    return np.concatenate(parts, axis=-1).reshape(-1, 2 * group.sizes["cell"])
+
+
 def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
     """Draws of each working coordinate, of shape (chain, draw), in the family's order.
 
@@ -221,7 +243,8 @@ def read_prior(tree: xr.DataTree) -> dict[str, Any]:
     for index, name in enumerate(families):
         curve = stored_curve(name).at(settings.frame)
         mine = np.flatnonzero(family == index)
-        own = settings.of_family(curve).sample_prior(data, rng, mine.size)
+        of_family = settings.of_family(curve)
+        own = of_family.sample_prior(data, rng, mine.size, RARELY_CALIBRATED)
         u[mine] = in_average(curve, own, settings.frame)
     return dict(zip(names, u.T, strict=True)) | {"family": family}
 
@@ -262,6 +285,13 @@ def _with_derived(
         numbers[dim] = np.arange(1, len(numbered) + 1)
     values |= curve.derived(coordinates, settings.frame, np.exp)
     return _dataset(values, None, numbers, chains=chains, draws=draws)
+
+
+def _by_cell(settings: Settings, u: Floats, chains: int) -> xr.Dataset:
+    by_cell = settings.of_family(stored_curve("pieces"))
+    names = by_cell.curve.coordinates
+    coordinates = {name: with_chains(u[:, k], chains) for k, name in enumerate(names)}
+    return _with_derived(by_cell, coordinates, chains, u.shape[0] // chains)
 
 
 def _dataset(

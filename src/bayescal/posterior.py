@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal import _tree
+from bayescal._ends import equal_tailed, lower_end, share_above, share_below, upper_end
 from bayescal._evaluation import Evaluation, Wanted
-from bayescal._hull import hull
 from bayescal._tree import with_chains
 from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
-from bayescal.curves import Curve
+from bayescal.curves import Curve, stored_curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
 from bayescal.functionals import FUNCTIONALS, net_benefit, net_benefit_of_all
@@ -166,7 +166,9 @@ class CalibrationPosterior:
             self._posterior.curve(values), "recalibrated", obs=np.arange(values.size)
         )
 
-    def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
+    def tce(
+        self, p: float = 1, population: str = "bootstrap", *, reading: str = "average"
+    ) -> xr.DataArray:
         """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
 
         Parameters
@@ -175,6 +177,8 @@ class CalibrationPosterior:
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
         population : {"bootstrap", "sample", "beta"}
             Whose error: patients like these, these very patients, or a Beta density of scores.
+        reading : {"average", "lower"}
+            Of an averaged posterior; see `functional`.
 
         Returns
         -------
@@ -184,13 +188,13 @@ class CalibrationPosterior:
         Raises
         ------
         InputError
-            If `p` is below 1 or the population unknown.
+            If `p` is below 1, or the population or the reading unknown.
 
         References
         ----------
         Dong et al. (2025), AAAI, Algorithm 2.
         """
-        return self.functional("tce", population=population, p=p)
+        return self.functional("tce", population=population, reading=reading, p=p)
 
     def functional(
         self,
@@ -198,6 +202,7 @@ class CalibrationPosterior:
         population: str = "bootstrap",
         *,
         group: str = "posterior",
+        reading: str = "average",
         **options: Any,
     ) -> xr.DataArray:
         """Posterior of a functional of the curve and the score distribution.
@@ -212,6 +217,10 @@ class CalibrationPosterior:
         population : {"bootstrap", "sample", "beta"}
         group : {"posterior", "prior"}
             "prior" is what was believed of it before any outcome was seen.
+        reading : {"average", "lower"}
+            "average" is what everything is read off but the lower end of distances. "lower" is of
+            curves that like the diagonal, exact calibration among them, and counts an error only
+            where its side is nearly sure; it is for distances in an averaged posterior.
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -227,7 +236,11 @@ class CalibrationPosterior:
         """
         check_choice(name, FUNCTIONALS, "name")
         check_choice(group, ("posterior", "prior"), "group")
-        of = self._posterior if group == "posterior" else self._prior
+        check_choice(reading, ("average", "lower"), "reading")
+        if reading == "lower":
+            of = self._lower_reading(name, group)
+        else:
+            of = self._posterior if group == "posterior" else self._prior
         return self._array(of.values([(name, options)], population)[name].copy(), name)
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
@@ -325,13 +338,13 @@ class CalibrationPosterior:
         """Credible interval of a functional.
 
         Equal-tailed, read off draws that are not exactly calibrated: those of one family, or of
-        the average over the families other than `identity`. For distances from calibration that
-        alone would never hold zero, so the interval of a distance in an averaged posterior is
-        another: its upper end is the same, and its lower end is 0 if P(calibrated) is at least
-        (1 - ci_prob) / 2. Otherwise it is the equal-tailed one, less what chance adds: where the
-        truth is on the diagonal the draws g of the curve are off it, on either side, and a
-        distance f counts both as error. That excess is 3.4 times the mean of f(g) - f(h), where h
-        is the posterior mean curve; at most half of the lower end is taken off.
+        the average over the families other than `identity`.
+
+        Distances from calibration in an averaged posterior have two readings, one for each end.
+        The upper end is a quantile of the average's draws. The lower end is a quantile in a
+        posterior that likes the diagonal: exact calibration, and curves with stretches on it;
+        there an error counts only where its side is known with probability 0.8, so that chance
+        does not add up to an error. It is 0 where no part of the curve is surely off.
 
         Parameters
         ----------
@@ -357,13 +370,48 @@ class CalibrationPosterior:
         check_choice(name, FUNCTIONALS, "name")
         level = as_level(ci_prob)
         values = self._posterior.values([(name, options)], population)[name]
-        calibrated = self.prob_calibrated
-        if kind == "equal-tailed" or calibrated is None or not FUNCTIONALS[name].is_distance:
-            tail = (1 - level) / 2
-            lower, upper = np.quantile(values, [tail, 1 - tail])
-            return float(lower), float(upper)
-        of_mean = self._mean_curve.values([(name, options)], population)[name]
-        return hull(values, of_mean, calibrated, level)
+        if kind == "equal-tailed" or self._families is None or not FUNCTIONALS[name].is_distance:
+            return equal_tailed(values, level)
+        lower = self._lower_reading(name).values([(name, options)], population)[name]
+        return lower_end(lower, level), max(upper_end(values, level), upper_end(lower, level))
+
+    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Probability that the true calibration error is below `x`, on the safe side.
+
+        For the statement that a model is close enough to calibrated. In an averaged posterior it
+        is the smaller of the two readings' probabilities; it reaches (1 + ci_prob) / 2 if and only
+        if the interval of that level lies below `x`.
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return min(share_below(values, x) for values in self._readings(p, population))
+
+    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Probability that the true calibration error is above `x`, on the safe side.
+
+        For the statement that a model is miscalibrated. In an averaged posterior it is that of
+        the lower reading; it reaches (1 + ci_prob) / 2 if and only if the interval of that level
+        lies above `x`. What it and `prob_tce_below` leave to 1 is "cannot tell".
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return min(share_above(values, x) for values in self._readings(p, population))
 
     def estimate(
         self,
@@ -517,6 +565,9 @@ class CalibrationPosterior:
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve lies exactly on the diagonal, by score.
 
+        Of a fit of `pieces`, or of an averaged posterior: there it is that of the lower reading,
+        which exact calibration is part of.
+
         Parameters
         ----------
         scores : array-like of shape (k,), optional
@@ -542,15 +593,15 @@ class CalibrationPosterior:
         """
         import xarray as xr
 
-        settings = self.settings
-        if not (self.family.in_cells and settings.frame.cells):
+        of = self._posterior if self._families is None else self._lower
+        if of is None or not (of.settings.curve.in_cells and of.settings.frame.cells):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
-                "unless it is everywhere. Fit curve='pieces'."
+                "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
         values = self.data.score if scores is None else as_scores(scores, "scores")
-        inside = settings.edges.inside(values)
-        on = self.family.on_diagonal(self._posterior.u, inside, settings.frame)
+        inside = of.settings.edges.inside(values)
+        on = of.settings.curve.on_diagonal(of.u, inside, of.settings.frame)
         return xr.DataArray(on.mean(axis=0), {"score": values}, "score", "prob_on_diagonal")
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
@@ -569,8 +620,10 @@ class CalibrationPosterior:
         self.tree.to_netcdf(path, engine="h5netcdf")
 
     def __repr__(self) -> str:
-        lower, upper = self.interval("tce")
         atom = self.prob_calibrated
+        if atom is not None and self._lower is None:
+            return "CalibrationPosterior\n  an average stored by an earlier version"
+        lower, upper = self.interval("tce")
         return (
             "CalibrationPosterior\n"
             f"  {self.data.n:g} cases, {self.data.events:g} events\n"
@@ -602,11 +655,40 @@ class CalibrationPosterior:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
 
+    def _readings(self, p: float, population: str) -> list[Floats]:
+        """Draws of TCE in each reading: one of a single family, two of an average."""
+        parts = [self._posterior]
+        if self._families is not None:
+            parts.append(self._lower_reading("tce"))
+        return [part.values([("tce", {"p": p})], population)["tce"] for part in parts]
+
+    def _lower_reading(self, name: str, group: str = "posterior") -> Evaluation:
+        """The reading for the lower end of a distance."""
+        if not FUNCTIONALS[name].is_distance or group != "posterior":
+            raise InputError(
+                f"reading='lower' is for the posterior of distances from calibration, not for "
+                f"{name!r} of the {group}."
+            )
+        if self._lower is None:
+            raise InputError(
+                "this posterior has no lower reading of distances: it is of one family of curves, "
+                "or was stored by an earlier version. Compare the data again with bayescal.compare."
+            )
+        return self._lower.on_sure_side
+
+    @cached_property
+    def _lower(self) -> Evaluation | None:
+        """Curves that like the diagonal; None where there are none."""
+        u = _tree.read_lower_reading(self._tree)
+        if u is None:
+            return None
+        return Evaluation(self.settings.of_family(stored_curve("pieces")), self.data, u)
+
     @property
     def _interval_in_words(self) -> str:
         if self._families is None:
             return "equal-tailed; exact calibration is not one of the curves"
-        return "equal-tailed; for distances from 0 where exact calibration is probable"
+        return "equal-tailed; of distances by two readings"
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

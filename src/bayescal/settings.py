@@ -12,7 +12,7 @@ from scipy.special import logit
 
 from bayescal._validate import Floats
 from bayescal.curves import Curve, Frame, stored_curve, stored_frame
-from bayescal.curves.pieces import prior_pieces
+from bayescal.curves.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.data import CalibrationData, Edges
 from bayescal.priors import Prior
 
@@ -74,11 +74,17 @@ class Settings:
         """The same fit with scores of 0 and 1 read otherwise."""
         return replace(self, edges=edges).with_prior(self.prior, data)
 
-    def sample_prior(self, data: CalibrationData, rng: np.random.Generator, size: int) -> Floats:
+    def sample_prior(
+        self,
+        data: CalibrationData,
+        rng: np.random.Generator,
+        size: int,
+        partition: PartitionPrior = PIECES_PRIOR,
+    ) -> Floats:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             score, cases = self.edges.inside(data.score), data.trials * data.weight_scale
-            return prior_pieces(self.frame, score, cases, rng, size)
+            return prior_pieces(self.frame, score, cases, rng, size, partition)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 

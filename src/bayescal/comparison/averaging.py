@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from bayescal._importance import Sample, mix_samples
 from bayescal._tree import CHAINS, fit_tree, with_chains
+from bayescal._validate import Floats
 from bayescal.curves import CURVES, in_average
 from bayescal.data import CalibrationData
 from bayescal.posterior import CalibrationPosterior
@@ -25,6 +26,7 @@ def average_posterior(
     samples: Mapping[str, Sample],
     weights: Mapping[str, float],
     draws: int,
+    often_calibrated: Sample,
 ) -> CalibrationPosterior:
     """Mix the families' draws by prior weight times evidence; `identity` is not among them.
 
@@ -41,6 +43,8 @@ def average_posterior(
     weights : mapping of str to float
         Prior probabilities, `identity` included; families of weight zero are left out.
     draws : int
+    often_calibrated : Sample
+        Stretches that like the diagonal, for the lower reading of distances.
 
     Returns
     -------
@@ -68,8 +72,24 @@ def average_posterior(
         draws=draws // CHAINS,
         families={name: weight for name, weight in curved.items() if weight > 0},
         prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
+        lower_reading=_lower_reading(settings, samples, weights, often_calibrated, draws),
     )
     return CalibrationPosterior(tree)
+
+
+def _lower_reading(
+    settings: Settings,
+    samples: Mapping[str, Sample],
+    weights: Mapping[str, float],
+    often_calibrated: Sample,
+    draws: int,
+) -> Floats:
+    """Stretches that like the diagonal, and exact calibration, all of whose cells lie on it."""
+    everywhere = replace(samples["identity"], draws=np.zeros_like(often_calibrated.draws))
+    prior = weights["identity"]
+    log_weights = np.log([prior, 1 - prior])
+    rng = settings.rng("lower reading")
+    return mix_samples([everywhere, often_calibrated], log_weights, draws, rng)[0].draws
 
 
 def mix_families(

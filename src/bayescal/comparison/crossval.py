@@ -71,7 +71,7 @@ def leave_one_out(
     likelihood = np.hstack([log_expit(log_odds[:, hits]), log_expit(-log_odds[:, misses])])
     count = np.concatenate([data.hits[hits], (data.trials - data.hits)[misses]])
     count = count * data.weight_scale
-    if not curve.size:
+    if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:
         blocks = range(0, count.size, BLOCK)

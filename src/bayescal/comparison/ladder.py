@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from bayescal._importance import Sample
 from bayescal._newton import logistic_gain
-from bayescal._validate import as_draws, as_level, check_choice
+from bayescal._validate import Floats, as_draws, as_level, check_choice
 from bayescal._weights import WeightType
 from bayescal.comparison.averaging import average_posterior, posterior_probabilities
 from bayescal.comparison.crossval import (
@@ -22,9 +22,11 @@ from bayescal.comparison.crossval import (
 )
 from bayescal.comparison.sensitivity import prior_sensitivity
 from bayescal.curves import CURVES, average_of
+from bayescal.curves.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.data import CalibrationData, as_data
 from bayescal.errors import InputError
 from bayescal.inference.importance import sample_importance
+from bayescal.inference.pieces import sample_pieces
 from bayescal.posterior import CalibrationPosterior
 from bayescal.priors import Prior, as_prior
 from bayescal.settings import Settings
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CurveComparison", "compare", "prior_weights", "sample_family"]
 
-LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline")
+LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
+ALWAYS = ("identity", "pieces")
 PRIOR_CALIBRATED = 0.1
 READ_ONLY = ("intercept", "temperature")
 AVERAGED = tuple(name for name in LADDER if name not in READ_ONLY)
@@ -58,10 +61,10 @@ def compare(
     """Compare families of calibration curves, and average over them.
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
-    model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta` and
-    `spline` share the rest equally; `intercept` and `temperature` stand in the table for reading
-    and weigh nothing, because averaging over curves that are too simple makes intervals too
-    narrow.
+    model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta`, `spline`
+    and `pieces` share the rest equally; `intercept` and `temperature` stand in the table for
+    reading and weigh nothing, because averaging over curves that are too simple makes intervals
+    too narrow.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def compare(
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     curves : sequence of str
-        Families to compare; `identity` is always among them.
+        Families to compare; `identity` and `pieces` are always among them.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
         Prior probability of `identity`. The other families share the rest equally.
@@ -120,8 +123,12 @@ def compare(
     settings = Settings.at_fit(
         data, average_of(names), as_prior(prior), edge=edge, random_state=random_state
     )
-    samples = {name: sample_family(settings, data, name, size) for name in names}
-    return CurveComparison(settings, data, samples, shares, size)
+    rarely, often = sample_pieces(settings, data, size, (RARELY_CALIBRATED, OFTEN_CALIBRATED))
+    samples = {
+        name: rarely if name == "pieces" else sample_family(settings, data, name, size)
+        for name in names
+    }
+    return CurveComparison(settings, data, samples, shares, size, often)
 
 
 class CurveComparison:
@@ -138,9 +145,11 @@ class CurveComparison:
         samples: Mapping[str, Sample],
         weights: Mapping[str, float],
         draws: int,
+        often_calibrated: Sample,
     ) -> None:
         self.settings, self.data = settings, data
         self._samples, self._weights, self._draws = dict(samples), dict(weights), draws
+        self._often_calibrated = often_calibrated
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -244,15 +253,42 @@ class CurveComparison:
         table.index.name = "curve"
         return table
 
+    def of_family(self, name: str) -> tuple[Settings, Floats]:
+        """Settings and draws, of shape (draws, d), of one of the families.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        settings : Settings
+        u : ndarray of shape (draws, d)
+
+        Raises
+        ------
+        InputError
+            If the family was not compared.
+        """
+        check_choice(name, self._samples, "name")
+        return self.settings.of_family(CURVES[name]), self._samples[name].draws
+
     @cached_property
     def posterior(self) -> CalibrationPosterior:
         """The posterior averaged over the families that are not exact calibration."""
         return average_posterior(
-            self.settings, self.data, self._samples, self._weights, self._draws
+            self.settings,
+            self.data,
+            self._samples,
+            self._weights,
+            self._draws,
+            self._often_calibrated,
         )
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Posterior probability that the true calibration error is below `x`.
+        """Probability that the true calibration error is below `x`, for "close enough".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_below`.
 
         Parameters
         ----------
@@ -264,7 +300,24 @@ class CurveComparison:
         -------
         float
         """
-        return float((self.posterior.tce(p, population) < x).mean())
+        return self.posterior.prob_tce_below(x, p=p, population=population)
+
+    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Probability that the true calibration error is above `x`, for "miscalibrated".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_above`.
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_above(x, p=p, population=population)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
@@ -300,15 +353,17 @@ class CurveComparison:
 
 def sample_family(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
     """Draws and evidence of one family at the settings of the average."""
+    if name == "pieces":
+        return sample_pieces(settings, data, draws, (RARELY_CALIBRATED,))[0]
     return sample_importance(settings.of_family(CURVES[name]), data, draws)
 
 
 def _ordered(curves: Sequence[str]) -> list[str]:
-    """The families asked for, with identity, in the ladder's order."""
+    """The families asked for, with those that are always compared, in the ladder's order."""
     asked = [curves] if isinstance(curves, str) else list(curves)
     for name in asked:
         check_choice(name, CURVES, "curves")
-    return [name for name in CURVES if name in asked or name == "identity"]
+    return [name for name in CURVES if name in asked or name in ALWAYS]
 
 
 def prior_weights(

@@ -17,9 +17,19 @@ from bayescal._partition.simulate import prior_partitions
 from bayescal._validate import Floats
 from bayescal.curves._curve import Curve, Frame
 
-__all__ = ["PIECES", "PIECES_PRIOR", "cells_of", "prior_pieces"]
+__all__ = [
+    "OFTEN_CALIBRATED",
+    "PIECES",
+    "PIECES_PRIOR",
+    "RARELY_CALIBRATED",
+    "PartitionPrior",
+    "cells_of",
+    "prior_pieces",
+]
 
 PIECES_PRIOR = PartitionPrior()
+RARELY_CALIBRATED = PartitionPrior(rho=(0.02, 0.05))
+OFTEN_CALIBRATED = PartitionPrior(rho=(0.05, 0.2, 0.5, 0.8))
 ON_DIAGONAL, SHIFTED, LINE = range(3)
 
 
@@ -30,11 +40,16 @@ def cells_of(score: Floats, trials: Floats) -> tuple[float, ...]:
 
 
 def prior_pieces(
-    frame: Frame, score: Floats, trials: Floats, rng: np.random.Generator, size: int
+    frame: Frame,
+    score: Floats,
+    trials: Floats,
+    rng: np.random.Generator,
+    size: int,
+    partition: PartitionPrior = PIECES_PRIOR,
 ) -> Floats:
     """Draws of shifts and slopes by cell from their prior, of shape (size, 2 * cells)."""
     edges = np.array(frame.cells[1:-1])
-    drawn = prior_partitions(score, trials, edges, PIECES_PRIOR, size, rng)
+    drawn = prior_partitions(score, trials, edges, partition, size, rng)
     return np.hstack([drawn.shift, drawn.slope])
 
 

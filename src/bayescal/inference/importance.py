@@ -173,7 +173,8 @@ def _sample_rough(settings: Settings, data: CalibrationData, draws: int) -> Samp
     """
     rng, density = settings.rng("curve"), CurveDensity(settings, data)
     taus, weights = zip(*settings.prior.roughness, strict=True)
-    parts, modes = [density.at(tau) for tau in taus], []
+    parts = [density.at(tau) for tau in taus]
+    modes: list[Mode] = []
     for part in parts:
         modes.append(part.mode(modes[-1].point if modes else None))
     share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
