@@ -369,49 +369,70 @@ class CalibrationPosterior:
         check_choice(kind, ("auto", "equal-tailed"), "kind")
         check_choice(name, FUNCTIONALS, "name")
         level = as_level(ci_prob)
-        values = self._posterior.values([(name, options)], population)[name]
-        if kind == "equal-tailed" or self._families is None or not FUNCTIONALS[name].is_distance:
-            return equal_tailed(values, level)
-        lower = self._lower_reading(name).values([(name, options)], population)[name]
-        return lower_end(lower, level), max(upper_end(values, level), upper_end(lower, level))
+        average, *lower = self._readings(name, population, options)
+        if kind == "equal-tailed" or not lower:
+            return equal_tailed(average, level)
+        ends = [upper_end(values, level) for values in (average, *lower)]
+        return min(lower_end(values, level) for values in (average, *lower)), max(ends)
+
+    def prob_below(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is below `x`; of a distance, on the safe side.
+
+        For the statement that a model is close enough to calibrated. For a distance in an averaged
+        posterior it is the smaller of the two readings' probabilities: it reaches
+        (1 + ci_prob) / 2 if and only if the interval of that level lies below `x`.
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+        """
+        readings = self._readings(name, population, options)
+        return min(share_below(values, x) for values in readings)
+
+    def prob_above(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is above `x`; of a distance, on the safe side.
+
+        For the statement that a model is miscalibrated. For a distance in an averaged posterior
+        it is the smaller of the two readings' probabilities: it reaches (1 + ci_prob) / 2 if and
+        only if the interval of that level lies above `x`. What it and `prob_below` leave to 1 is
+        "cannot tell".
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+        """
+        readings = self._readings(name, population, options)
+        return min(share_above(values, x) for values in readings)
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is below `x`, on the safe side.
-
-        For the statement that a model is close enough to calibrated. In an averaged posterior it
-        is the smaller of the two readings' probabilities; it reaches (1 + ci_prob) / 2 if and only
-        if the interval of that level lies below `x`.
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        float
-        """
-        return min(share_below(values, x) for values in self._readings(p, population))
+        """`prob_below` of the true calibration error."""
+        return self.prob_below(x, "tce", population=population, p=p)
 
     def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is above `x`, on the safe side.
-
-        For the statement that a model is miscalibrated. In an averaged posterior it is that of
-        the lower reading; it reaches (1 + ci_prob) / 2 if and only if the interval of that level
-        lies above `x`. What it and `prob_tce_below` leave to 1 is "cannot tell".
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        float
-        """
-        return min(share_above(values, x) for values in self._readings(p, population))
+        """`prob_above` of the true calibration error."""
+        return self.prob_above(x, "tce", population=population, p=p)
 
     def estimate(
         self,
@@ -655,12 +676,13 @@ class CalibrationPosterior:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
 
-    def _readings(self, p: float, population: str) -> list[Floats]:
-        """Draws of TCE in each reading: one of a single family, two of an average."""
+    def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
+        """Draws in each reading: two of a distance in an average, one of anything else."""
+        check_choice(name, FUNCTIONALS, "name")
         parts = [self._posterior]
-        if self._families is not None:
-            parts.append(self._lower_reading("tce"))
-        return [part.values([("tce", {"p": p})], population)["tce"] for part in parts]
+        if self._families is not None and FUNCTIONALS[name].is_distance:
+            parts.append(self._lower_reading(name))
+        return [part.values([(name, options)], population)[name] for part in parts]
 
     def _lower_reading(self, name: str, group: str = "posterior") -> Evaluation:
         """The reading for the lower end of a distance."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._validate import Floats, as_level, check_choice
+from bayescal._validate import as_level, check_choice
 from bayescal._weights import WeightType
 from bayescal.assessment._groups import as_few_groups, group_table
 from bayescal.assessment._notes import assessment_notes
@@ -187,7 +187,9 @@ class Assessment:
         return list(assessment_notes(self))
 
     def prob_tce_below(self, x: float) -> float:
-        """Posterior probability that the true calibration error is below `x`.
+        """Probability that the true calibration error is below `x`, for "close enough".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_below`.
 
         Parameters
         ----------
@@ -197,12 +199,23 @@ class Assessment:
         -------
         float
         """
-        return float((self._errors < x).mean())
+        return self.posterior.prob_tce_below(x)
 
-    @cached_property
-    def _errors(self) -> Floats:
-        """Draws of the true calibration error."""
-        return self.posterior.tce().to_numpy().ravel()
+    def prob_tce_above(self, x: float) -> float:
+        """Probability that the true calibration error is above `x`, for "miscalibrated".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
+        leave to 1 is "cannot tell".
+
+        Parameters
+        ----------
+        x : float
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_above(x)
 
     def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
         """Every functional with its credible interval; see `CalibrationPosterior.summary`.
@@ -288,8 +301,9 @@ class Assessment:
     def verdict(self) -> str:
         """One of "close enough", "miscalibrated" and "cannot tell".
 
-        "close enough": the interval of the true calibration error lies below `close`.
-        "miscalibrated": it lies above. "cannot tell": it holds `close`.
+        "close enough": the interval of the true calibration error lies below `close`, which is to
+        say that `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated": it lies
+        above, and `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
         lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
         if upper < self.close:

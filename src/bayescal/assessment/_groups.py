@@ -45,7 +45,8 @@ def group_table(
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(table[column][functional])
         rows[name] = row | {
-            "prob_close": float((post.tce() < close).mean()),
+            "prob_close": post.prob_tce_below(close),
+            "prob_miscalibrated": post.prob_tce_above(close),
             "prob_calibrated": post.prob_calibrated or 0.0,
         }
     found = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)

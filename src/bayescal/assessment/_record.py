@@ -59,6 +59,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "headline": headline(a),
         "close": a.close,
         "prob_close": a.prob_tce_below(a.close),
+        "prob_miscalibrated": a.prob_tce_above(a.close),
         "prob_calibrated": a.prob_calibrated,
         "prob_calibrated_even_odds": a.comparison.prob_calibrated_at(0.5),
         "functionals": _functionals(a),

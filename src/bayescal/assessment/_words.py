@@ -36,11 +36,16 @@ VERDICTS = {
 def headline(a: Assessment) -> str:
     """The verdict, and the error with its interval."""
     middle, low, high = numbers(a.table.loc["tce"])
+    below, above = a.prob_tce_below(a.close), a.prob_tce_above(a.close)
     return (
         f"{VERDICTS[a.verdict]}: the true calibration error is {middle} "
-        f"({percent(a.ci_prob)} credible interval {low} to {high}), and below {a.close:g} with "
-        f"probability {chance(a.prob_tce_below(a.close))}."
+        f"({percent(a.ci_prob)} credible interval {low} to {high}). It is below {a.close:g} with "
+        f"probability {chance(below)} and above with {chance(above)}{_rest(1 - below - above)}."
     )
+
+
+def _rest(probability: float) -> str:
+    return "" if probability < 0.005 else f"; {chance(probability)} is left open"
 
 
 def meaning(a: Assessment) -> str:
@@ -138,10 +143,11 @@ def _interval_in_words(a: Assessment) -> str:
     tail = (1 - a.ci_prob) / 2
     return (
         f"{percent(a.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
-        "exactly calibrated. That of the error starts at zero if exact calibration has a "
-        f"probability of {percent(tail)} or more, and otherwise at the {percent(tail)} quantile "
-        "of the draws, lowered, by half at most, by what chance adds to an error. Its estimate is "
-        "the error of the posterior mean curve."
+        f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
+        f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
+        "likely, everywhere or over a range of predictions; there an error counts only where its "
+        "side is known with probability 0.8, so that chance does not add up to an error. The "
+        "estimate of an error is that of the posterior mean curve."
     )
 
 

@@ -72,7 +72,7 @@ def compare(
             edge=edge,
         )
         lower, upper = ladder.posterior.interval("tce", level)
-        close = ladder.prob_tce_below(below)
+        close = ladder.prob_tce_below(below), ladder.prob_tce_above(below)
     with working("Leaving each case out, and trying other priors ..."):
         table, sensitivity = ladder.table, ladder.sensitivity
     console.print(ladder_table(table))
@@ -109,10 +109,11 @@ def ladder_table(table: pd.DataFrame) -> Table:
     return shown
 
 
-def describe_calibration(ladder: CurveComparison, below: float, close: float) -> str:
+def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[float, float]) -> str:
     """How probable it is that the model is calibrated, or nearly."""
     return (
-        f"The true calibration error is below {below:g} with probability {close:.2f}; it is "
+        f"The true calibration error is below {limit:g} with probability {close[0]:.2f} and above "
+        f"with {close[1]:.2f}; it is "
         f"exactly zero with probability {ladder.prob_calibrated:.2f} "
         f"({ladder.prob_calibrated_at(0.5):.2f} at even odds)."
     )
@@ -152,7 +153,10 @@ def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Tab
 
 
 def numbers_of(
-    ladder: CurveComparison, interval: tuple[float, float], below: float, close: float
+    ladder: CurveComparison,
+    interval: tuple[float, float],
+    below: float,
+    close: tuple[float, float],
 ) -> dict[str, Any]:
     """All of it as plain numbers."""
     lower, upper = interval
@@ -162,7 +166,13 @@ def numbers_of(
         "prob_calibrated": ladder.prob_calibrated,
         "prob_calibrated_even_odds": ladder.prob_calibrated_at(0.5),
         "prob_calibrated_bic": ladder.prob_calibrated_bic,
-        "tce": {"lower": lower, "upper": upper, "below": below, "prob_below": close},
+        "tce": {
+            "lower": lower,
+            "upper": upper,
+            "below": below,
+            "prob_below": close[0],
+            "prob_above": close[1],
+        },
         "curves": {
             str(name): {str(key): float(value) for key, value in row.items()}
             for name, row in ladder.table.iterrows()

@@ -13,11 +13,20 @@ from bayescal._importance import Sample, mix_samples
 from bayescal._tree import CHAINS, fit_tree, with_chains
 from bayescal._validate import Floats
 from bayescal.curves import CURVES, in_average
+from bayescal.curves.pieces import RARELY_CALIBRATED
 from bayescal.data import CalibrationData
+from bayescal.inference.importance import sample_importance
+from bayescal.inference.pieces import sample_pieces
 from bayescal.posterior import CalibrationPosterior
 from bayescal.settings import Settings
 
-__all__ = ["average_posterior", "mix_families", "posterior_probabilities", "without_identity"]
+__all__ = [
+    "average_posterior",
+    "mix_families",
+    "posterior_probabilities",
+    "sample_family",
+    "without_identity",
+]
 
 
 def average_posterior(
@@ -127,3 +136,10 @@ def posterior_probabilities(
     joint = np.array([np.log(weights[name]) + log_evidence[name] for name in names])
     share = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
     return {name: share.get(name, 0.0) for name in log_evidence}
+
+
+def sample_family(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
+    """Draws and evidence of one family at the settings of the average."""
+    if name == "pieces":
+        return sample_pieces(settings, data, draws, (RARELY_CALIBRATED,))[0]
+    return sample_importance(settings.of_family(CURVES[name]), data, draws)

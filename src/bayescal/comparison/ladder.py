@@ -13,7 +13,11 @@ from bayescal._importance import Sample
 from bayescal._newton import logistic_gain
 from bayescal._validate import Floats, as_draws, as_level, check_choice
 from bayescal._weights import WeightType
-from bayescal.comparison.averaging import average_posterior, posterior_probabilities
+from bayescal.comparison.averaging import (
+    average_posterior,
+    posterior_probabilities,
+    sample_family,
+)
 from bayescal.comparison.crossval import (
     LeaveOneOut,
     elpd_difference,
@@ -25,7 +29,6 @@ from bayescal.curves import CURVES, average_of
 from bayescal.curves.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.data import CalibrationData, as_data
 from bayescal.errors import InputError
-from bayescal.inference.importance import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.posterior import CalibrationPosterior
 from bayescal.priors import Prior, as_prior
@@ -34,7 +37,7 @@ from bayescal.settings import Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CurveComparison", "compare", "prior_weights", "sample_family"]
+__all__ = ["CurveComparison", "compare", "prior_weights"]
 
 LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
 ALWAYS = ("identity", "pieces")
@@ -332,7 +335,12 @@ class CurveComparison:
         such scores ten times nearer to certainty.
         """
         return prior_sensitivity(
-            self.settings, self.data, self._weights, self._draws, self.prob_calibrated_bic
+            self.settings,
+            self.data,
+            self._weights,
+            self._draws,
+            self.prob_calibrated_bic,
+            self.log_evidence["pieces"],
         )
 
     def __repr__(self) -> str:
@@ -349,13 +357,6 @@ class CurveComparison:
             f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
             f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
         )
-
-
-def sample_family(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
-    """Draws and evidence of one family at the settings of the average."""
-    if name == "pieces":
-        return sample_pieces(settings, data, draws, (RARELY_CALIBRATED,))[0]
-    return sample_importance(settings.of_family(CURVES[name]), data, draws)
 
 
 def _ordered(curves: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ from scipy.special import expit, logsumexp
 
 from bayescal._tree import CHAINS, with_chains
 from bayescal._validate import Floats
+from bayescal.comparison.averaging import sample_family
 from bayescal.curves import CURVES
 from bayescal.data import CalibrationData
 from bayescal.functionals import CurveDraws, tce
@@ -33,6 +34,7 @@ def prior_sensitivity(
     weights: Mapping[str, float],
     draws: int,
     bic: float,
+    pieces: float,
 ) -> pd.DataFrame:
     """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
 
@@ -46,6 +48,8 @@ def prior_sensitivity(
     draws : int
     bic : float
         Probability by BIC at even odds, against logistic recalibration.
+    pieces : float
+        Log evidence of `pieces`, whose prior is the same under all of them.
 
     Returns
     -------
@@ -59,12 +63,14 @@ def prior_sensitivity(
     rows = {}
     for name, prior in priors.items():
         under = settings.with_prior(prior, data)
-        evidence = _evidence(under, data, weights, draws)
+        evidence = _evidence(under, data, weights, draws) | {"pieces": pieces}
         rows[name] = _probabilities(evidence, weights) | _power_scaling(under, data, draws)
     if _contradicted(data):
         nearer = settings.with_edges(settings.edges.nearer(10), data)
+        evidence = _evidence(nearer, data, weights, draws)
+        evidence["pieces"] = sample_family(nearer, data, "pieces", draws).log_evidence
         rows[f"{settings.prior.name}, 0 and 1 read ten times nearer"] = _probabilities(
-            _evidence(nearer, data, weights, draws), weights
+            evidence, weights
         )
     rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
@@ -75,11 +81,12 @@ def prior_sensitivity(
 def _evidence(
     settings: Settings, data: CalibrationData, weights: Mapping[str, float], draws: int
 ) -> dict[str, float]:
+    """Log evidence of every family but `pieces`."""
     wanted = {*ALTERNATIVES, *(curve for curve, weight in weights.items() if weight > 0)}
     return {
-        curve: sample_importance(settings.of_family(CURVES[curve]), data, draws).log_evidence
+        curve: sample_family(settings, data, curve, draws).log_evidence
         for curve in CURVES
-        if curve in wanted
+        if curve in wanted and curve != "pieces"
     }
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
-from bayescal.comparison.averaging import mix_families
-from bayescal.comparison.ladder import sample_family
+from bayescal.comparison.averaging import mix_families, sample_family
 from bayescal.curves import AVERAGE
 from bayescal.data import CalibrationData, Edges
 from bayescal.gain._readings import Readings, known_side, signed_distance

@@ -40,8 +40,9 @@ def tce(
     """Draw the posterior of the true calibration error.
 
     The histogram is of the draws, none of which is exactly calibrated; the title has the
-    probability of that. Below are the credible interval, as `post.interval` gives it, and the
-    estimate, as `post.estimate` does.
+    probability of that. Of an averaged posterior the lower reading is drawn too, as an outline,
+    and a stem at zero for those of its draws that are nowhere surely off. Below are the credible
+    interval, as `post.interval` gives it, and the estimate, as `post.estimate` does.
 
     Parameters
     ----------
@@ -148,12 +149,18 @@ def functional(
     floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
     edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
     shares = shares_of(values, edges, ideal(name))
+    lower = None
+    if post.prob_calibrated is not None and FUNCTIONALS[name].is_distance:
+        drawn = post.functional(name, population, reading="lower", **options)
+        lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
 
     axes = _style.new_axes(5, 3.4) if ax is None else ax
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=_style.NON_EVENTS, alpha=0.25, lw=0, label=label)
     _draw_shares(axes, shares, ideal(name))
+    if lower is not None:
+        _draw_outline(axes, lower, ideal(name))
     _draw_interval(axes, estimate, ends, level)
     axes.set_xlim(edges[0] - 0.02 * np.ptp(edges), edges[-1])
     axes.set_ylim(2 * BELOW, TOP if legend else 1.08)
@@ -162,7 +169,7 @@ def functional(
     axes.set_xlabel(axis_label(name))
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title(
-        _title(post, name, values, (estimate, *ends), level, region, options),
+        _title(post, name, values, (estimate, *ends), level, region, population, options),
         loc="left",
         fontsize="medium",
     )
@@ -185,6 +192,17 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
 
 
+def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
+    """The lower reading on the same terms: bars as high as their probability, and the stem."""
+    look: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
+    if shares.share.any():
+        height = shares.share * (1 - shares.atom) / shares.share.max()
+        ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Lower reading", **look)
+    if shares.atom:
+        ax.vlines(at, 0, shares.atom, lw=2.5, label="Nowhere surely off", **look)
+        ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **look)
+
+
 def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
     ax.axhline(0, color=_style.INK, lw=0.6)
     label = f"{percent(level)} credible interval"
@@ -200,16 +218,31 @@ def _title(
     numbers: tuple[float, float, float],
     level: float,
     region: tuple[float, float] | None,
+    population: str,
     options: dict[str, Any],
 ) -> str:
     """The estimate and its interval; then the probabilities."""
     said = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
     if region is not None:
-        inside = float(((values >= region[0]) & (values <= region[1])).mean())
+        inside = _prob_inside(post, name, values, region, population, options)
         said.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
     if post.prob_calibrated is not None:
         said.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
     return "\n".join([said[0], "; ".join(said[1:])]).strip()
+
+
+def _prob_inside(
+    post: CalibrationPosterior,
+    name: str,
+    values: Floats,
+    region: tuple[float, float],
+    population: str,
+    options: dict[str, Any],
+) -> float:
+    """Of a distance below a limit, on the safe side; else the share of the draws."""
+    if FUNCTIONALS[name].is_distance and region[0] == 0:
+        return post.prob_below(region[1], name, population=population, **options)
+    return float(((values >= region[0]) & (values <= region[1])).mean())
 
 
 def _as_text(region: tuple[float, float], name: str) -> str:

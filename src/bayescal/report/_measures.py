@@ -137,13 +137,17 @@ def near_table(a: Assessment) -> Table:
     upper = float(a.table["upper"]["tce"])
     errors = {error for error in ERRORS if error <= 4 * max(upper, a.close)} | {a.close}
     rows = [
-        Row(f"below {error:g}", (chance(a.prob_tce_below(error)),), chosen=error == a.close)
+        Row(
+            f"{error:g}",
+            (chance(a.prob_tce_below(error)), chance(a.prob_tce_above(error))),
+            chosen=error == a.close,
+        )
         for error in sorted(errors)
     ]
     return Table(
         "near",
-        "How probable it is that the true calibration error is small",
-        ("Error", "Probability"),
+        "How probable it is that the true calibration error is small, or large",
+        ("Error", "Below", "Above"),
         rows,
     )
 

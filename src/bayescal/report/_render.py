@@ -166,10 +166,14 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
             found.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
     even = a.comparison.sensitivity["average"]
     least, most = chance(even.min()), chance(even.max())
-    close = chance(a.prob_tce_below(a.close))
+    close, off = chance(a.prob_tce_below(a.close)), chance(a.prob_tce_above(a.close))
     exact = chance(a.prob_calibrated)
     found[1:1] = [
-        (f"Probability that the error is below {a.close:g}", close, "close enough to none"),
+        (
+            f"Probability that the error is below {a.close:g}",
+            close,
+            f"close enough to none; above with probability {off}",
+        ),
         (
             "Probability of exact calibration",
             exact,

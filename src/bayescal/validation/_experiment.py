@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._validate import Floats
-from bayescal.comparison.averaging import mix_families, posterior_probabilities
-from bayescal.comparison.ladder import sample_family
+from bayescal.comparison.averaging import mix_families, posterior_probabilities, sample_family
 from bayescal.curves import CURVES, in_average
 from bayescal.data import CalibrationData
 from bayescal.functionals import CurveDraws, tce
