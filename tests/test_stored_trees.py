@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.errors import InputError
 
 STORED = Path(__file__).parent / "data"
 SCORES = [0.1, 0.5, 0.9]
@@ -32,5 +33,8 @@ def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
     with_calibration = np.array([0.1893203, 0.4947209, 0.8057218])
     curved = (with_calibration - 0.19 * np.array(SCORES)) / 0.81
     assert mean == pytest.approx(curved, abs=0.005)
-    lower, upper = post.interval("tce")
-    assert 0 == lower < post.estimate("tce") < upper
+    with pytest.raises(InputError, match=r"stored by an earlier version. Compare the data again"):
+        post.interval("tce")
+    assert "earlier version" in repr(post)
+    lower, upper = post.interval("o_e")
+    assert lower < post.estimate("o_e") < upper

@@ -376,7 +376,7 @@ def prior_weights(
     others = [name for name in names if name != "identity"]
     if weights is None:
         raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}
-        if not any(raw.values()):  # nothing else was asked for
+        if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
             raw = dict.fromkeys(others, 1.0)
     else:
         for name in weights:
