@@ -123,7 +123,7 @@ def recalibration_gain(
 
     The change in net benefit rests on the patients that cross the threshold. Where fewer than
     ten do, `notes` says so: the interval is then too short. With one or two it covered .47 to
-    .85 of known gains by the curve, and .00 to .73 by pairs.
+    .85 of known gains by the curve, and .04 to .72 by pairs.
 
     The gain of plugging in one's own posterior mean, on one's own data, has a posterior mean that
     is never negative. It is not evidence that recalibration helps.
