@@ -22,7 +22,7 @@ from bayescal.validation._batches import Batch, run_batches, spans, stream
 
 RESULTS = Path(__file__).parent / "results"
 TRUTHS = ("clinical-middle-calibrated", "clinical-middle-overconfident")
-SIZES = (200, 500)
+SIZES = (200,)
 MAPS = {
     "logistic": bc.recalibrate.LogisticRecalibrator(),
     "isotonic": bc.recalibrate.IsotonicRecalibrator(),

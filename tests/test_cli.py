@@ -809,8 +809,8 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
     assert result.code == 0
     said = " ".join(result.out.split())
     assert "cross-fitted, 5 repeats" in said
-    assert "gain of the procedure" in said
-    assert "not of the one map fitted to all patients" in said
+    assert "about the procedure" in said
+    assert "not the map fitted to all patients" in said
     table, numbers = pd.read_csv(two), json.loads(record.read_text())
     after = bc.cross_fit(
         table["y"],
@@ -822,7 +822,7 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
     found = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
     assert numbers["gains"]["brier"]["mean"] == pytest.approx(found.summary()["mean"]["brier"])
     assert numbers["folds"] == 3
-    assert "procedure" in numbers["about"]
+    assert "procedure" in numbers["evidence"]
 
 
 def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:

@@ -365,6 +365,17 @@ def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
     assert f"sampling weights worth {given.n:.1f} cases" in repr(given)
 
 
+def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, found) -> None:
+    y, s = patients
+    after = expit(logit(s) + 0.02)
+    gain = bc.recalibration_gain(y, s, after, thresholds=(0.3,), draws=200, random_state=0)
+    moved = int(((after >= 0.3) != (s >= 0.3)).sum())
+    assert 0 < moved < 10
+    assert f"{moved} cases cross the threshold" in gain.notes[0]
+    assert gain.notes[0] in repr(gain)
+    assert not found.notes
+
+
 # Which route
 
 

@@ -29,10 +29,6 @@ LABELS = {
     "log_calibration": "  by calibration",
     "log_refinement": "  by refinement",
 }
-CROSS_FITTED = (
-    "this is the gain of the procedure, fitted to all folds but one, and not of the one map fitted "
-    "to all patients."
-)
 WHOLE = ("tce", "brier", "log_score")
 ORDER = (
     "tce",
@@ -152,8 +148,6 @@ def gain(
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:
         note(console, "a map looks better on the patients that fitted it than on the next ones.")
-    if folds is not None:
-        note(console, CROSS_FITTED)
     console.print(gain_table(table))
     brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
     say(
@@ -162,6 +156,8 @@ def gain(
         f"probability {log:.2f}.",
         "bold",
     )
+    for line in result.notes:
+        note(console, line)
     exact = result.prob_calibrated
     say(
         console,
@@ -183,6 +179,7 @@ def gain(
             "route": result.route,
             "evidence": result.evidence,
             "in_sample": result.in_sample,
+            "notes": result.notes,
             "prob_calibrated": result.prob_calibrated,
             "ci_prob": level,
             "seed": result.seed,
@@ -194,7 +191,7 @@ def gain(
         if mark is not None:
             numbers["mark"] = str(mark)
         if folds is not None:
-            numbers |= {"folds": folds, "method": method or BAYESIAN, "about": CROSS_FITTED}
+            numbers |= {"folds": folds, "method": method or BAYESIAN}
         source = {"file": str(file), "before": found.before, "after": after}
         source |= {"outcome": found.outcome}
         write_record(json, numbers | source | {"rows_dropped": found.dropped})
