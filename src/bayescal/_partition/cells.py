@@ -37,7 +37,7 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
     trials : ndarray of shape (rows,)
         Cases at each score, positive.
     cells : int, odd, optional
-        Most cells; by default 41 up to 20 000 cases, 45 at 200 000 and 49 at a million.
+        Most cells; by default 41 up to 20 000 cases, 47 at 200 000 and 49 at a million.
 
     Returns
     -------
