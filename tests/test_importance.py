@@ -88,3 +88,23 @@ def test_clinical_prior_reproduces_the_published_posteriors(name, curve, shared_
     prob_calibrated = 1 / (1 + np.exp(log_evidence - atom))
     assert prob_calibrated == pytest.approx(expected["P_calibrated_prior0_5"], abs=0.01)
     assert post.settings.frame.centre == pytest.approx(expected["center_m"], rel=1e-9)
+
+
+def test_a_mixture_of_narrow_and_wide_is_sampled_whole():
+    scales, shares = np.array([0.01, 0.1, 1.0]), np.array([0.5, 0.3, 0.2])
+    parts = [stats.multivariate_normal(np.full(6, scale), scale**2) for scale in scales]
+    modes = [
+        (Mode(np.full(6, scale), 0.0, np.eye(6) / scale**2, True), share)
+        for scale, share in zip(scales, shares, strict=True)
+    ]
+
+    def log_density(u):
+        return np.log(sum(w * part.pdf(u) for w, part in zip(shares, parts, strict=True)))
+
+    found = importance_sample(log_density, modes, 4000, np.random.default_rng(0))
+    assert found.log_evidence == pytest.approx(0, abs=4 * found.log_evidence_error)
+    assert found.log_evidence_error < 0.02
+    assert found.pareto_k < 0.5
+    near = np.abs(found.draws - 0.01).max(axis=1) < 0.05
+    assert near.mean() == pytest.approx(0.5, abs=0.03)
+    assert (np.abs(found.draws).max(axis=1) > 0.6).mean() == pytest.approx(0.2, abs=0.03)

@@ -107,8 +107,28 @@ class _Weighted:
         return max(self.pareto_k, GOOD_K), -self.ess
 
 
+@dataclass(frozen=True)
+class _Kernels:
+    """Student-t kernels of one scale, proposed from with probability `share` in all.
+
+    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
+    """
+
+    centres: Floats
+    scale: Floats
+    share: float = 1.0
+
+    @classmethod
+    def around(cls, mode: Mode, share: float) -> _Kernels:
+        covariance = np.linalg.inv(_positive_definite(mode.information))
+        return cls(mode.point[None], np.linalg.cholesky(covariance), share)
+
+
 def importance_sample(
-    log_density: Callable[[Floats], Floats], mode: Mode, draws: int, rng: np.random.Generator
+    log_density: Callable[[Floats], Floats],
+    mode: Mode | Sequence[tuple[Mode, float]],
+    draws: int,
+    rng: np.random.Generator,
 ) -> Sample:
     """Draw from a density known up to a constant.
 
@@ -116,8 +136,9 @@ def importance_sample(
     ----------
     log_density : callable
         Maps points of shape (n, d) to log densities of shape (n,).
-    mode : Mode
-        Its peak, with the negative Hessian there.
+    mode : Mode, or sequence of (Mode, float)
+        Its peak, with the negative Hessian there; or, of a mixture of densities, the peak of each
+        and its share of the proposals.
     draws : int
     rng : numpy.random.Generator
 
@@ -125,11 +146,11 @@ def importance_sample(
     -------
     Sample
     """
-    if not mode.point.size:
+    modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
+    if not modes[0][0].point.size:
         evidence = float(log_density(np.empty((1, 0)))[0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
-    scale = np.linalg.cholesky(np.linalg.inv(_positive_definite(mode.information)))
-    best = _propose(log_density, mode.point[None], scale, draws, rng)
+    best = _propose(log_density, [_Kernels.around(*each) for each in modes], draws, rng)
     for kernels in REFITS:
         if best.pareto_k <= GOOD_K and best.ess >= GOOD_ESS * best.weights.size:
             break
@@ -158,29 +179,30 @@ def _refit(
     centres = found.points[_resample(found.weights, kernels, rng)] if kernels > 1 else mean[None]
     narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
     scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
-    return _propose(log_density, centres, scale, draws, rng)
+    return _propose(log_density, [_Kernels(centres, scale)], draws, rng)
 
 
 def _propose(
     log_density: Callable[[Floats], Floats],
-    centres: Floats,
-    scale: Floats,
+    kernels: Sequence[_Kernels],
     draws: int,
     rng: np.random.Generator,
 ) -> _Weighted:
-    """Weighted proposals from an even mixture of Student-t kernels.
-
-    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
-    """
-    d = centres.shape[1]
+    """Weighted proposals from a mixture of Student-t kernels."""
+    d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
     uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
     degrees = _degrees(d)
     stretch = 2 * gammaincinv(degrees / 2, uniform[:, d]) / degrees  # chi-square over its mean
-    steps = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None] @ scale.T
-    kernel = rng.permutation(np.arange(steps.shape[0]) % centres.shape[0])
-    points = centres[kernel] + steps
-    log_ratio = log_density(points) - _log_mixture(points, centres, scale)
+    points = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None]
+    part = np.zeros(len(points), dtype=np.intp)
+    if len(kernels) > 1:
+        part = _resample(np.array([each.share for each in kernels]), len(points), rng)
+    for index, each in enumerate(kernels):
+        mine = np.flatnonzero(part == index)
+        centre = rng.permutation(np.arange(mine.size) % len(each.centres))
+        points[mine] = each.centres[centre] + points[mine] @ each.scale.T
+    log_ratio = log_density(points) - _log_mixture(points, kernels)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     smoothed, pareto_k = smooth_weights(log_ratio)
     ratio = np.exp(log_ratio - log_ratio.max())
@@ -212,14 +234,22 @@ def smooth_weights(log_ratio: Floats) -> tuple[Floats, float]:
     return smoothed, float(pareto_k)
 
 
-def _log_mixture(points: Floats, centres: Floats, scale: Floats) -> Floats:
-    """Log density of an even mixture of Student-t kernels at `points`."""
+def _log_mixture(points: Floats, kernels: Sequence[_Kernels]) -> Floats:
+    """Log density of a mixture of Student-t kernels at `points`."""
+    total = sum(each.share for each in kernels)
+    parts = [_log_kernels(points, each) + np.log(each.share / total) for each in kernels]
+    return parts[0] if len(parts) == 1 else np.asarray(logsumexp(parts, axis=0))
+
+
+def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
+    """Log density of an even mixture of kernels of one scale."""
+    centres, scale = kernels.centres, kernels.scale
     d = scale.shape[0]
     whiten = np.linalg.inv(scale).T
     degrees = _degrees(d)
     half = (degrees + d) / 2
-    kernels = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / degrees)
-    summed = kernels[:, 0] if centres.shape[0] == 1 else logsumexp(kernels, axis=1)
+    terms = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / degrees)
+    summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
     constant = (
         gammaln(half)
         - gammaln(degrees / 2)

@@ -131,7 +131,7 @@ _KINDS: dict[str, type[Normal] | type[StudentT]] = {"Normal": Normal, "StudentT"
 
 
 TAUS = np.geomspace(0.02, 1.8, 9)
-ROUGHNESS = tuple((float(tau), 1 / TAUS.size) for tau in TAUS)
+ROUGHNESS = tuple((float(tau), 0.2 if tau > 0.5 else 1 / 15) for tau in TAUS)
 
 
 @dataclass(frozen=True)

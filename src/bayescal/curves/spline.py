@@ -17,8 +17,8 @@ __all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "wit
 
 KNOTS = 40
 OUTER = 0.005  # share of the cases beyond each outer knot
-SMOOTHNESS = 0.6  # 1/2 is the cubic smoothing spline; more favours slow bends over quick ones
-FAINT = 0.001  # what the deviations left out could add to the log likelihood, at a tau of one
+SMOOTHNESS = 0.35  # 1/2 is the cubic smoothing spline; less favours quick bends more
+FAINT = 0.1  # what the deviations left out could add to the log likelihood, at a tau of one
 REACH = 12.0  # log-odds past which no bend is looked for
 
 

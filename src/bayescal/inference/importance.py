@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from bayescal._importance import GOOD_K, Sample, importance_sample, mix_samples
+from bayescal._importance import GOOD_K, Sample, importance_sample
 from bayescal._newton import Mode, maximise
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
@@ -19,8 +19,8 @@ __all__ = ["CurveDensity", "sample_importance"]
 
 BLOCK = 1 << 16
 LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
-NEGLIGIBLE = 1e-3  # a scale of the deviations with less posterior probability is left out
-LEAST = 512  # proposals of every other scale
+NEGLIGIBLE = 1e-3  # posterior probability of a scale below which nothing is proposed round it
+LEAST = 0.05  # share of the proposals of every other scale
 
 
 class CurveDensity:
@@ -160,52 +160,38 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     """
     if settings.curve.in_cells:
         return sample_pieces(settings, data, draws)[0]
-    if settings.curve.is_rough:
-        return _sample_rough(settings, data, draws)
-    density = CurveDensity(settings, data)
-    return _sample_round(density, density.mode(), settings, data, draws, settings.rng("curve"))
-
-
-def _sample_rough(settings: Settings, data: CalibrationData, draws: int) -> Sample:
-    """A mixture over the grid of tau, each value with its own evidence.
-
-    Laplace's approximation says which values matter, and how many proposals each is worth.
-    """
     rng, density = settings.rng("curve"), CurveDensity(settings, data)
-    taus, weights = zip(*settings.prior.roughness, strict=True)
-    parts, modes = [density.at(tau) for tau in taus], []
-    for part in parts:
-        modes.append(part.mode(modes[-1].point if modes else None))
+    modes = _modes_by_scale(density) if settings.curve.is_rough else [(density.mode(), 1.0)]
+    pivoted = _Pivoted(density, settings, data)
+    carried = [(pivoted.carried(mode), share) for mode, share in modes]
+    sample = importance_sample(pivoted, carried, draws, rng)
+    sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
+    if sample.pareto_k <= GOOD_K:
+        return sample
+    unpivoted = importance_sample(density, modes, draws, rng)
+    return min(sample, unpivoted, key=lambda found: found.pareto_k)
+
+
+def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
+    """The mode at each scale tau of the deviations, and the share of the proposals round it.
+
+    The shares follow the posterior of tau by Laplace's approximation.
+    """
+    taus, weights = zip(*density.prior.roughness, strict=True)
+    modes: list[Mode] = []
+    for tau in taus:
+        modes.append(density.at(tau).mode(modes[-1].point if modes else None))
     share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
-    kept = np.flatnonzero(share > NEGLIGIBLE)
-    samples = [
-        _sample_round(parts[i], modes[i], settings, data, max(LEAST, int(share[i] * draws)), rng)
-        for i in kept
+    return [
+        (mode, max(float(part), LEAST))
+        for mode, part in zip(modes, share, strict=True)
+        if part > NEGLIGIBLE
     ]
-    return mix_samples(samples, np.log(weights)[kept], draws, rng)[0]
 
 
 def _laplace_evidence(mode: Mode) -> float:
     log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
     return float(mode.value - log_det / 2)
-
-
-def _sample_round(
-    density: CurveDensity,
-    mode: Mode,
-    settings: Settings,
-    data: CalibrationData,
-    draws: int,
-    rng: np.random.Generator,
-) -> Sample:
-    """Draws of one density round its mode, in whichever coordinates serve better."""
-    pivoted = _Pivoted(density, settings, data)
-    sample = importance_sample(pivoted, pivoted.carried(mode), draws, rng)
-    sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
-    if sample.pareto_k <= GOOD_K:
-        return sample
-    unpivoted = importance_sample(density, mode, draws, rng)
-    return min(sample, unpivoted, key=lambda found: found.pareto_k)
 
 
 def _softplus(x: Floats) -> Floats:
