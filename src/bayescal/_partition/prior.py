@@ -31,7 +31,9 @@ class PartitionPrior:
     rho : tuple of float in (0, 1)
         Values of equal probability.
     hinge : float in [0, 1)
-        Probability that a stretch off the diagonal leaves a neighbour on it continuously.
+        Probability that a stretch off the diagonal meets it at an end, half of it for either end;
+        without a stretch on the diagonal there it is a line. The rest is shared evenly by shifts
+        and lines.
     """
 
     ends: tuple[float, ...] = (1.0, 3.0, 8.0)

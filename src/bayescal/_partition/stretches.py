@@ -8,6 +8,7 @@ are relative to that of the diagonal on the same cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import t as student
 
 from bayescal._partition.cells import cell_of, stretch_nodes
+from bayescal._partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal._partition.prior import SCALES, log_prior
 from bayescal._validate import Floats
 
@@ -23,12 +25,11 @@ __all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Stretches", "stretch_evid
 SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
 
-RIDGE = 1 / SCALES[1] ** 2  # steadies the climb to a mode, and widens the proposals
-STEPS = 8
+STEPS = 16
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 DEGREES = 5
 RINGS, SPOKES, LEVELS = 8, 8, 16
-BLOCK = 1 << 17
+BLOCK = 1 << 16
 
 Index = NDArray[np.intp]
 
@@ -131,17 +132,27 @@ class _Likelihood:
             terms += [information * v * w for w in variables[: k + 1]]
         return [self._sum(term) for term in terms]
 
-    def ratio(self, shift: Floats, slope: Floats) -> Floats:
-        """The ratio at coefficients of shape (points, stretches); nodes a block at a time."""
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """The ratio at points of every stretch, of shape (points, stretches).
+
+        Parameters
+        ----------
+        shift, slope : ndarray of shape (points, stretches)
+            Coefficients of the points.
+        middle : ndarray of shape (nodes,)
+            Distance from the diagonal of the curve at the mode, in log-odds.
+        directions : ndarray of shape (d, nodes)
+            By how much it moves for each unit of z.
+        z : ndarray of shape (points, d)
+        """
         out = shift * self.hits + slope * self.hits_x + self.at_zero
-        block = max(1, BLOCK // self.stretch.size)
-        for begin in range(0, shift.shape[0], block):
+        middle = self.nodes.x + middle
+        block = max(1, BLOCK // middle.size)
+        for begin in range(0, z.shape[0], block):
             part = slice(begin, begin + block)
-            eta = slope[part][:, self.stretch]
-            eta += 1
-            eta *= self.nodes.x
-            eta += shift[part][:, self.stretch]
-            soft = _softplus(eta)
+            soft = _softplus(z[part] @ directions + middle)
             soft *= self.nodes.weight
             out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
         return np.asarray(out)
@@ -162,15 +173,18 @@ def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> P
     t = np.zeros(shift.size)
     for _ in range(STEPS):
         expected, information = likelihood.sums(t[stretch] * variable, variable)
-        precision = information + RIDGE
-        step = (observed - expected - RIDGE * t) / precision
+        precision = information + _ridge(t)
+        step = (observed - expected - _ridge(t) * t) / precision
         longest = np.abs(step) * reach
         t += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
         if longest.max() < 1e-4:
             break
     z, log_volume = _levels()
-    points = t + z[:, None] / np.sqrt(precision)
-    density = likelihood.ratio(points * shift, points * slope) + log_prior(points)
+    scale = 1 / np.sqrt(precision)
+    points = t + z * scale
+    middle, direction = t[stretch] * variable, scale[stretch] * variable
+    density = likelihood.ratio(points * shift, points * slope, middle, direction[None], z)
+    density += log_prior(points)
     density += log_volume[:, None] - np.log(precision) / 2
     return _weighted(density, points * shift, points * slope)
 
@@ -188,9 +202,9 @@ def _integrate_line(likelihood: _Likelihood, centre: Floats) -> Part:
         expected_a, expected_b, p, r, q = likelihood.sums(
             a[stretch] + b[stretch] * variable, ones, variable
         )
-        p, q = p + RIDGE, q + RIDGE
-        slope_a = observed_a - expected_a - RIDGE * a
-        slope_b = observed_b - expected_b - RIDGE * b
+        p, q = p + _ridge(a), q + _ridge(b)
+        slope_a = observed_a - expected_a - _ridge(a) * a
+        slope_b = observed_b - expected_b - _ridge(b) * b
         determinant = p * q - r * r
         step_a = (q * slope_a - r * slope_b) / determinant
         step_b = (p * slope_b - r * slope_a) / determinant
@@ -201,12 +215,24 @@ def _integrate_line(likelihood: _Likelihood, centre: Floats) -> Part:
         if longest.max() < 1e-4:
             break
     z, log_volume = _rings()
-    points_b = b + z[:, 1:] / np.sqrt(determinant / p)
-    points_a = a + z[:, :1] / np.sqrt(p) - (points_b - b) * r / p
+    scale_a, scale_b, tilt = 1 / np.sqrt(p), np.sqrt(p / determinant), r / p
+    points_b = b + z[:, 1:] * scale_b
+    points_a = a + z[:, :1] * scale_a - (points_b - b) * tilt
     shift = points_a - points_b * centre
-    density = likelihood.ratio(shift, points_b) + log_prior(points_a) + log_prior(points_b)
+    middle = a[stretch] + b[stretch] * variable
+    directions = np.stack([scale_a[stretch], scale_b[stretch] * (variable - tilt[stretch])])
+    density = likelihood.ratio(shift, points_b, middle, directions, z)
+    density += log_prior(points_a) + log_prior(points_b)
     density += log_volume[:, None] - np.log(determinant) / 2
     return _weighted(density, shift, points_b)
+
+
+def _ridge(x: Floats) -> Floats:
+    """Weight of the prior in a step to the mode: that of a wide, heavy-tailed prior at x.
+
+    The peak of the prior is left to the weights of the points, which are spread widely enough.
+    """
+    return np.asarray(1 / (SCALES[1] ** 2 + x * x / PRIOR_DEGREES))
 
 
 def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
@@ -216,12 +242,14 @@ def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
     return evidence, log_weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
 
 
+@cache
 def _levels() -> tuple[Floats, Floats]:
     """Middles of slices of equal Student-t probability, and their log volume."""
     z = student.ppf((np.arange(LEVELS) + 0.5) / LEVELS, DEGREES)
-    return z, -np.log(LEVELS) - student.logpdf(z, DEGREES)
+    return z[:, None], -np.log(LEVELS) - student.logpdf(z, DEGREES)
 
 
+@cache
 def _rings() -> tuple[Floats, Floats]:
     """Points on rings of equal probability under a Student-t in the plane, and log volumes.
 
