@@ -614,16 +614,36 @@ class CalibrationPosterior:
         """
         import xarray as xr
 
+        values = self.data.score if scores is None else as_scores(scores, "scores")
+        on = self.errors_where_known(values) == 0
+        return xr.DataArray(on.mean(axis=0), {"score": values}, "score", "prob_on_diagonal")
+
+    def errors_where_known(self, scores: Floats) -> Floats:
+        """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
+
+        Of a fit of `pieces`, or of the lower reading of an averaged posterior.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (k,)
+
+        Returns
+        -------
+        ndarray of shape (draws, k)
+
+        Raises
+        ------
+        InputError
+            If the family has no stretches on the diagonal.
+        """
         of = self._posterior if self._families is None else self._lower
         if of is None or not (of.settings.curve.in_cells and of.settings.frame.cells):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
-        values = self.data.score if scores is None else as_scores(scores, "scores")
-        inside = of.settings.edges.inside(values)
-        on = of.settings.curve.on_diagonal(of.u, inside, of.settings.frame)
-        return xr.DataArray(on.mean(axis=0), {"score": values}, "score", "prob_on_diagonal")
+        inside = of.settings.edges.inside(scores)
+        return of.curve(scores) - inside
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the reliability diagram; see `bayescal.plots.reliability`."""

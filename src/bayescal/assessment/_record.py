@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bayescal.assessment._risk import mean_score
+from bayescal.assessment._where import stretches_of
 from bayescal.assessment._words import headline
 from bayescal.functionals import FUNCTIONALS
 
@@ -63,6 +64,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "prob_calibrated": a.prob_calibrated,
         "prob_calibrated_even_odds": a.comparison.prob_calibrated_at(0.5),
         "functionals": _functionals(a),
+        "stretches": [part._asdict() for part in stretches_of(a.posterior)],
         "curves": _rows(a.comparison.table),
         "sensitivity": _rows(a.comparison.sensitivity),
         "estimators": _rows(a.estimators),

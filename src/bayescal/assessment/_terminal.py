@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from bayescal._text import cases_and_events, count, percent, shortened
+from bayescal.assessment._where import where
 from bayescal.assessment._words import directions, exactness, headline, numbers
 from bayescal.functionals import FUNCTIONALS
 
@@ -36,6 +37,7 @@ def _summary(a: Assessment) -> Iterator[str]:
     yield ""
     yield from wrap(headline(a), WIDTH)
     yield from wrap(directions(a.table, data), WIDTH)
+    yield from wrap(where(a.posterior), WIDTH)
     yield from wrap(str(a.recommendation), WIDTH)
 
 

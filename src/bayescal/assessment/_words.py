@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bayescal._text import cases_and_events, chance, decimals, percent, rounded
 from bayescal.assessment._references import REFERENCES, cited
 from bayescal.assessment._risk import mean_score, observed_expected
+from bayescal.assessment._where import where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,11 @@ def meaning(a: Assessment) -> str:
     """What the error and its direction are for a reader who is no statistician."""
     middle, low, high = _points(a.table.loc["tce"])
     spread = f"{middle} percentage points ({low} to {high})"
-    return f"On average, a prediction is off by {spread}. {directions(a.table, a.posterior.data)}"
+    data = a.posterior.data
+    return (
+        f"On average, a prediction is off by {spread}. {directions(a.table, data)} "
+        f"{where(a.posterior)}"
+    )
 
 
 def exactness(a: Assessment) -> str:
@@ -175,7 +180,7 @@ def results(a: Assessment) -> str:
             f"The C-statistic was {_estimate(c_statistic)} and the Brier score "
             f"{_estimate(a.performance.loc['brier_score'])}, with bootstrap intervals."
         )
-    said.append(str(a.recommendation))
+    said += [where(a.posterior), str(a.recommendation)]
     return " ".join(said)
 
 

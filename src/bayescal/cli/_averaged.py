@@ -10,6 +10,7 @@ from rich.console import Console
 
 from bayescal._validate import as_level
 from bayescal.assessment import Assessment, assess
+from bayescal.assessment._where import where
 from bayescal.assessment._words import directions, exactness
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
@@ -130,6 +131,7 @@ class Averaged:
         console.print(table)
         say(console, a.headline(), "bold")
         say(console, directions(a.table, a.posterior.data))
+        say(console, where(a.posterior))
         with working("Comparing estimators with those of calibrated models ..."):
             table = _parts.estimators_table(a, narrow=narrow)
         console.print(table)

@@ -14,6 +14,7 @@ from bayescal.plots._bands import Bands, curve_bands, error_interval
 from bayescal.plots._legend import legend_off_diagonal
 from bayescal.plots._limits import as_limits
 from bayescal.plots._observed import Observed, observed_proportions
+from bayescal.plots._on_diagonal import draw_on_diagonal
 from bayescal.plots._overlays import as_overlays, draw_overlays, smoother_at
 from bayescal.plots._several import as_models, draw_models
 from bayescal.plots._sides import draw_sides, sides_of
@@ -39,6 +40,7 @@ def reliability(
     legend: bool = True,
     overlay: str | Sequence[str] = (),
     off_diagonal: bool = False,
+    on_diagonal: bool = False,
 ) -> Axes:
     """Draw the reliability diagram of a fit, or of several.
 
@@ -74,6 +76,9 @@ def reliability(
     off_diagonal : bool
         Whether to mark the scores at which the curve leaves the diagonal, by
         `post.off_diagonal`: one joint statement, with the probability of the widest band.
+    on_diagonal : bool
+        Whether to draw a strip beneath: by score, how probable it is that the curve is exactly on
+        the diagonal, from white to dark; of an averaged posterior, or of `pieces`.
 
     Returns
     -------
@@ -104,9 +109,10 @@ def reliability(
     levels, smoothers = _as_levels(ci_probs), as_overlays(overlay)
     widest = levels[0]
     if isinstance(post, Mapping):
-        if smoothers or off_diagonal:
+        if smoothers or off_diagonal or on_diagonal:
             raise InputError(
-                "overlay and off_diagonal are for one fit: draw each model on axes of its own."
+                "overlay, off_diagonal and on_diagonal are for one fit: draw each model on axes of "
+                "its own."
             )
         several = as_models(post)
         counted = None if bins == "auto" else bins
@@ -128,6 +134,8 @@ def reliability(
     draw_overlays(axes, lines, bands.score)
     if sides is not None:
         draw_sides(axes, sides)
+    if on_diagonal:
+        draw_on_diagonal(axes, post)
     draw_scores(axes, post.data)
     name = "TCE" if p == 1 else f"TCE (p = {p:g})"
     cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"

@@ -33,7 +33,7 @@ def reliability_figure(a: Assessment) -> Markup:
 
     with drawing():
         figure = Figure(figsize=(5.2, 5.35), layout="constrained")
-        axes = a.plot(figure.subplots(), ci_probs={0.5, a.ci_prob}, off_diagonal=True)
+        axes = a.plot(figure.subplots(), ci_probs={0.5, a.ci_prob}, on_diagonal=True)
         axes.set_title("", loc="left")
         figure.draw_without_rendering()
         return inline_svg(
