@@ -16,8 +16,9 @@ from bayescal._validate import Floats
 __all__ = ["Nodes", "cell_edges", "cell_of", "stretch_nodes"]
 
 CELLS = 41
-MANY = 20_000
-GROWTH = 0.05  # past that many cases, cells grow with this power of their number
+MOST = 61
+MANY = 2000
+GROWTH = 0.173  # past that many cases, cells grow with this power of their number
 WIDEST = 0.6  # log-odds for which two nodes stand
 TIE = 1e-9
 
@@ -37,7 +38,7 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
     trials : ndarray of shape (rows,)
         Cases at each score, positive.
     cells : int, odd, optional
-        Most cells; by default 41 up to 20 000 cases, 47 at 200 000 and 49 at a million.
+        Most cells; by default 41 up to 2000 cases, 49 at 6000, and 61 from 20 000 on.
 
     Returns
     -------
@@ -56,7 +57,8 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
 
 def _most_cells(n: float) -> int:
     """The number of cells for n cases; odd, so that the middle of the scores is inside a cell."""
-    return 2 * int(CELLS * max(1.0, n / MANY) ** GROWTH / 2) + 1
+    grown = CELLS * max(1.0, n / MANY) ** GROWTH
+    return 2 * int(min(MOST, grown) / 2) + 1
 
 
 def cell_of(x: Floats, edges: Floats) -> Index:
