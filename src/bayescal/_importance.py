@@ -7,7 +7,7 @@ systematic resampling to draws of equal weight.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ from scipy.stats import qmc
 from bayescal._newton import Mode
 from bayescal._validate import Floats
 
-__all__ = ["Sample", "importance_sample", "mix_samples", "smooth_weights"]
+__all__ = ["GOOD_K", "USABLE_K", "Sample", "importance_sample", "mix_samples", "smooth_weights"]
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
 GOOD_K = 0.5
+USABLE_K = 0.7
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 WIDENING = 1.5
@@ -102,9 +103,12 @@ class _Weighted:
     def ess(self) -> float:
         return float(1 / np.sum(self.weights**2))
 
-    def faults(self) -> tuple[float, float]:
+    def faults(self, good_k: float) -> tuple[float, float]:
         """Sorts proposals: first by the excess of Pareto k-hat, then by effective size."""
-        return max(self.pareto_k, GOOD_K), -self.ess
+        return max(self.pareto_k, good_k), -self.ess
+
+    def is_poor(self, good_k: float) -> bool:
+        return self.pareto_k > good_k or self.ess < GOOD_ESS * self.weights.size
 
 
 @dataclass(frozen=True)
@@ -150,11 +154,20 @@ def importance_sample(
     if not modes[0][0].point.size:
         evidence = float(log_density(np.empty((1, 0)))[0])
         return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
-    best = _propose(log_density, [_Kernels.around(*each) for each in modes], draws, rng)
+    around = [_Kernels.around(*each) for each in modes]
+    best = _propose(log_density, around, draws, rng)
+    good_k = GOOD_K
+    if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
+        good_k = USABLE_K
+        if best.is_poor(GOOD_K):
+            wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
+            again = _propose(log_density, wider, draws, rng)
+            best = min(best, again, key=lambda each: each.faults(GOOD_K))
     for kernels in REFITS:
-        if best.pareto_k <= GOOD_K and best.ess >= GOOD_ESS * best.weights.size:
+        if not best.is_poor(good_k):
             break
-        best = min(best, _refit(log_density, best, kernels, draws, rng), key=_Weighted.faults)
+        again = _refit(log_density, best, kernels, draws, rng)
+        best = min(best, again, key=lambda each: each.faults(good_k))
     chosen = _resample(best.weights, draws, rng)
     return Sample(
         best.points[chosen],

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from bayescal._importance import GOOD_K, Sample, importance_sample
+from bayescal._importance import GOOD_K, USABLE_K, Sample, importance_sample
 from bayescal._newton import Mode, maximise
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
@@ -166,7 +166,7 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
-    if sample.pareto_k <= GOOD_K:
+    if sample.pareto_k <= (USABLE_K if settings.curve.is_rough else GOOD_K):
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
     return min(sample, unpivoted, key=lambda found: found.pareto_k)
