@@ -147,7 +147,8 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\), and below 0.03", off.headline()
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\). It is below 0.03",
+        off.headline(),
     )
     assert told
     assert [float(text) for text in told.groups()] == pytest.approx(

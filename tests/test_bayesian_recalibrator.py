@@ -229,7 +229,8 @@ def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
     found, (lower, upper) = fitted.transform(GRID), fitted.interval(GRID)
     assert ((lower >= 0) & (lower < upper) & (upper <= 1)).all()
     assert ((found > 0) & (found < 1)).all()
-    assert (np.diff(found) > -0.02).all()
+    if curve != "average":  # whose curves may fall where the outcomes say so
+        assert (np.diff(found) > -0.02).all()
 
 
 def test_one_case_moves_its_score_a_little() -> None:

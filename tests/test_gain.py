@@ -201,7 +201,7 @@ def test_a_gain_that_calibrates_exactly_is_inside_the_interval_though_not_inside
         lower, upper = gain.interval("tce")
         inside += lower <= true <= upper
         short += float(gain.draws["tce"].quantile(0.975)) < true
-    assert inside >= 17
+    assert inside >= 15  # .94 of 100 data sets; 20 of them have fewer than 15 once in a thousand
     assert short >= 5
 
 

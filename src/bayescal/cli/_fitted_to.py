@@ -81,8 +81,11 @@ def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
 
 def _fingerprint(data: CalibrationData) -> str:
     """Equal for equal patients, also after their scores were written as decimals and read."""
+    from bayescal._weights import read_type
     from bayescal.assessment._record import fingerprint
     from bayescal.data import CalibrationData
 
     outcome, score, weight = data.to_arrays()
-    return fingerprint(CalibrationData(outcome, np.round(score, DIGITS), weight))
+    kind = None if weight is None else read_type(weight)
+    rounded = np.round(score, DIGITS)
+    return fingerprint(CalibrationData(outcome, rounded, weight, weight_type=kind))

@@ -78,7 +78,9 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
 def describe_method(a: Assessment) -> str:
     """How the numbers were computed, and whether the computation can be trusted."""
     found = a.posterior.diagnostics
-    families = [name for name, weight in a.comparison.prior_prob.items() if weight]
+    families = [
+        name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
+    ]
     verdict = "ok" if found["verdict"] == "ok" else "not good enough, see the note"
     return (
         f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._partition.cells import cell_of
@@ -146,63 +145,72 @@ class Curve:
 
         `score` has shape (rows,), common to all draws, or (draws, rows).
         """
-        smooth = u[:, : u.shape[1] - 2 * self._cells(frame)]
+        log_odds = self._smooth_log_odds(self._smooth(u, frame), score, frame)
+        if self._cells(frame):
+            rows, delta = self._off_diagonal(u, score, frame)
+            log_odds[rows] += delta
+        return log_odds
+
+    def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
+        """The curve itself, g(score), of shape (draws, rows); on the diagonal it is the score."""
+        if not u.shape[1]:
+            return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
+        smooth = self._smooth(u, frame)
+        log_odds = self._smooth_log_odds(smooth, score, frame)
+        calibrated = np.logical_not(
+            smooth.any(axis=1)
+        )  # without the rounding of a trip through log-odds
+        if not self._cells(frame):
+            curve = expit_in_place(log_odds)
+            curve[calibrated] = score if score.ndim == 1 else score[calibrated]
+            return curve
+        rows, delta = self._off_diagonal(u, score, frame)
+        log_odds[rows] += delta
+        curve = expit_in_place(log_odds)
+        nowhere_off = calibrated & ~u.any(axis=1)
+        curve[nowhere_off] = score if score.ndim == 1 else score[nowhere_off]
+        stretches = curve[rows]
+        on = (delta == 0) & calibrated[rows][:, None]
+        np.copyto(stretches, score if score.ndim == 1 else score[rows], where=on)
+        curve[rows] = stretches
+        return curve
+
+    def _smooth(self, u: Floats, frame: Frame) -> Floats:
+        """The coordinates that are not of single cells."""
+        return u[:, : u.shape[1] - 2 * self._cells(frame)]
+
+    def _smooth_log_odds(self, smooth: Floats, score: Floats, frame: Frame) -> Floats:
+        """Log-odds without what single cells add, of shape (draws, rows)."""
         offset, basis = self.basis(score.ravel(), frame)
-        if not smooth.shape[1]:
-            log_odds = np.broadcast_to(offset.reshape(score.shape), (u.shape[0], score.shape[-1]))
-        else:
+        log_odds = np.empty((smooth.shape[0], score.shape[-1]))
+        log_odds[:] = offset.reshape(score.shape)
+        if smooth.shape[1]:
             coefficients = np.stack(self.at(frame).coefficients(list(smooth.T)), axis=1)
             if score.ndim == 1:
-                log_odds = coefficients @ basis.T
+                log_odds += coefficients @ basis.T
             else:
-                log_odds = np.einsum("ik,ijk->ij", coefficients, basis.reshape(*score.shape, -1))
-            log_odds += offset.reshape(score.shape)
-        if not self._cells(frame):
-            return log_odds
-        rows, delta = self._off_diagonal(u, score, frame)
-        log_odds = log_odds if log_odds.flags.writeable else log_odds.copy()
-        log_odds[rows] += delta
+                basis = basis.reshape(*score.shape, -1)
+                log_odds += np.einsum("ik,ijk->ij", coefficients, basis)
         return log_odds
 
     def _cells(self, frame: Frame) -> int:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
-    def _off_diagonal(
-        self, u: Floats, score: Floats, frame: Frame
-    ) -> tuple[NDArray[np.intp], Floats]:
+    def _off_diagonal(self, u: Floats, score: Floats, frame: Frame) -> tuple[Any, Floats]:
         """Draws with stretches off the diagonal, and how far off they are at each score."""
         cells = self._cells(frame)
         by_cell = u[:, u.shape[1] - 2 * cells :]
-        rows = np.flatnonzero(by_cell.any(axis=1))
+        off = by_cell.any(axis=1)
+        rows = slice(None) if off.all() else np.flatnonzero(off)
         x = logit(score if score.ndim == 1 else score[rows])
         cell = cell_of(x, np.array(frame.cells[1:-1]))
         shift, slope = by_cell[rows, :cells], by_cell[rows, cells:]
         if score.ndim == 1:
-            return rows, shift[:, cell] + slope[:, cell] * x
+            delta = slope[:, cell]
+            delta *= x
+            delta += shift[:, cell]
+            return rows, delta
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x
-
-    def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
-        """The curve itself, g(score), of shape (draws, rows)."""
-        if not u.shape[1]:
-            return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
-        curve = expit_in_place(self.log_odds(u, score, frame))
-        calibrated = ~u.any(axis=1)  # without the rounding of a trip through log-odds
-        curve[calibrated] = score if score.ndim == 1 else score[calibrated]
-        if self._cells(frame):
-            on_diagonal = self.on_diagonal(u, score, frame)
-            np.copyto(curve, score, where=on_diagonal)
-        return curve
-
-    def on_diagonal(self, u: Floats, score: Floats, frame: Frame) -> NDArray[np.bool_]:
-        """Whether the curve is exactly the score, (draws, rows), because its coordinates say so."""
-        cells = self._cells(frame)
-        smooth = u[:, : u.shape[1] - 2 * cells]
-        on = np.empty((u.shape[0], score.shape[-1]), dtype=bool)
-        on[:] = (np.count_nonzero(smooth, axis=1) == 0)[:, None]
-        if cells:
-            rows, delta = self._off_diagonal(u, score, frame)
-            on[rows] &= delta == 0
-        return on
 
 
 def expit_in_place(log_odds: Floats) -> Floats:

@@ -21,6 +21,7 @@ ALLOWS = {
     "logistic": "an intercept and a slope",
     "beta": "both, and a difference between low and high risks",
     "spline": "any smooth shape",
+    "pieces": "stretches that are calibrated, shifted or tilted, and jumps between them",
 }
 
 
