@@ -196,3 +196,20 @@ def test_odd_data_can_be_drawn(y_true, y_prob) -> None:
     figure = Figure(layout="constrained")
     bc.plots.net_benefit(bc.fit(y_true, y_prob, random_state=0), ax=figure.subplots())
     figure.canvas.draw()
+
+
+def test_a_cell_of_the_grid_is_shared_at_the_threshold() -> None:
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.uniform(0.05, 0.95, 20_000), [0.0, 1.0]])
+    data = bc.CalibrationData((rng.random(score.size) < score).astype(int), score)
+    assert data.is_compressed
+    at = np.array([0.1, 0.2, 0.30001, 0.5])
+    share = data.share_reaching(at)
+    assert ((share >= 0) & (share <= 1)).all()
+    reached = data.trials @ share
+    exact = (score[:, None] >= at).sum(axis=0)
+    whole = data.trials @ (data.score[:, None] >= at)
+    assert np.abs(reached - exact).max() < 15  # a cell holds about 100 cases
+    assert np.abs(whole - exact).max() > 20
+    assert share[0].tolist() == [0, 0, 0, 0]
+    assert share[-1].tolist() == [1, 1, 1, 1]

@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from bayescal._validate import Floats
 
-__all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge"]
+__all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge", "share_reaching"]
 
 LIMIT = 2048
 EDGE = 1e-12
@@ -94,6 +94,21 @@ def to_grid(rows: Rows) -> Rows:
     cell, place = _locate(rows.score)
     weights = (rows.trials, rows.hits, place * rows.trials)
     return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
+
+
+def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
+    """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
+
+    Exact scores reach a threshold or do not. In the cell that holds t the cases are taken as evenly
+    spread over it.
+    """
+    if rows.cell is None:
+        return (rows.score[:, None] >= thresholds).astype(np.float64)
+    lower, width = _LOWER[rows.cell][:, None], _WIDTH[rows.cell][:, None]
+    shared: Floats = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
+    exact = np.isin(rows.cell, (0, LIMIT - 1))  # scores of 0 and 1
+    shared[exact] = rows.score[exact, None] >= thresholds
+    return shared
 
 
 def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal import _grid
-from bayescal._grid import EDGE, Rows
+from bayescal._grid import EDGE, Rows, share_reaching
 from bayescal._validate import (
     Floats,
     as_scores,
@@ -316,6 +316,14 @@ class CalibrationData:
     def is_compressed(self) -> bool:
         """Whether any rows are cells of the log-odds grid rather than exact scores."""
         return any(rows.cell is not None for rows in self._tables.values())
+
+    def share_reaching(self, thresholds: Floats) -> Floats:
+        """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
+
+        0 or 1 for exact scores; in a cell of the grid that holds t, the share of its width.
+        """
+        parts = [share_reaching(rows, thresholds) for rows in self._tables.values()]
+        return np.concatenate(parts)
 
     @property
     def weight_type(self) -> WeightType:

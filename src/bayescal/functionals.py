@@ -188,7 +188,7 @@ def slope(draws: CurveDraws) -> Floats:
     return draws.line[1]
 
 
-def net_benefit(draws: CurveDraws, thresholds: Floats, score: Floats | None = None) -> Floats:
+def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = None) -> Floats:
     """Net benefit of treating whoever has a score of at least t, for each threshold t.
 
     E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: events treated, less the non-events treated, each
@@ -199,8 +199,9 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, score: Floats | None = No
     draws : CurveDraws
     thresholds : ndarray of shape (thresholds,)
         In (0, 1).
-    score : ndarray of shape (rows,), optional
-        Scores to decide by, where the curve reads them otherwise: 0 and 1 as they were given.
+    share : ndarray of shape (rows, thresholds), optional
+        Share of the cases of each row whose score reaches the threshold, where that is not read
+        off the scores of the population.
 
     Returns
     -------
@@ -211,11 +212,16 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, score: Floats | None = No
     Vickers & Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
     Medical Decision Making 26, 2006.
     """
-    decided = draws.population.score if score is None else score
     odds = thresholds / (1 - thresholds)
     weight = np.atleast_2d(draws.population.weight)
-    events = _above(decided, weight * draws.curve, thresholds)
-    cases = _above(decided, weight, thresholds)
+    score = draws.population.score
+    if share is None and score.ndim == 1:
+        share = (score[:, None] >= thresholds).astype(np.float64)
+    if share is not None:
+        events, cases = (weight * draws.curve) @ share, weight @ share
+    else:
+        events = _above(score, weight * draws.curve, thresholds)
+        cases = _above(score, weight, thresholds)
     return np.asarray(events - (cases - events) * odds)
 
 
@@ -231,13 +237,11 @@ def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:
     -------
     ndarray of shape (draws, thresholds)
     """
-    return net_benefit(draws, thresholds, np.ones(draws.curve.shape[1]))
+    return net_benefit(draws, thresholds, np.ones((draws.curve.shape[1], thresholds.size)))
 
 
 def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
-    """Sums of values over the scores that reach each threshold, of shape (draws, thresholds)."""
-    if score.ndim == 1:
-        return np.asarray(values @ (score[:, None] >= thresholds).astype(np.float64))
+    """Sums over the scores that reach each threshold, where every draw has scores of its own."""
     spread = np.broadcast_to(values, score.shape)
     return np.stack([np.sum(spread, axis=1, where=score >= t) for t in thresholds], axis=1)
 

@@ -270,8 +270,8 @@ class CalibrationPosterior:
         Notes
         -----
         To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
-        the pairs. Scores of exactly 0 and 1 decide as they were given. A table of more than 2048
-        distinct scores decides by the mean score of a cell of its grid.
+        the pairs. Scores of exactly 0 and 1 decide as they were given. In a table of more than 2048
+        distinct scores the cell of the grid that holds a threshold is shared, by its width.
 
         References
         ----------
@@ -292,10 +292,11 @@ class CalibrationPosterior:
         at = np.array(
             [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
         )
+        share = self.data.share_reaching(at)
         model, everyone = np.empty((2, self._posterior.u.shape[0], at.size))
         for part, draws in self._posterior.draws(population):
-            given = self.data.score if draws.population.score.ndim == 1 else None
-            model[part] = net_benefit(draws, at, given)
+            own = draws.population.score.ndim == 1
+            model[part] = net_benefit(draws, at, share if own else None)
             everyone[part] = net_benefit_of_all(draws, at)
         best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
         return xr.Dataset(
