@@ -82,6 +82,8 @@ def describe_method(post: CalibrationPosterior) -> str:
     found, settings = post.diagnostics, post.settings
     if not settings.curve.coordinates:
         check = "nothing to estimate"
+    elif settings.curve.in_cells:
+        check = "exact sums over partitions of the scores"
     elif post.engine == "importance":
         check = f"importance sampling, Pareto k-hat {float(found['pareto_k']):.2f} (limit 0.7)"
     else:
