@@ -12,7 +12,15 @@ from scipy.special import expit, log_expit, logit
 from bayescal._validate import Floats
 from bayescal.errors import SeparationError
 
-__all__ = ["Mode", "beta_mle", "binomial_mle", "logistic_gain", "logistic_mle", "maximise"]
+__all__ = [
+    "Mode",
+    "beta_mle",
+    "binomial_mle",
+    "logistic_gain",
+    "logistic_mle",
+    "maximise",
+    "softplus",
+]
 
 EDGE = 1e-12
 LARGEST_LOG_ODDS = 40.0
@@ -192,3 +200,13 @@ def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Float
     inside = np.clip(score, EDGE, 1 - EDGE)
     basis = np.column_stack([np.log(inside), -np.log1p(-inside), np.ones_like(inside)])
     return binomial_mle(basis, trials, hits)
+
+
+def softplus(x: Floats) -> Floats:
+    """log(1 + exp(x)) without overflow; `x` is used as working memory."""
+    tail = np.abs(x)
+    np.negative(tail, out=tail)
+    np.exp(tail, out=tail)
+    np.log1p(tail, out=tail)
+    tail += np.maximum(x, 0, out=x)
+    return tail

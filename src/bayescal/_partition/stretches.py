@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import t as student
 
+from bayescal._newton import softplus
 from bayescal._partition.cells import cell_of, stretch_nodes
 from bayescal._partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal._partition.prior import SCALES, log_prior
@@ -116,7 +117,7 @@ class _Likelihood:
         sums = _sums((hits, hits * x, information, information * x), cell, first, last)
         self.hits, self.hits_x, total, total_x = sums
         self.centre = total_x / total
-        self.at_zero = self._sum(self.nodes.weight * _softplus(self.nodes.x.copy()))
+        self.at_zero = self._sum(self.nodes.weight * softplus(self.nodes.x.copy()))
 
     def reach(self, variable: Floats) -> Floats:
         """The largest absolute value of a variable in each stretch."""
@@ -152,7 +153,7 @@ class _Likelihood:
         block = max(1, BLOCK // middle.size)
         for begin in range(0, z.shape[0], block):
             part = slice(begin, begin + block)
-            soft = _softplus(z[part] @ directions + middle)
+            soft = softplus(z[part] @ directions + middle)
             soft *= self.nodes.weight
             out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
         return np.asarray(out)
@@ -270,13 +271,3 @@ def _sums(values: tuple[Floats, ...], cell: Index, first: Index, last: Index) ->
         below = np.concatenate([[0.0], np.cumsum(np.bincount(cell, value))])
         sums.append(below[last + 1] - below[first])
     return sums
-
-
-def _softplus(x: Floats) -> Floats:
-    """log(1 + exp(x)) without overflow, reusing memory."""
-    tail = np.abs(x)
-    np.negative(tail, out=tail)
-    np.exp(tail, out=tail)
-    np.log1p(tail, out=tail)
-    tail += np.maximum(x, 0, out=x)
-    return tail

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from bayescal._importance import GOOD_K, USABLE_K, Sample, importance_sample
-from bayescal._newton import Mode, maximise
+from bayescal._newton import Mode, maximise, softplus
 from bayescal._validate import Floats
 from bayescal.data import CalibrationData
 from bayescal.inference.pieces import sample_pieces
@@ -55,7 +55,7 @@ class CurveDensity:
             part = slice(start, start + block)
             log_odds = coefficients[part] @ self.basis.T
             log_odds += self.offset
-            linear[part] -= _softplus(log_odds) @ self.trials
+            linear[part] -= softplus(log_odds) @ self.trials
         return linear
 
     def __call__(self, u: Floats) -> Floats:
@@ -75,7 +75,7 @@ class CurveDensity:
         gradient = jacobian.T @ by_coefficient
         hessian = (self._combination.T * bend) @ self._combination
         hessian -= jacobian.T @ information @ jacobian
-        value = self.hits @ log_odds - self.trials @ _softplus(log_odds)
+        value = self.hits @ log_odds - self.trials @ softplus(log_odds)
         value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
         for index, name in enumerate(self.curve.coordinates):
             slope, curvature = self.prior.of(name).slope_and_curvature(u[index])
@@ -192,13 +192,3 @@ def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
 def _laplace_evidence(mode: Mode) -> float:
     log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
     return float(mode.value - log_det / 2)
-
-
-def _softplus(x: Floats) -> Floats:
-    """log(1 + exp(x)) without overflow, reusing memory."""
-    tail = np.abs(x)
-    np.negative(tail, out=tail)
-    np.exp(tail, out=tail)
-    np.log1p(tail, out=tail)
-    tail += np.maximum(x, 0, out=x)
-    return tail
