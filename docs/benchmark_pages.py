@@ -183,11 +183,12 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 def coverage_page() -> str:
     """Coverage, width and score of intervals for the true calibration error."""
     said = [
-        "# Do the intervals hold?",
+        "# Intervals beside other methods",
         "Coverage of the true calibration error by 95 % intervals on simulated populations where "
         "it is known. The interval score is the width plus a penalty for missing (Gneiting & "
         "Raftery, 2007); smaller is better. Made by `benchmarks/interval_coverage.py`; the "
         "populations stand in `benchmarks/truths.py`.",
+        EARLIER,
     ]
     for name, title in POPULATIONS.items():
         table = cells(name)
@@ -234,14 +235,17 @@ def coverage_page() -> str:
     return "\n\n".join(said) + "\n"
 
 
+EARLIER = (
+    "**The rows of *average* were measured with an earlier version**, in which exact calibration "
+    "was part of the average, `pieces` was not, and the lower end followed another rule. They do "
+    "not describe the intervals of this version. The other methods have not changed."
+)
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
-    "held-out": "Curves and laws of scores that nothing was chosen by, run once.",
-    "second": "Held out at first; they showed that the lower end of the interval was too high for "
-    "curves that follow the diagonal over a wide range, and what is now taken off it was chosen "
-    "with them.",
+    "held-out": "Held out when these results were made; later versions were chosen with them.",
+    "second": "Held out at first; later versions were chosen with them.",
     "near": "A shift or a slope so small that at n cases it is 1.5, 2.5 or 4 standard errors from "
-    "none: where an atom at calibration tempts an interval to stop short.",
+    "none, where an interval is most easily too short.",
     "rare": "One event in a hundred cases, and fewer.",
 }
 
@@ -326,12 +330,14 @@ def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from number_pages import numbers_page
     from peer_pages import peers_page
+    from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
-        "coverage": coverage_page(),
+        "readings": readings_page(),
         "numbers": numbers_page(),
+        "coverage": coverage_page(),
         "gain": gain_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
