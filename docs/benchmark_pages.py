@@ -236,10 +236,16 @@ def coverage_page() -> str:
 
 
 EARLIER = (
-    "**The rows of *average* were measured with an earlier version**, in which exact calibration "
-    "was part of the average, `pieces` was not, and the lower end followed another rule. They do "
-    "not describe the intervals of this version. The other methods have not changed."
+    "**The rows of *average* and *spline* were measured with an earlier version**, in which exact "
+    "calibration was part of the average, `pieces` was not, the lower end followed another rule, "
+    "and the spline had another prior. They do not describe the intervals of this version. The "
+    "other methods have not changed."
 )
+BEFORE = (
+    "**Posteriors that are averaged over families were measured with an earlier version of the "
+    "average**, which held exact calibration and not `pieces`, and had another spline."
+)
+BEFORE_PIECES = "**Measured with an earlier version of the average**, without `pieces`."
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
     "held-out": "Held out when these results were made; later versions were chosen with them.",
@@ -261,6 +267,7 @@ def gain_page() -> str:
         "Coverage, width and power of 95 % intervals of what a recalibration gained, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
         "error rate where the gain is zero. Made by `benchmarks/gain_coverage.py`.",
+        BEFORE_PIECES,
     ]
     for measure, title in GAINS.items():
         mine = table[table["measure"] == measure]
@@ -320,9 +327,9 @@ def sbc_page() -> str:
         "# Is the posterior right?\n\n"
         "Simulation-based calibration (Talts et al., 2018): truths from the prior, outcomes from "
         "each, and the rank of the truth among posterior draws, which must be uniform. *Inside* "
-        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`.\n\n"
-        + markdown(table)
-        + "\n"
+        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`. The rows "
+        "of the average were made with an earlier version, with exact calibration and without "
+        "`pieces`.\n\n" + markdown(table) + "\n"
     )
 
 
