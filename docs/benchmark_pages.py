@@ -327,9 +327,9 @@ def sbc_page() -> str:
         "# Is the posterior right?\n\n"
         "Simulation-based calibration (Talts et al., 2018): truths from the prior, outcomes from "
         "each, and the rank of the truth among posterior draws, which must be uniform. *Inside* "
-        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`. The rows "
-        "of the average were made with an earlier version, with exact calibration and without "
-        "`pieces`.\n\n" + markdown(table) + "\n"
+        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`. The "
+        "rows of the average were made with an earlier version, with exact calibration and "
+        "without `pieces`.\n\n" + markdown(table) + "\n"
     )
 
 
