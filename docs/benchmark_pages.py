@@ -183,11 +183,12 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 def coverage_page() -> str:
     """Coverage, width and score of intervals for the true calibration error."""
     said = [
-        "# Do the intervals hold?",
+        "# Intervals beside other methods",
         "Coverage of the true calibration error by 95 % intervals on simulated populations where "
         "it is known. The interval score is the width plus a penalty for missing (Gneiting & "
         "Raftery, 2007); smaller is better. Made by `benchmarks/interval_coverage.py`; the "
         "populations stand in `benchmarks/truths.py`.",
+        EARLIER,
     ]
     for name, title in POPULATIONS.items():
         table = cells(name)
@@ -234,14 +235,23 @@ def coverage_page() -> str:
     return "\n\n".join(said) + "\n"
 
 
+EARLIER = (
+    "**The rows of *average* and *spline* were measured with an earlier version**, in which exact "
+    "calibration was part of the average, `pieces` was not, the lower end followed another rule, "
+    "and the spline had another prior. They do not describe the intervals of this version. The "
+    "other methods have not changed."
+)
+BEFORE = (
+    "**Posteriors that are averaged over families were measured with an earlier version of the "
+    "average**, which held exact calibration and not `pieces`, and had another spline."
+)
+BEFORE_PIECES = "**Measured with an earlier version of the average**, without `pieces`."
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
-    "held-out": "Curves and laws of scores that nothing was chosen by, run once.",
-    "second": "Held out at first; they showed that the lower end of the interval was too high for "
-    "curves that follow the diagonal over a wide range, and what is now taken off it was chosen "
-    "with them.",
+    "held-out": "Held out when these results were made; later versions were chosen with them.",
+    "second": "Held out at first; later versions were chosen with them.",
     "near": "A shift or a slope so small that at n cases it is 1.5, 2.5 or 4 standard errors from "
-    "none: where an atom at calibration tempts an interval to stop short.",
+    "none, where an interval is most easily too short.",
     "rare": "One event in a hundred cases, and fewer.",
 }
 
@@ -257,6 +267,7 @@ def gain_page() -> str:
         "Coverage, width and power of 95 % intervals of what a recalibration gained, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
         "error rate where the gain is zero. Made by `benchmarks/gain_coverage.py`.",
+        BEFORE_PIECES,
     ]
     for measure, title in GAINS.items():
         mine = table[table["measure"] == measure]
@@ -316,9 +327,9 @@ def sbc_page() -> str:
         "# Is the posterior right?\n\n"
         "Simulation-based calibration (Talts et al., 2018): truths from the prior, outcomes from "
         "each, and the rank of the truth among posterior draws, which must be uniform. *Inside* "
-        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`.\n\n"
-        + markdown(table)
-        + "\n"
+        "says whether all ranks lie in their joint 99 % band. Made by `benchmarks/sbc.py`. The "
+        "rows of the average were made with an earlier version, with exact calibration and "
+        "without `pieces`.\n\n" + markdown(table) + "\n"
     )
 
 
@@ -326,12 +337,14 @@ def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from number_pages import numbers_page
     from peer_pages import peers_page
+    from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
-        "coverage": coverage_page(),
+        "readings": readings_page(),
         "numbers": numbers_page(),
+        "coverage": coverage_page(),
         "gain": gain_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),

@@ -99,14 +99,12 @@ def prob_no_shift(z: Floats | float, n: Floats | float, scale: Floats | float) -
 
 
 def prob_close(shift: float, n: Floats, scale: float, near: float) -> Floats:
-    """Probability that the calibration error is below `near`, the atom at even odds included."""
+    """Probability that the calibration error is below `near`, in the posterior of the shift."""
     error = 1 / np.sqrt(n * INFORMATION)
     shrink = scale**2 / (scale**2 + error**2)
     mean, sd = shrink * shift, np.sqrt(shrink) * error
     limit = near / SLOPE
-    inside = norm.cdf((limit - mean) / sd) - norm.cdf((-limit - mean) / sd)
-    atom = prob_no_shift(shift / error, n, scale)
-    return np.asarray(atom + (1 - atom) * inside)
+    return np.asarray(norm.cdf((limit - mean) / sd) - norm.cdf((-limit - mean) / sd))
 
 
 def draw_lindley() -> None:

@@ -29,7 +29,7 @@ def readme_figure() -> None:
     """The reliability diagram of the README."""
     features, benign = load_breast_cancer(return_X_y=True, as_frame=True)
     train_x, test_x, train_y, test_y = train_test_split(
-        features[COLUMNS], 1 - benign, train_size=400, random_state=4, stratify=benign
+        features[COLUMNS], 1 - benign, train_size=400, random_state=4, stratify=1 - benign
     )
     scores = GaussianNB().fit(train_x, train_y).predict_proba(test_x)[:, 1]
     ax = bc.fit(test_y, scores, random_state=1).plot()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from benchmark_pages import PAGES, markdown, stored
+from benchmark_pages import BEFORE, PAGES, markdown, stored
 from recalibration_figures import (
     SETTINGS,
     draw_errors,
@@ -88,6 +88,7 @@ def cifar_page() -> str:
             "ResNet110 on CIFAR-10: every map is fitted to the 5000 validation cases and assessed "
             "on the 10 000 test cases. Made by `benchmarks/cifar.py`; the logits are no part of "
             "the package.",
+            BEFORE,
             "## Every method, by every estimator",
             "The methods and estimators that Dong et al. (AAAI 2025) compare, computed: top-label "
             "calibration error with 15 bins of equal mass, by the other estimators of their code, "
@@ -151,6 +152,7 @@ def recalibrators_page() -> str:
         f"{record['cut']:g} from 0 and 1, without which isotonic regression, binning and trees "
         "would have infinite losses. Where maximum likelihood has no answer the scores are left as "
         "they are. Trees get a third of the runs. Made by `benchmarks/recalibrators.py`.",
+        BEFORE,
         "![Excess log loss by size, for each recalibrator](recalibrators.png)",
     ]
     for group, mine in table.groupby("group", sort=False):

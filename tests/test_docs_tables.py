@@ -77,6 +77,46 @@ def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
     assert (tmp_path / "numbers.png").is_file()
 
 
+def test_the_page_of_readings_begins_with_what_does_not_cover(
+    docs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark, page = docs("benchmark_pages"), docs("readings_page")
+    monkeypatch.setattr(benchmark, "RESULTS", tmp_path)
+    monkeypatch.setattr(page, "stored", benchmark.stored)
+    assert page.readings_page() == ""
+    cells = [
+        {
+            "truth": truth,
+            "size": float(n),
+            "runs": 100.0,
+            "tce_true": 0.02,
+            "estimate_bias": 0.001,
+            "estimate_rmse": 0.01,
+            "said_above_truth": 0.04,
+            "said_close": 0.0,
+            "said_miscalibrated": said,
+        }
+        | {f"{target}_coverage": 0.97 for target in page.DISTANCES}
+        | {f"{target}_misses_below": 0.0 for target in page.DISTANCES}
+        | {"emax_coverage": emax, "emax_misses_below": 0.1}
+        for truth, n, emax, said in (
+            ("jump", 100, 0.87, 0.0),  # within two Monte Carlo errors of .92
+            ("shelf", 100, 0.5, 0.0),
+            ("jump", 5000, 0.97, 0.11),
+            ("shelf", 5000, 0.97, 0.0),
+        )
+    ]
+    (tmp_path / "readings.json").write_text(json.dumps({"cells": cells}), "utf-8")
+    text = page.readings_page()
+    short, rest = text.split("## Coverage of 95 % intervals")
+    assert "TCE_1 in 0 of 4" in short
+    assert "Emax in 1 of 4" in short
+    assert "| Emax | shelf | 100 | 100 | 0.50 | 0.40 | 0.10 |" in short
+    assert "| falsely miscalibrated | jump | 5000 | 100 | 0.11 |" in short
+    assert short.count("jump") == 1
+    assert "| jump | 0.87 | 0.97 |" in rest
+
+
 def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
     maker = docs("make_same_numbers")
     stored = json.loads(maker.STORED.read_text("utf-8"))

@@ -320,7 +320,7 @@ class CalibrationPosterior:
         Returns
         -------
         float
-            1 for every family but `spline` and averages that hold it.
+            1 for every family but `spline`, `pieces` and averages that hold one of them.
         """
         observed = self.settings.edges.inside(self.data.score)
         grid = expit(np.linspace(logit(observed[0]), logit(observed[-1]), 201))
