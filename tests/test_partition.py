@@ -249,7 +249,7 @@ def test_evidence_is_of_the_counts_alone():
 
 @pytest.mark.parametrize("rows", [5, 200, 2048])
 def test_nodes_have_the_moments_of_the_rows(rows):
-    score, trials, _ = table(rows, 50_000, low=-9, high=6)
+    score, trials, hits = table(rows, 50_000, low=-9, high=6)
     x = logit(score)
     edges = cell_edges(score, trials)
     cell = cell_of(x, edges)
@@ -257,7 +257,10 @@ def test_nodes_have_the_moments_of_the_rows(rows):
     assert cell[0] == 0
     assert cell[-1] == edges.size
     first, last = np.triu_indices(edges.size + 1)
-    nodes = stretch_nodes(x, trials, cell, first, last)
+    nodes = stretch_nodes(x, trials, hits, cell, first, last)
+    assert ((nodes.hits >= 0) & (nodes.hits <= nodes.weight + 1e-9)).all()
+    events = [hits[(cell >= i) & (cell <= j)].sum() for i, j in zip(first, last, strict=True)]
+    np.testing.assert_allclose(np.add.reduceat(nodes.hits, nodes.start), events, atol=1e-8)
     for power in range(4):
         by_stretch = np.add.reduceat(nodes.weight * nodes.x**power, nodes.start)
         exact = [
@@ -265,6 +268,23 @@ def test_nodes_have_the_moments_of_the_rows(rows):
             for i, j in zip(first, last, strict=True)
         ]
         np.testing.assert_allclose(by_stretch, exact, rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "count"), [(600, 50), (300, 20), (40, 500), (300, 1)])
+@pytest.mark.parametrize("outcomes", ["calibrated", "a step"])
+def test_no_stretch_is_likelier_than_the_outcomes_can_be(rows, count, outcomes):
+    """Many equal outcomes beside each other: no curve is steep enough to gain without limit."""
+    rng = np.random.default_rng(rows)
+    score = np.sort(rng.beta(2, 3, rows))
+    happened = score > 0.4 if outcomes == "a step" else rng.random(rows) < score
+    trials, hits = np.full(rows, float(count)), count * happened.astype(float)
+    edges = cell_edges(score, trials)
+    stretches = stretch_evidences(score, trials, hits, edges, hinges=True)
+    cell = cell_of(logit(score), edges)
+    by_cell = np.bincount(cell, -hits * np.log(score) - (trials - hits) * np.log1p(-score))
+    below = np.append(0, np.cumsum(by_cell))  # of the diagonal; a perfect curve would have zero
+    first, last = np.triu_indices(edges.size + 1)
+    assert (stretches.log_evidence <= below[last + 1] - below[first] + 0.05).all()
 
 
 @pytest.mark.parametrize(("shift", "slope"), [(0.01, 0.0), (0.3, -0.3), (-1.0, -1.0)])

@@ -1,6 +1,7 @@
 """Cells of the scores, and few nodes that stand for many rows of a table.
 
-Everything here reads scores and trials alone, and mirrors exactly when scores become 1 - s.
+Cells and nodes are placed by scores and trials alone; events are then shared among the nodes. All
+of it mirrors exactly when scores become 1 - s and events become the others.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ class Nodes:
 
     Attributes
     ----------
-    x, weight : ndarray of shape (nodes,)
-        Log-odds, and the trials that a node stands for.
+    x, weight, hits : ndarray of shape (nodes,)
+        Log-odds, and the trials and events that a node stands for.
     start : ndarray of shape (stretches,)
         Index of a stretch's first node.
     size : ndarray of shape (stretches,)
@@ -82,11 +83,14 @@ class Nodes:
 
     x: Floats
     weight: Floats
+    hits: Floats
     start: Index
     size: Index
 
 
-def stretch_nodes(x: Floats, trials: Floats, cell: Index, first: Index, last: Index) -> Nodes:
+def stretch_nodes(
+    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
+) -> Nodes:
     """Nodes for sums over rows: two for each block of rows, exact for cubics in log-odds.
 
     A stretch is covered by the largest blocks of cells that fit in it and are at most `WIDEST`
@@ -96,7 +100,7 @@ def stretch_nodes(x: Floats, trials: Floats, cell: Index, first: Index, last: In
     ----------
     x : ndarray of shape (rows,)
         Log-odds of the scores, ascending.
-    trials : ndarray of shape (rows,)
+    trials, hits : ndarray of shape (rows,)
     cell : ndarray of shape (rows,)
         From 0 to the last, none empty.
     first, last : ndarray of shape (stretches,)
@@ -110,7 +114,7 @@ def stretch_nodes(x: Floats, trials: Floats, cell: Index, first: Index, last: In
     end = np.append(start[1:], x.size) - 1
     from_middle = np.arange(start.size) - (start.size - 1) / 2
     covered = np.zeros((first.size, start.size), dtype=bool)
-    uses, node_x, node_weight, node_count = [], [], [], []
+    uses, made = [], []
     for size in (8, 4, 2, 1):
         block = np.sign(from_middle) * np.ceil(np.ceil(np.abs(from_middle)) / size)
         low = np.flatnonzero(np.diff(block, prepend=np.nan))
@@ -122,24 +126,20 @@ def stretch_nodes(x: Floats, trials: Floats, cell: Index, first: Index, last: In
         for column, (a, b) in enumerate(zip(low, high, strict=True)):
             covered[:, a : b + 1] |= fits[:, column, None]
         uses.append(fits)
-        points, weights, counts = _block_nodes(x, trials, start[low], end[high] + 1)
-        node_x.append(points)
-        node_weight.append(weights)
-        node_count.append(counts)
-    x_all, weight_all = np.concatenate(node_x), np.concatenate(node_weight)
-    count = np.concatenate(node_count)
+        made.append(_block_nodes(x, trials, hits, start[low], end[high] + 1))
+    node_x, weight, events, count = (np.concatenate(part) for part in zip(*made, strict=True))
     stretch, used = np.nonzero(np.hstack(uses))
     index = _ranges((np.cumsum(count) - count)[used], count[used])
     total = np.bincount(stretch, count[used], first.size).astype(np.intp)
-    return Nodes(x_all[index], weight_all[index], np.cumsum(total) - total, total)
+    return Nodes(node_x[index], weight[index], events[index], np.cumsum(total) - total, total)
 
 
 def _block_nodes(
-    x: Floats, trials: Floats, start: Index, stop: Index
-) -> tuple[Floats, Floats, Index]:
+    x: Floats, trials: Floats, hits: Floats, start: Index, stop: Index
+) -> tuple[Floats, Floats, Floats, Index]:
     """Two nodes a block of rows, or two for each part of a block that is too wide."""
     if not start.size:
-        return np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
+        return np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
     rows = _ranges(start, stop - start)
     block = np.repeat(np.arange(start.size), stop - start)
     low, width = x[start], x[stop - 1] - x[start]
@@ -148,12 +148,18 @@ def _block_nodes(
     half = (parts[block] - 1) / 2
     part = np.clip(_nearest(middle), -half, half)
     new = np.append(True, (np.diff(block) > 0) | (np.diff(part) > 0))
-    points, weights = _two_nodes(x[rows], trials[rows], np.flatnonzero(new))
-    return points, weights, 2 * np.bincount(block[new], minlength=start.size).astype(np.intp)
+    nodes = _two_nodes(x[rows], trials[rows], hits[rows], np.flatnonzero(new))
+    return *nodes, 2 * np.bincount(block[new], minlength=start.size).astype(np.intp)
 
 
-def _two_nodes(x: Floats, trials: Floats, start: Index) -> tuple[Floats, Floats]:
-    """Gauss quadrature of consecutive rows: two nodes with their first four moments."""
+def _two_nodes(
+    x: Floats, trials: Floats, hits: Floats, start: Index
+) -> tuple[Floats, Floats, Floats]:
+    """Gauss quadrature of consecutive rows: two nodes with their first four moments.
+
+    Events keep their number and their mean, but no node has more of them than trials: else no
+    curve would be steep enough for events that lie beyond a node.
+    """
     size = np.diff(start, append=x.size)
     total = np.add.reduceat(trials, start)
     mean = np.add.reduceat(trials * x, start) / total
@@ -164,7 +170,15 @@ def _two_nodes(x: Floats, trials: Floats, start: Index) -> tuple[Floats, Floats]
     root = np.sqrt(skew**2 + 4)
     steps = np.stack([skew - root, skew + root], axis=1) / 2
     weights = np.abs(steps[:, ::-1]) / root[:, None] * total[:, None]
-    return (mean[:, None] + sd[:, None] * steps).ravel(), weights.ravel()
+    points = mean[:, None] + sd[:, None] * steps
+    events = np.add.reduceat(hits, start)
+    moment = np.add.reduceat(hits * deviation, start)
+    gap = sd * root
+    upper = (moment - events * sd * steps[:, 0]) / np.maximum(gap, TIE)
+    upper = np.where(gap > TIE, upper, events * weights[:, 1] / total)
+    upper = np.clip(upper, np.maximum(events - weights[:, 0], 0), np.minimum(events, weights[:, 1]))
+    shared = np.column_stack([events - upper, upper])
+    return points.ravel(), weights.ravel(), shared.ravel()
 
 
 def _nearest(position: Floats) -> Floats:

@@ -110,13 +110,14 @@ class _Likelihood:
     def __init__(
         self, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
     ) -> None:
-        self.nodes = stretch_nodes(x, trials, cell, first, last)
+        self.nodes = stretch_nodes(x, trials, hits, cell, first, last)
         self.stretch = np.repeat(np.arange(first.size), self.nodes.size)
         fitted = expit(x)
         information = trials * fitted * (1 - fitted)
-        sums = _sums((hits, hits * x, information, information * x), cell, first, last)
-        self.hits, self.hits_x, total, total_x = sums
+        total, total_x = _sums((information, information * x), cell, first, last)
         self.centre = total_x / total
+        self.hits = self._sum(self.nodes.hits)
+        self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
         self.at_zero = self._sum(self.nodes.weight * softplus(self.nodes.x.copy()))
 
     def reach(self, variable: Floats) -> Floats:
