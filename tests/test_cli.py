@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
+from bayescal._text import chance
 from bayescal.cli import main
 from bayescal.comparison.ladder import LADDER
 from bayescal.errors import DiagnosticWarning
@@ -711,7 +712,7 @@ def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_
     for name in LADDER:
         assert re.search(rf"^ {name} ", said.out, re.M)
     numbers = json.loads(record.read_text())
-    assert f"exactly zero with probability {numbers['prob_calibrated']:.2f}" in " ".join(
+    assert f"Exact calibration has probability {chance(numbers['prob_calibrated'])}" in " ".join(
         said.out.split()
     )
     assert sum(row["posterior_prob"] for row in numbers["curves"].values()) == pytest.approx(1)

@@ -247,6 +247,17 @@ def test_evidence_is_of_the_counts_alone():
     np.testing.assert_allclose(halves.log_evidence, whole.log_evidence, atol=1e-7)
 
 
+def test_scores_that_differ_by_rounding_share_a_cell():
+    score = np.sort(np.concatenate([np.linspace(0.1, 0.9, 40), np.linspace(0.1, 0.9, 40) + 1e-16]))
+    score = np.unique(score)
+    ones = np.ones(score.size)
+    edges = cell_edges(score, ones)
+    cell = cell_of(logit(score), edges)
+    assert np.unique(cell).tolist() == list(range(edges.size + 1))
+    stretches = stretch_evidences(score, ones, ones * (np.arange(score.size) % 2), edges)
+    assert np.isfinite(stretches.log_evidence[:2]).all()
+
+
 @pytest.mark.parametrize("rows", [5, 200, 2048])
 def test_nodes_have_the_moments_of_the_rows(rows):
     score, trials, hits = table(rows, 50_000, low=-9, high=6)

@@ -132,8 +132,8 @@ def test_the_strips_do_not_leave_the_figure(off) -> None:
     [
         ("one", {"overlay": "cubic"}, "overlay must be one of"),
         ("one", {"overlay": ["rcs"] * 5}, "overlay names 5 smoothers"),
-        ("two", {"overlay": "loess"}, "overlay and off_diagonal are for one fit"),
-        ("two", {"off_diagonal": True}, "overlay and off_diagonal are for one fit"),
+        ("two", {"overlay": "loess"}, "overlay, off_diagonal and on_diagonal are for one fit"),
+        ("two", {"off_diagonal": True}, "overlay, off_diagonal and on_diagonal are for one fit"),
         ("none", {}, "post holds 0 models"),
         ("two", {"bins": 0}, "bins must be"),
     ],

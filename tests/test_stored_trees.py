@@ -9,6 +9,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.functionals import FUNCTIONALS
 
 STORED = Path(__file__).parent / "data"
 SCORES = [0.1, 0.5, 0.9]
@@ -51,5 +52,6 @@ def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
     with pytest.raises(InputError, match=r"stored by an earlier version. Compare the data again"):
         post.interval("tce")
     assert "earlier version" in repr(post)
+    assert set(post.summary().index) == set(FUNCTIONALS) - {"tce", "ici", "e50", "e90", "emax"}
     lower, upper = post.interval("o_e")
     assert lower < post.estimate("o_e") < upper

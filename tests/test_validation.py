@@ -363,9 +363,9 @@ def test_intervals_of_every_target_are_those_that_are_printed(name) -> None:
         assert ends(functional) == pytest.approx(stated, rel=1e-12)
     assert ends("tce_2") == pytest.approx(list(post.interval("tce", 0.9, p=2)), rel=1e-12)
     band = post.curve([population.score_quantile(0.3)]).quantile([0.05, 0.95])
-    assert ends("curve@30%") == band.to_numpy().tolist()
+    assert ends("curve@30%") == pytest.approx(band.to_numpy().tolist(), rel=1e-12)
     benefit = post.net_benefit([0.2])["model"].quantile([0.05, 0.95])
-    assert ends("net_benefit@0.2") == benefit.to_numpy().tolist()
+    assert ends("net_benefit@0.2") == pytest.approx(benefit.to_numpy().tolist(), rel=1e-12)
 
 
 def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "Floats",
     "as_draws",
     "as_level",
+    "as_number",
     "as_order",
     "as_outcome_batch",
     "as_outcomes",
@@ -166,6 +167,17 @@ def as_level(value: Any, name: str = "ci_prob") -> float:
         hint = " If you meant a percentage, divide by 100." if level > 1 else ""
         raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
     return level
+
+
+def as_number(value: Any, name: str) -> float:
+    """A finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {value!r}.")
+    return number
 
 
 def as_order(p: Any) -> float:

@@ -33,6 +33,7 @@ WEIGHT_TYPES = ("counts", "sampling")
 
 MEAN_WEIGHT = 2.0
 """Mean weight from which whole numbers are more than a few repeats."""
+FEWEST_ROWS = 10
 WIDTH_RATIO = 2.0
 """Intervals of the two readings differ at least by this factor before anyone is asked."""
 COLLAPSED_SHARE = 0.5
@@ -56,7 +57,8 @@ def effective_size(weights: Floats) -> float:
     ----------
     Kish (1965), Survey Sampling, section 11.7.
     """
-    return float(weights.sum()) ** 2 / float(weights @ weights)
+    relative = weights / weights.max(initial=np.finfo(np.float64).tiny)
+    return float(relative.sum()) ** 2 / float(relative @ relative)
 
 
 def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> float:
@@ -75,7 +77,7 @@ def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> f
     """
     if (weight_type or read_type(weights)) == "counts":
         return 1.0
-    return float(weights.sum() / (weights @ weights))
+    return effective_size(weights) / float(weights.sum())
 
 
 def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> Floats:
@@ -129,9 +131,9 @@ def ambiguity(
 ) -> str | None:
     """Both readings of weights that can be either, with their numbers; None when one is plain.
 
-    Weights can be either when they are whole numbers, when they add up to at least twice the
-    number of rows, when counts would make intervals at least twice as narrow as sampling weights,
-    and when the rows are not those of a collapsed table. In a collapsed table no two rows have the
+    Weights can be either when they are whole numbers of ten rows or more, when they add up to at
+    least twice the number of rows, when counts would make intervals at least twice as narrow as
+    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no two rows have the
     same score and outcome, and at least half of the cases stand at scores with a row for each
     outcome.
 
@@ -146,7 +148,7 @@ def ambiguity(
     """
     rows = int(np.count_nonzero(weights))
     total, squares = float(weights.sum()), float(weights @ weights)
-    if rows == 0 or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
+    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
         return None
     if not are_counts(weights) or _look_collapsed(weights, scores, outcomes, groups):
         return None

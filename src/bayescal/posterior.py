@@ -14,7 +14,7 @@ from bayescal import _tree
 from bayescal._ends import equal_tailed, lower_end, share_above, share_below, upper_end
 from bayescal._evaluation import Evaluation, Wanted
 from bayescal._tree import with_chains
-from bayescal._validate import Floats, as_level, as_scores, as_vector, check_choice
+from bayescal._validate import Floats, as_level, as_number, as_scores, as_vector, check_choice
 from bayescal.curves import Curve, stored_curve
 from bayescal.data import CalibrationData
 from bayescal.errors import InputError
@@ -398,8 +398,9 @@ class CalibrationPosterior:
         -------
         float
         """
+        limit = as_number(x, "x")
         readings = self._readings(name, population, options)
-        return min(share_below(values, x) for values in readings)
+        return min(share_below(values, limit) for values in readings)
 
     def prob_above(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
@@ -424,8 +425,9 @@ class CalibrationPosterior:
         -------
         float
         """
+        limit = as_number(x, "x")
         readings = self._readings(name, population, options)
-        return min(share_above(values, x) for values in readings)
+        return min(share_above(values, limit) for values in readings)
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
         """`prob_below` of the true calibration error."""
@@ -518,6 +520,8 @@ class CalibrationPosterior:
         draws = self._posterior.values(wanted, population)
         distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
         self._mean_curve.values(distances, population)  # all at once, for what is asked below
+        if distances and self._families is not None:
+            self._lower_reading("tce").values(distances, population)
         rows = {}
         for name, options in wanted:
             values = draws[name]
@@ -643,8 +647,8 @@ class CalibrationPosterior:
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
-        inside = of.settings.edges.inside(scores)
-        return of.curve(scores) - inside
+        values = as_scores(scores, "scores")
+        return of.curve(values) - of.settings.edges.inside(values)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Draw the reliability diagram; see `bayescal.plots.reliability`."""
@@ -675,9 +679,11 @@ class CalibrationPosterior:
         )
 
     def _defined(self) -> list[str]:
-        """Functionals that these data define."""
+        """Functionals that these data, and the version that stored them, define."""
         distinct = np.unique(self.settings.edges.inside(self.data.score)).size
         undefined = {"intercept", "slope"} if distinct < 2 else set()
+        if self._families is not None and self._lower is None:
+            undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
         return [name for name in FUNCTIONALS if name not in undefined]
 
     @cached_property

@@ -51,8 +51,8 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
     below = np.cumsum(information) - information / 2
     above = np.cumsum(information[::-1])[::-1] - information / 2
     cell = _nearest((below - above) / (2 * information.sum()) * cells)
-    cut = np.flatnonzero(np.diff(cell))
     x = logit(score)
+    cut = np.flatnonzero((np.diff(cell) > 0) & (np.diff(x) > TIE))
     return np.asarray((x[cut] + x[cut + 1]) / 2)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._text import chance
 from bayescal._validate import Floats
@@ -18,12 +20,7 @@ LIKELY = 0.5
 SURE = 0.8
 MOST = 4
 FEWEST = 0.04  # share of the cases below which a stretch is not told
-STATES = {
-    "on": "calibrated",
-    "high": "predictions too high",
-    "low": "predictions too low",
-    "open": "open",
-}
+STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 
 
 class Stretch(NamedTuple):
@@ -70,6 +67,11 @@ def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
     state = np.select(list(shares.values()), list(shares), "open")
     first = np.flatnonzero(np.append(True, state[1:] != state[:-1]))
     last = np.append(first[1:], state.size) - 1
+    own = post.data.score
+
+    def within(low: float, high: float) -> NDArray[np.bool_]:
+        return np.asarray((own >= low) & (own <= high))
+
     holds = {"on": error == 0, "low": error > 0, "high": error < 0, "open": np.isnan(error)}
     return [
         Stretch(
@@ -79,7 +81,7 @@ def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
             float(holds[str(state[a])][:, a : b + 1].all(axis=1).mean())
             if state[a] != "open"
             else float("nan"),
-            (b - a + 1) / score.size,
+            float(post.data.trials[within(score[a], score[b])].sum() / post.data.n),
         )
         for a, b in zip(first, last, strict=True)
     ]
@@ -96,18 +98,18 @@ def where(post: CalibrationPosterior) -> str:
     Returns
     -------
     str
-        Such as "By range of predictions: calibrated up to 0.6 (probability 0.93), predictions too
-        high from 0.62 on (> 0.99)."
+        Such as "By range, predictions are calibrated up to 0.6 (probability 0.93), too high from
+        0.62 on (probability > 0.99)."
     """
     parts = stretches_of(post)
     told = [part for part in parts if part.cases >= FEWEST and part.probability >= LIKELY]
-    if not told:
-        return "Over no range of predictions can be told whether they are right."
+    if not any(part.state in ("high", "low") for part in told):
+        return "Over no range of predictions is it clear that they are too high or too low."
     if len(told) > MOST:
         told = sorted(told, key=lambda part: -part.cases)[:MOST]
         told.sort(key=lambda part: part.start)
     sentences = [_told(part, parts) for part in told]
-    return f"By range of predictions: {', '.join(sentences)}."
+    return f"By range, predictions are {', '.join(sentences)}."
 
 
 def _told(part: Stretch, parts: list[Stretch]) -> str:
@@ -115,13 +117,22 @@ def _told(part: Stretch, parts: list[Stretch]) -> str:
     from_start, to_end = part == parts[0], part == parts[-1]
     if from_start and to_end:
         at = "throughout"
+    elif part.start == part.stop:
+        at = f"at {_shown(part.start)}"
     elif from_start:
-        at = f"up to {part.stop:.2g}"
+        at = f"up to {_shown(part.stop)}"
     elif to_end:
-        at = f"from {part.start:.2g} on"
+        at = f"from {_shown(part.start)} on"
     else:
-        at = f"from {part.start:.2g} to {part.stop:.2g}"
+        at = f"from {_shown(part.start)} to {_shown(part.stop)}"
     return f"{STATES[part.state]} {at} (probability {chance(part.probability)})"
+
+
+def _shown(score: float) -> str:
+    """Two digits of a score, or of what it lacks to 1."""
+    if score <= 0.99 or score == 1:
+        return f"{score:.2g}"
+    return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"
 
 
 def _some_scores(post: CalibrationPosterior) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayescal._one_sided import SURE
 from bayescal._text import cases_and_events, chance, decimals, percent, rounded
 from bayescal.assessment._references import REFERENCES, cited
 from bayescal.assessment._risk import mean_score, observed_expected
@@ -40,8 +41,9 @@ def headline(a: Assessment) -> str:
     below, above = a.prob_tce_below(a.close), a.prob_tce_above(a.close)
     return (
         f"{VERDICTS[a.verdict]}: the true calibration error is {middle} "
-        f"({percent(a.ci_prob)} credible interval {low} to {high}). It is below {a.close:g} with "
-        f"probability {chance(below)} and above with {chance(above)}{_rest(1 - below - above)}."
+        f"({percent(a.ci_prob)} credible interval {low} to {high}). On the safe side it is below "
+        f"{a.close:g} with probability {chance(below)} and above with {chance(above)}"
+        f"{_rest(1 - below - above)}."
     )
 
 
@@ -151,7 +153,7 @@ def _interval_in_words(a: Assessment) -> str:
         f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
         f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
         "likely, everywhere or over a range of predictions; there an error counts only where its "
-        "side is known with probability 0.8, so that chance does not add up to an error. The "
+        f"side is known with probability {SURE:g}, so that chance does not add up to an error. The "
         "estimate of an error is that of the posterior mean curve."
     )
 

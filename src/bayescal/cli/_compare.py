@@ -111,11 +111,12 @@ def ladder_table(table: pd.DataFrame) -> Table:
 
 def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[float, float]) -> str:
     """How probable it is that the model is calibrated, or nearly."""
+    from bayescal._text import chance
+
     return (
-        f"The true calibration error is below {limit:g} with probability {close[0]:.2f} and above "
-        f"with {close[1]:.2f}; it is "
-        f"exactly zero with probability {ladder.prob_calibrated:.2f} "
-        f"({ladder.prob_calibrated_at(0.5):.2f} at even odds)."
+        f"On the safe side, the true calibration error is below {limit:g} with probability "
+        f"{chance(close[0])} and above with {chance(close[1])}. Exact calibration has probability "
+        f"{chance(ladder.prob_calibrated)} ({chance(ladder.prob_calibrated_at(0.5))} at even odds)."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -82,9 +83,13 @@ def describe_method(a: Assessment) -> str:
         name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
     ]
     verdict = "ok" if found["verdict"] == "ok" else "not good enough, see the note"
+    k = float(found["pareto_k"])
+    how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
+    if k == -math.inf:
+        how = "exact sums over partitions of the scores"
     return (
         f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
-        f"importance sampling, Pareto k-hat {float(found['pareto_k']):.2f} (limit 0.7): {verdict}. "
+        f"{how}: {verdict}. "
         f"Seed {a.seed} repeats these numbers."
     )
 

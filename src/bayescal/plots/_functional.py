@@ -197,9 +197,9 @@ def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
     look: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
-        ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Lower reading", **look)
+        ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Surely an error", **look)
     if shares.atom:
-        ax.vlines(at, 0, shares.atom, lw=2.5, label="Nowhere surely off", **look)
+        ax.vlines(at, 0, shares.atom, lw=2.5, label="No part surely off", **look)
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **look)
 
 

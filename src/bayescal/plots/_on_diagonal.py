@@ -46,8 +46,10 @@ def draw_on_diagonal(ax: Axes, post: CalibrationPosterior) -> None:
         cmap=LinearSegmentedColormap.from_list("on", ["white", _style.CURVE]),
         vmin=0,
         vmax=1,
-        rasterized=False,
+        edgecolors="face",
+        linewidth=0.4,
     )
+    strip.set_facecolor(_style.NON_EVENTS)
     strip.set_yticks([])
     strip.tick_params(axis="x", labelbottom=False, length=0)
     for spine in strip.spines.values():

@@ -170,7 +170,7 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
     exact = chance(a.prob_calibrated)
     found[1:1] = [
         (
-            f"Probability that the error is below {a.close:g}",
+            f"Probability that the error is below {a.close:g}, on the safe side",
             close,
             f"close enough to none; above with probability {off}",
         ),
