@@ -133,9 +133,9 @@ def ambiguity(
 
     Weights can be either when they are whole numbers of ten rows or more, when they add up to at
     least twice the number of rows, when counts would make intervals at least twice as narrow as
-    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no two rows have the
-    same score and outcome, and at least half of the cases stand at scores with a row for each
-    outcome.
+    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no
+    two rows have the same score and outcome, and at least half of the cases stand at scores with a
+    row for each outcome.
 
     Parameters
     ----------
