@@ -131,7 +131,7 @@ def work(wanted, options) -> list[dict[str, object]]:
     ]
     parts = iter(Parallel(n_jobs=options.jobs, verbose=1)(jobs))
     return [
-        cell(population, n, sum((next(parts) for _ in range(0, runs, BATCH)), []))
+        cell(population, n, [run for _ in range(0, runs, BATCH) for run in next(parts)])
         for population, n, runs in wanted
     ]
 

@@ -147,7 +147,7 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\). On the safe side it is below 0.03",
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. On the safe side it is below",
         off.headline(),
     )
     assert told

@@ -38,7 +38,8 @@ def test_the_curve_is_gathered_from_its_cells():
     score = expit(np.array([-5.0, -0.7, 0.3, 0.9, 1.1, 8.0]))
     cell = np.array([0, 0, 1, 1, 2, 2])
     x = logit(score)
-    by_hand = expit(x + u[:, :3][:, cell] + u[:, 3:][:, cell] * x)
+    within = np.clip(x, -2.0, 3.0)  # as far off beyond the cells as at their end
+    by_hand = expit(x + u[:, :3][:, cell] + u[:, 3:][:, cell] * within)
     drawn = curve.probability(u, score, frame)
     np.testing.assert_allclose(drawn, by_hand, rtol=1e-12)
     np.testing.assert_array_equal(drawn[0, :2], score[:2])
@@ -177,3 +178,13 @@ def test_simulation_based_calibration_runs_for_it():
     table = bc.validation.uniformity(ranks)
     assert table["level"].min() > 1e-3
     assert "tce" in table.index
+
+
+def test_beyond_the_scores_a_curve_stays_as_far_off_as_at_the_last_of_them():
+    y, s = simulated()
+    post = bc.fit(y, s, curve="pieces", random_state=0, draws=400)
+    low, high = s.min(), s.max()
+    beyond = post.curve([low / 9, low, high, 1 - (1 - high) / 9]).to_numpy().reshape(-1, 4)
+    off = logit(beyond) - logit([low / 9, low, high, 1 - (1 - high) / 9])
+    np.testing.assert_allclose(off[:, 0], off[:, 1], atol=1e-9)
+    np.testing.assert_allclose(off[:, 2], off[:, 3], atol=1e-9)

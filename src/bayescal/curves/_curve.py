@@ -197,12 +197,16 @@ class Curve:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
     def _off_diagonal(self, u: Floats, score: Floats, frame: Frame) -> tuple[Any, Floats]:
-        """Draws with stretches off the diagonal, and how far off they are at each score."""
+        """Draws with stretches off the diagonal, and how far off they are at each score.
+
+        Beyond the scores that were fitted they stay as far off as at the last of these.
+        """
         cells = self._cells(frame)
         by_cell = u[:, u.shape[1] - 2 * cells :]
         off = by_cell.any(axis=1)
         rows = slice(None) if off.all() else np.flatnonzero(off)
         x = logit(score if score.ndim == 1 else score[rows])
+        x = np.clip(x, frame.cells[0], frame.cells[-1])
         cell = cell_of(x, np.array(frame.cells[1:-1]))
         shift, slope = by_cell[rows, :cells], by_cell[rows, cells:]
         if score.ndim == 1:
