@@ -337,6 +337,8 @@ class Functional:
         Whether it is defined on the observed scores, whatever the population.
     is_distance : bool
         Whether it is never negative, and zero only at calibration.
+    caution : str
+        What a reader must know of its interval; empty where it covers as it should.
     """
 
     compute: Callable[..., Floats]
@@ -344,6 +346,7 @@ class Functional:
     calibrated: float
     on_sample: bool = False
     is_distance: bool = False
+    caution: str = ""
 
 
 FUNCTIONALS: dict[str, Functional] = {
@@ -352,7 +355,13 @@ FUNCTIONALS: dict[str, Functional] = {
     "e50": Functional(e50, "median error (E50)", 0.0, is_distance=True),
     "e90": Functional(e90, "90th percentile of error (E90)", 0.0, is_distance=True),
     "emax": Functional(
-        emax, "largest error over observed scores (Emax)", 0.0, on_sample=True, is_distance=True
+        emax,
+        "largest error over observed scores (Emax)",
+        0.0,
+        on_sample=True,
+        is_distance=True,
+        caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
+        "contained the true value in 60 to 100 % of simulated data sets",
     ),
     "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
     "o_e": Functional(o_e, "observed / expected events (O/E)", 1.0),

@@ -48,6 +48,9 @@ def _functionals(a: Assessment) -> Iterator[str]:
             middle, low, high = numbers(row)
             label = FUNCTIONALS[str(name)].label[:LABEL]
             yield f"{label:{LABEL}s}{middle:>9s}  {low} to {high}"
+    for name in map(str, a.table.index):
+        if FUNCTIONALS[name].caution:
+            yield from wrap(f"({FUNCTIONALS[name].caution})", WIDTH)
 
 
 def _estimators(a: Assessment) -> Iterator[str]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from bayescal._text import cases_and_events, percent
 from bayescal.assessment._words import numbers
+from bayescal.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,9 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
         if narrow:
             cells = [f"{label}:\n{middle} ({low} to {high}); {ideal}"]
         table.add_row(*map(Text, cells), style="bold" if name == "tce" else None)
+    cautions = [FUNCTIONALS[str(name)].caution for name in summary.index]
+    told = "; ".join(text for text in cautions if text)
+    table.caption = f"{told[:1].upper()}{told[1:]}." if told else None
     return table
 
 
@@ -98,8 +102,6 @@ def describe_method(post: CalibrationPosterior) -> str:
 
 def _label(name: str, p: float) -> tuple[str, str]:
     """A functional's label, and its value when calibration is perfect."""
-    from bayescal.functionals import FUNCTIONALS
-
     functional = FUNCTIONALS[name]
     label = functional.label[0].upper() + functional.label[1:]
     if name == "tce":

@@ -82,7 +82,7 @@ def functionals_table(assessments: Sequence[Assessment]) -> Table:
         functional = FUNCTIONALS[name]
         label = functional.label[0].upper() + functional.label[1:]
         cells = (*_under_each(assessments, name), f"{functional.calibrated:g}")
-        rows.append(Row(label, cells, chosen=name == "tce"))
+        rows.append(Row(label, cells, functional.caution, chosen=name == "tce"))
     heads, priors = _heads(assessments)
     return Table(
         "functionals",
@@ -102,7 +102,8 @@ def clinical_table(assessments: Sequence[Assessment]) -> Table:
             ideal = FUNCTIONALS[name].calibrated
             says = _reading(assessments[0].table.loc[name], ideal, sides) if sides else NONE
             cells = (*_under_each(assessments, name), f"{ideal:g}", says)
-            rows.append(Row(label, cells, hint))
+            caution = FUNCTIONALS[name].caution
+            rows.append(Row(label, cells, f"{hint}; {caution}" if caution else hint))
     heads, priors = _heads(assessments)
     return Table(
         "clinical-measures",
