@@ -166,6 +166,7 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
             found.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
     even = a.comparison.sensitivity["average"]
     least, most = chance(even.min()), chance(even.max())
+    at_even = least if least == most else f"{least} to {most}"
     close, off = chance(a.prob_tce_below(a.close)), chance(a.prob_tce_above(a.close))
     exact = chance(a.prob_calibrated)
     found[1:1] = [
@@ -177,8 +178,7 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
         (
             "Probability of exact calibration",
             exact,
-            f"from a prior of {own:g}; at even odds {_unbroken(f'{least} to {most}')}, by prior on "
-            "the curve",
+            f"from a prior of {own:g}; at even odds {_unbroken(at_even)}, by prior on the curve",
         ),
     ]
     return found
