@@ -34,11 +34,11 @@ def readings_page() -> str:
     table = pd.DataFrame(record["cells"]).astype({"size": int, "runs": int})
     cells = _by_distance(table)
     fewest, most = table["runs"].min(), table["runs"].max()
-    more = f" ({most} where coverage was worst)" if most > fewest else ""
+    more = f" to {most}" if most > fewest else ""
     paragraphs = [
         "# Do the two readings hold?",
         "Intervals and verdicts on distances from calibration, on simulated populations that "
-        f"nothing was chosen with: {fewest} data sets a cell{more}. "
+        f"nothing was chosen with: {fewest}{more} data sets a cell. "
         "[Two readings of a distance](../comparison.md#two-readings-of-a-distance) says how they "
         "are made. Made by `benchmarks/readings.py`; the populations are `UNSEEN` in "
         "`benchmarks/truths.py`.",
