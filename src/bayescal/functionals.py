@@ -361,7 +361,7 @@ FUNCTIONALS: dict[str, Functional] = {
         on_sample=True,
         is_distance=True,
         caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
-        "contained the true value in 60 to 100 % of simulated data sets",
+        "contained the true value in 32 to 100 % of simulated data sets",
     ),
     "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
     "o_e": Functional(o_e, "observed / expected events (O/E)", 1.0),
