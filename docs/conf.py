@@ -12,7 +12,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE / "_scripts"))
 
 project = "bayescal"
 author = "The bayescal developers"
@@ -27,7 +27,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "_scripts", "benchmarks", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 
 # Pages and notebooks. Notebooks are run by the tests; here they are shown as they were saved.
@@ -63,7 +63,7 @@ html_sidebars = {
         "how-to/**",
         "notebooks/**",
         "explanation/**",
-        "benchmarks/**",
+        "results/**",
     )
 }
 html_copy_source = False

@@ -12,7 +12,7 @@ import pytest
 
 from bayescal import simulate
 
-FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
 if not FOLDER.is_dir():
     pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
 sys.path.insert(0, str(FOLDER))

@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"
 MADE_BY_THE_BUILD = (
     "_build",
-    "benchmarks",
+    "results",
     "estimators.md",
     "explanation/figures",
     "generated",
@@ -29,7 +29,7 @@ MADE_BY_THE_BUILD = (
 YOUR_OWN = ("README.md", "docs/comparison.md")
 """Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
 
-sys.path.insert(0, str(DOCS))
+sys.path.insert(0, str(DOCS / "_scripts"))
 from examples import agrees, run, steps_of  # noqa: E402
 
 

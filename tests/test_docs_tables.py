@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from bayescal.estimators._registry import ESTIMATORS
+from bayescal.estimators.registry import ESTIMATORS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

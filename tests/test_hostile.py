@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.curves import CURVES
-from bayescal.priors import PRESETS
+from bayescal.model.curves import CURVES
+from bayescal.model.priors import PRESETS
 
 NASTY = [0.0, 1.0, 1e-300, 5e-324, 1 - 2**-53, 1e-12, 1 - 1e-12, 0.5, 0.5 + 1e-15, 0.1]
 scores = st.one_of(st.sampled_from(NASTY), st.floats(0, 1))

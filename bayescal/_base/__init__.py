@@ -1,0 +1,1 @@
+"""What knows nothing of calibration: arrays, logistic fits, sampling, text, versions, errors."""

@@ -1,0 +1,291 @@
+"""Importance sampling from a density with one clear mode. Arrays only.
+
+Student-t proposals round the mode on scrambled Sobol points, Pareto-smoothed weights, and
+systematic resampling to draws of equal weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
+from scipy.stats import qmc
+
+from bayescal._base.arrays import Floats
+from bayescal._base.logistic import Mode
+
+__all__ = ["GOOD_K", "USABLE_K", "Sample", "importance_sample", "mix_samples", "smooth_weights"]
+
+HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
+GOOD_K = 0.5
+USABLE_K = 0.7
+GOOD_ESS = 0.5
+REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
+WIDENING = 1.5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Draws of equal weight, and how far to trust them.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (draws, d)
+    log_evidence : float
+        Logarithm of the density's integral.
+    log_evidence_error : float
+        Its Monte Carlo standard error.
+    pareto_k : float
+        Shape of the weights' tail; above 0.7 the draws should not be trusted.
+    ess : float
+        Effective sample size of the weighted proposals.
+    """
+
+    draws: Floats
+    log_evidence: float
+    log_evidence_error: float
+    pareto_k: float
+    ess: float
+
+
+def mix_samples(
+    parts: Sequence[Sample], log_weights: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Sample, NDArray[np.intp]]:
+    """One sample from several, each with its prior weight, and the part each draw came from.
+
+    Parameters
+    ----------
+    parts : sequence of Sample
+        All of one dimension.
+    log_weights : ndarray of shape (parts,)
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    mixed : Sample
+        Its Pareto k-hat is the worst among parts with at least one draw in a hundred.
+    part : ndarray of shape (draws,)
+    """
+    evidence = np.array([part.log_evidence for part in parts]) + log_weights
+    total = float(logsumexp(evidence))
+    share = np.exp(evidence - total)
+    part = _resample(share, draws, rng)
+    points = np.empty((draws, parts[0].draws.shape[1]))
+    for index, sample in enumerate(parts):
+        mine = np.flatnonzero(part == index)
+        points[mine] = sample.draws[_resample(np.ones(len(sample.draws)), mine.size, rng)]
+    errors = np.array([sample.log_evidence_error for sample in parts])
+    ess = np.array([sample.ess for sample in parts])
+    mixed = Sample(
+        points,
+        total,
+        float(np.sqrt(np.sum((share * errors) ** 2))),
+        max(s.pareto_k for s, weight in zip(parts, share, strict=True) if weight >= 0.01),
+        float(1 / np.sum(share**2 / ess)) if (share**2 / ess).sum() > 0 else float(draws),
+    )
+    return mixed, part
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    points: Floats
+    weights: Floats
+    log_evidence: float
+    log_evidence_error: float
+    pareto_k: float
+
+    @property
+    def ess(self) -> float:
+        return float(1 / np.sum(self.weights**2))
+
+    def faults(self, good_k: float) -> tuple[float, float]:
+        """Sorts proposals: first by the excess of Pareto k-hat, then by effective size."""
+        return max(self.pareto_k, good_k), -self.ess
+
+    def is_poor(self, good_k: float) -> bool:
+        return self.pareto_k > good_k or self.ess < GOOD_ESS * self.weights.size
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """Student-t kernels of one scale, proposed from with probability `share` in all.
+
+    `centres` has shape (kernels, d); `scale` is the Cholesky factor they share.
+    """
+
+    centres: Floats
+    scale: Floats
+    share: float = 1.0
+
+    @classmethod
+    def around(cls, mode: Mode, share: float) -> _Kernels:
+        covariance = np.linalg.inv(_positive_definite(mode.information))
+        return cls(mode.point[None], np.linalg.cholesky(covariance), share)
+
+
+def importance_sample(
+    log_density: Callable[[Floats], Floats],
+    mode: Mode | Sequence[tuple[Mode, float]],
+    draws: int,
+    rng: np.random.Generator,
+) -> Sample:
+    """Draw from a density known up to a constant.
+
+    Parameters
+    ----------
+    log_density : callable
+        Maps points of shape (n, d) to log densities of shape (n,).
+    mode : Mode, or sequence of (Mode, float)
+        Its peak, with the negative Hessian there; or, of a mixture of densities, the peak of each
+        and its share of the proposals.
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Sample
+    """
+    modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
+    if not modes[0][0].point.size:
+        evidence = float(log_density(np.empty((1, 0)))[0])
+        return Sample(np.empty((draws, 0)), evidence, 0.0, -np.inf, float(draws))
+    around = [_Kernels.around(*each) for each in modes]
+    best = _propose(log_density, around, draws, rng)
+    good_k = GOOD_K
+    if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
+        good_k = USABLE_K
+        if best.is_poor(GOOD_K):
+            wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
+            again = _propose(log_density, wider, draws, rng)
+            best = min(best, again, key=lambda each: each.faults(GOOD_K))
+    for kernels in REFITS:
+        if not best.is_poor(good_k):
+            break
+        again = _refit(log_density, best, kernels, draws, rng)
+        best = min(best, again, key=lambda each: each.faults(good_k))
+    chosen = _resample(best.weights, draws, rng)
+    return Sample(
+        best.points[chosen],
+        best.log_evidence,
+        best.log_evidence_error,
+        best.pareto_k,
+        best.ess,
+    )
+
+
+def _refit(
+    log_density: Callable[[Floats], Floats],
+    found: _Weighted,
+    kernels: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> _Weighted:
+    """Propose again from what was found: one wide kernel, or many that follow a bent density."""
+    mean = found.weights @ found.points
+    spread = found.points - mean
+    covariance = (found.weights * spread.T) @ spread
+    centres = found.points[_resample(found.weights, kernels, rng)] if kernels > 1 else mean[None]
+    narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
+    scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
+    return _propose(log_density, [_Kernels(centres, scale)], draws, rng)
+
+
+def _propose(
+    log_density: Callable[[Floats], Floats],
+    kernels: Sequence[_Kernels],
+    draws: int,
+    rng: np.random.Generator,
+) -> _Weighted:
+    """Weighted proposals from a mixture of Student-t kernels."""
+    d = kernels[0].centres.shape[1]
+    power = int(np.ceil(np.log2(max(draws, 64))))
+    uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
+    degrees = _degrees(d)
+    stretch = 2 * gammaincinv(degrees / 2, uniform[:, d]) / degrees  # chi-square over its mean
+    points = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None]
+    part = np.zeros(len(points), dtype=np.intp)
+    if len(kernels) > 1:
+        part = _resample(np.array([each.share for each in kernels]), len(points), rng)
+    for index, each in enumerate(kernels):
+        mine = np.flatnonzero(part == index)
+        centre = rng.permutation(np.arange(mine.size) % len(each.centres))
+        points[mine] = each.centres[centre] + points[mine] @ each.scale.T
+    log_ratio = log_density(points) - _log_mixture(points, kernels)
+    log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    smoothed, pareto_k = smooth_weights(log_ratio)
+    ratio = np.exp(log_ratio - log_ratio.max())
+    return _Weighted(
+        points,
+        np.exp(smoothed - logsumexp(smoothed)),
+        float(logsumexp(log_ratio) - np.log(log_ratio.size)),
+        float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
+        float(pareto_k),
+    )
+
+
+def _degrees(d: int) -> int:
+    """Degrees of freedom of the proposals: in many dimensions heavy tails would waste most."""
+    return max(HEAVIEST, d)
+
+
+def smooth_weights(log_ratio: Floats) -> tuple[Floats, float]:
+    """Pareto-smoothed log weights and k-hat, by ArviZ; a flat top has no tail to smooth."""
+    from arviz_stats.base.array import array_stats
+
+    top = np.partition(log_ratio, -(log_ratio.size // 10) - 1)[-(log_ratio.size // 10) - 1 :]
+    if np.ptp(top) < 1e-9:
+        return log_ratio, -np.inf
+    with np.errstate(all="ignore"):
+        smoothed, pareto_k = array_stats.psislw(-log_ratio)
+    if not np.isfinite(pareto_k) or np.isnan(smoothed).any():
+        return log_ratio, np.inf
+    return smoothed, float(pareto_k)
+
+
+def _log_mixture(points: Floats, kernels: Sequence[_Kernels]) -> Floats:
+    """Log density of a mixture of Student-t kernels at `points`."""
+    total = sum(each.share for each in kernels)
+    parts = [_log_kernels(points, each) + np.log(each.share / total) for each in kernels]
+    return parts[0] if len(parts) == 1 else np.asarray(logsumexp(parts, axis=0))
+
+
+def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
+    """Log density of an even mixture of kernels of one scale."""
+    centres, scale = kernels.centres, kernels.scale
+    d = scale.shape[0]
+    whiten = np.linalg.inv(scale).T
+    degrees = _degrees(d)
+    half = (degrees + d) / 2
+    terms = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / degrees)
+    summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
+    constant = (
+        gammaln(half)
+        - gammaln(degrees / 2)
+        - 0.5 * d * np.log(degrees * np.pi)
+        - np.log(np.diag(scale)).sum()
+        - np.log(centres.shape[0])
+    )
+    return np.asarray(constant + summed)
+
+
+def _resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Indices of equal-weight draws by systematic resampling, in random order."""
+    ladder = np.cumsum(weights)
+    steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
+    chosen = np.minimum(np.searchsorted(ladder, steps), weights.size - 1)
+    return rng.permutation(chosen)
+
+
+def _positive_definite(matrix: Floats) -> Floats:
+    """The matrix itself, or with its eigenvalues lifted until it is positive definite."""
+    values, vectors = np.linalg.eigh(matrix)
+    floor = 1e-10 * max(float(values[-1]), 1e-10)
+    if values[0] > floor:
+        return matrix
+    lifted: Floats = (vectors * np.maximum(np.abs(values), floor)) @ vectors.T
+    return lifted

@@ -1,0 +1,54 @@
+"""Groups of cases, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["as_few_groups", "group_table"]
+
+MOST_GROUPS = 200
+SHOWN = ("tce", "o_e", "slope")
+
+
+def as_few_groups(data: CalibrationData) -> CalibrationData:
+    """The table, refused if it has so many groups that they are likely to be something else."""
+    if len(data.groups) > MOST_GROUPS:
+        raise InputError(
+            f"groups holds {len(data.groups)} distinct labels for {data.n:g} cases, and at most "
+            f"{MOST_GROUPS} can be assessed one by one. Give a label that many cases share, such "
+            "as their hospital."
+        )
+    return data
+
+
+def group_table(
+    groups: Mapping[str, CalibrationPosterior], close: float, ci_prob: float
+) -> pd.DataFrame:
+    """One row a group; see `Assessment.by_group`. What a group does not define is NaN."""
+    import pandas as pd
+
+    rows = {}
+    for name, post in groups.items():
+        table = post.summary(ci_prob).reindex(SHOWN)
+        row = {"cases": post.data.n, "events": post.data.events}
+        for functional in SHOWN:
+            for column in ("estimate", "lower", "upper"):
+                row[f"{functional}_{column}"] = float(table[column][functional])
+        rows[name] = row | {
+            "prob_close": post.prob_tce_below(close),
+            "prob_miscalibrated": post.prob_tce_above(close),
+            "prob_calibrated": post.prob_calibrated or 0.0,
+        }
+    found = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)
+    found.index.name = "group"
+    return found

@@ -1,0 +1,11 @@
+"""The report of an assessment: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from bayescal.assessment.html._render import render, write
+
+__all__ = ["render", "write"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

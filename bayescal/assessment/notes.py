@@ -1,0 +1,119 @@
+"""What a reader should bear in mind before trusting the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from bayescal._base.pareto import BAD_K
+from bayescal._base.text import count
+from bayescal.assessment.risk import is_extreme, mean_score
+from bayescal.assessment.words import headline
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    from bayescal.assessment._assess import Assessment
+
+__all__ = ["assessment_notes", "posterior_notes"]
+
+FEW = 100
+
+
+def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
+    """What is odd about the data of a fit; options have the names they have in Python.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+
+    Yields
+    ------
+    str
+        A sentence or two.
+    """
+    yield from _about_data(post)
+    mean = mean_score(post.data)
+    if post.settings.prior.name == "neutral" and is_extreme(mean):
+        yield f"{_about_prior(mean)}; see also prior='clinical'."
+
+
+def _about_data(post: CalibrationPosterior) -> Iterator[str]:
+    data = post.data
+    yield from _about_edges(post)
+    if data.events in (0, data.n):
+        which = "no case" if data.events == 0 else "every case"
+        yield f"{which} had the event, so the numbers rest on the prior more than on the data."
+    if data.is_pseudo:
+        yield (
+            f"the weights are read as sampling weights. They add up to {count(data.n)} and are "
+            f"worth {data.effective_size:,.1f} cases in all (Kish's effective size); this is a "
+            "pseudo-posterior."
+        )
+    elif data.sampling_size < data.n:
+        yield (
+            f"the weights are read as counts, {count(data.n, 'case')} in all. If they correct for "
+            f"how cases were sampled, they are worth only {data.sampling_size:,.1f}: say "
+            "weight_type='sampling'."
+        )
+
+
+def assessment_notes(a: Assessment) -> Iterator[str]:
+    """The same of an assessment, and how far its data and its draws carry.
+
+    Parameters
+    ----------
+    a : Assessment
+
+    Yields
+    ------
+    str
+    """
+    post = a.posterior
+    data, edges = post.data, post.settings.edges
+    if edges.assumed:
+        yield (
+            "every score is exactly 0 or 1, so nothing says how they were rounded; they are read "
+            f"as {edges.low:g} and 1 - {1 - edges.high:.3g}. Say how far inside they belong with "
+            "edge=."
+        )
+    yield from _about_data(post)
+    if a.clinical is not None:
+        yield f"{_about_prior(mean_score(data))}. Under the clinical prior: {headline(a.clinical)}"
+    fewer = min(data.events, data.n - data.events) * data.weight_scale
+    if 0 < fewer < FEW:
+        rarer = "event" if data.events <= data.n - data.events else "non-event"
+        yield (
+            f"there are only {count(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
+            "calibration closely (Collins, Ogundimu and Altman, 2016); the intervals say how much "
+            "is left open."
+        )
+    if data.is_compressed:
+        yield (
+            "there are more than 2048 distinct scores, so the cases are counted on a fine grid of "
+            "log-odds; each of its cells keeps the mean of its scores."
+        )
+    k = float(post.diagnostics["pareto_k"])
+    if k > BAD_K:
+        yield (
+            f"importance sampling is unreliable here (Pareto k-hat {k:.2f} > {BAD_K}): check one "
+            "family of curves by sampling, with bayescal.fit(..., engine='nuts')."
+        )
+
+
+def _about_prior(mean: float) -> str:
+    return (
+        f"the mean score is {mean:.3g}. So far from one half the neutral prior says little about "
+        "the average risk"
+    )
+
+
+def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
+    data, edges = post.data, post.settings.edges
+    if not edges.moved or edges.assumed:
+        return
+    places = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
+    places += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
+    yield (
+        f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read further in: "
+        f"{', '.join(places)}. Change this with edge=."
+    )

@@ -1,0 +1,95 @@
+"""A panel of frequentist estimators: each with an interval, and what calibration would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal import estimators
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
+from bayescal.estimators.registry import ESTIMATORS
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.validation.consistency import RARE, check_consistency
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PANEL", "panel_of", "resamples_for"]
+
+PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
+RESAMPLES = 400
+LARGE = 20_000
+LARGE_RESAMPLES = 200
+
+
+def panel_of(
+    post: CalibrationPosterior, names: Sequence[str], ci_prob: float, seed: int
+) -> pd.DataFrame:
+    """Each estimator on the data, its interval, and whether calibration alone explains it.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    names : sequence of str
+        In the register of estimators.
+    ci_prob : float
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: names. Columns: title, estimate, lower, upper (basic bootstrap), and from
+        consistency resampling calibrated_lower, calibrated_upper (5 % and 95 % points of what
+        calibrated models give at this n), prob_exceeds (share of them with a larger estimate) and
+        verdict: "larger" if that share is below 5 %, whatever `ci_prob`.
+    """
+    import pandas as pd
+
+    y_true, y_prob, weight = post.data.to_arrays()
+    size = resamples_for(post.data)
+    rows = {}
+    for name in names:
+        try:
+            found = estimators.estimator_interval(
+                y_true,
+                y_prob,
+                name,
+                method="basic",
+                ci_prob=ci_prob,
+                resamples=size,
+                sample_weight=weight,
+                random_state=seed,
+            )
+            check = check_consistency(post, name, replicates=size, predict=False, random_state=seed)
+        except InputError as error:
+            rows[name] = _undefined(name, str(error))
+            continue
+        low = np.nanquantile(check.under_calibration, RARE, method="lower")
+        high = np.nanquantile(check.under_calibration, 1 - RARE, method="higher")
+        rows[name] = {
+            "title": ESTIMATORS[name].title,
+            "estimate": check.observed,
+            "lower": found.lower,
+            "upper": found.upper,
+            "calibrated_lower": float(low),
+            "calibrated_upper": float(high),
+            "prob_exceeds": check.prob_calibrated_exceeds,
+            "verdict": check.verdict,
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "estimator"
+    table.attrs["ci_prob"] = ci_prob
+    return table
+
+
+def resamples_for(data: CalibrationData) -> int:
+    """Fewer for many cases, whose intervals are narrow."""
+    return LARGE_RESAMPLES if data.effective_size > LARGE else RESAMPLES
+
+
+def _undefined(name: str, why: str) -> dict[str, object]:
+    numbers = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper", "prob_exceeds")
+    return {"title": ESTIMATORS[name].title, **dict.fromkeys(numbers, np.nan), "verdict": why}

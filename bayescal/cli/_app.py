@@ -1,0 +1,93 @@
+"""The command line as a whole: its subcommands, and how it says no."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from bayescal._base.errors import InputError
+from bayescal.cli._assess import assess
+from bayescal.cli._compare import compare
+from bayescal.cli._demo import demo
+from bayescal.cli._gain import gain
+from bayescal.cli._recalibrate import recalibrate
+from bayescal.cli._terminal import complain
+from bayescal.cli._validate import validate
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(assess)
+app.command()(compare)
+app.command()(gain)
+app.command()(recalibrate)
+app.command()(validate)
+
+
+@app.callback(invoke_without_command=True)
+def bayescal(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """How far can a predicted probability be trusted? A Bayesian assessment of calibration."""
+    if show_version:
+        print(f"bayescal {version('bayescal')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+
+    Raises
+    ------
+    SystemExit
+        Always: 0 when done, 2 after bad input or bad usage (with one line on stderr), 130 when
+        interrupted.
+
+    Examples
+    --------
+    >>> from bayescal.cli import main
+    >>> main(["assess", "predictions.csv"])  # doctest: +SKIP
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(arguments, prog_name="bayescal", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except InputError as error:
+        return complain(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(f"{where}{error.strerror or error}.")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # every usage error of typer has it
+            raise
+        return complain(f"{error.format_message().rstrip('. ')}. See 'bayescal --help'.")
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,105 @@
+"""`bayescal assess`: how well calibrated are the predictions in this file?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayescal.cli import _options as option
+
+__all__ = ["assess"]
+
+AVERAGE = "average"
+
+
+def assess(
+    file: option.File,
+    outcome: option.Outcome = None,
+    score: option.Score = None,
+    event: option.Event = None,
+    weight: option.Weight = None,
+    weight_type: option.WeightType = None,
+    group: option.Group = None,
+    drop_missing: option.DropMissing = False,
+    curve: Annotated[
+        str,
+        typer.Option(
+            help="average: all that is known, from several families of curves. Or one family: "
+            "beta, spline, logistic, temperature, intercept or identity."
+        ),
+    ] = AVERAGE,
+    prior: option.Prior = "neutral",
+    close: option.Close = None,
+    p: Annotated[
+        float,
+        typer.Option(
+            "--p", help="Norm of the true calibration error of one family: 1, 2, ... or inf."
+        ),
+    ] = 1,
+    ci_prob: option.CiProb = 0.95,
+    edge: option.Edge = None,
+    engine: Annotated[
+        str, typer.Option(help="Engine for one family: auto, importance or nuts.")
+    ] = "auto",
+    seed: option.Seed = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the reliability diagram to this file.")
+    ] = None,
+    json: option.Record = None,
+    html: option.Html = None,
+) -> None:
+    """Assess the calibration of the predictions in a file: one row per case."""
+    from bayescal.cli._analysis import Analysis
+    from bayescal.cli._averaged import Averaged
+    from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._terminal import output
+    from bayescal.data.validate import check_choice
+    from bayescal.model.curves import CURVES
+
+    check_choice(curve, (AVERAGE, *CURVES), "curve")
+    analysis: Analysis | Averaged
+    common: dict[str, Any] = {
+        "prior": prior,
+        "ci_prob": ci_prob,
+        "seed": seed,
+        "edge": edge,
+        "plot": plot,
+        "record": json,
+    }
+    if curve == AVERAGE:
+        _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
+        analysis = Averaged.of(close=close, html=html, **common)
+    else:
+        wanted = {"--close": close, "--group": group, "--html": html}
+        _refuse(
+            {name: value is not None for name, value in wanted.items()},
+            "the average: leave out --curve",
+        )
+        analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
+    found = read_predictions(
+        file,
+        outcome=outcome,
+        score=score,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
+        group=group,
+    )
+    console = output()
+    found.introduce(console, "Calibration")
+    if isinstance(analysis, Averaged):
+        analysis.run(found.data, console, found.source, f"Calibration of {found.columns.score}")
+    else:
+        analysis.run(found.data, console, found.source)
+
+
+def _refuse(options: dict[str, bool], goes_with: str) -> None:
+    """Say no to an option that would have no effect."""
+    from bayescal._base.errors import InputError
+
+    for name, given in options.items():
+        if given:
+            raise InputError(f"{name} goes with {goes_with}.")

@@ -1,0 +1,160 @@
+"""The whole assessment on the terminal: every part as it is computed, and the files asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from bayescal._base.errors import InputError
+from bayescal.assessment import Assessment, assess
+from bayescal.assessment.where import where
+from bayescal.assessment.words import directions, exactness
+from bayescal.cli import _parts, _table
+from bayescal.cli._notes import as_typed
+from bayescal.cli._terminal import is_narrow, note, say, working
+from bayescal.cli._write import check_targets, write_figure, write_record
+from bayescal.data.validate import as_level
+from bayescal.model.priors import Prior, as_prior
+
+if TYPE_CHECKING:
+    from bayescal.data.data import CalibrationData
+
+__all__ = ["Averaged"]
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What to compute and where to leave it; checked when it is made, before any data are read.
+
+    Attributes
+    ----------
+    prior : Prior
+    close : float or None
+        A true calibration error that is close enough to none.
+    ci_prob : float
+    seed : int or None
+    edge : float or None
+    plot, record, html : Path or None
+        Files for the figure, the numbers and the report.
+    """
+
+    prior: Prior
+    close: float | None
+    ci_prob: float
+    seed: int | None
+    edge: float | None
+    plot: Path | None
+    record: Path | None
+    html: Path | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        prior: str = "neutral",
+        close: float | None = None,
+        ci_prob: float = 0.95,
+        seed: int | None = None,
+        edge: float | None = None,
+        plot: Path | None = None,
+        record: Path | None = None,
+        html: Path | None = None,
+    ) -> Averaged:
+        """Check the options as they were typed.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, a number out of range, or a file cannot be written.
+        """
+        if edge is not None and not 0 < edge < 0.5:
+            raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
+        check_targets(plot, record, html)
+        return cls(
+            as_prior(prior),
+            None if close is None else as_level(close, "close"),
+            as_level(ci_prob),
+            seed,
+            edge,
+            plot,
+            record,
+            html,
+        )
+
+    def run(
+        self,
+        data: CalibrationData,
+        console: Console,
+        source: dict[str, Any],
+        title: str | None = None,
+    ) -> None:
+        """Assess a table, show what came out, and write the files.
+
+        Parameters
+        ----------
+        data : CalibrationData
+        console : rich.console.Console
+        source : dict
+            Where the data came from, for the record and the report.
+        title : str, optional
+            Heading of the report.
+        """
+        say(console, _table.describe_cases(data))
+        with working("Fitting the ladder of curves ..."):
+            found = self._assess(data)
+            notes = [as_typed(text) for text in found.notes]
+        for text in notes:
+            note(console, text)
+        self._show(found, console)
+        self._write(found, notes, source, title)
+        for path in (self.plot, self.record, self.html):
+            if path is not None:
+                say(console, f"Wrote {path}.", "dim")
+
+    def _assess(self, data: CalibrationData) -> Assessment:
+        return assess(
+            data,
+            close=self.close,
+            ci_prob=self.ci_prob,
+            prior=self.prior,
+            random_state=self.seed,
+            edge=self.edge,
+        )
+
+    def _show(self, a: Assessment, console: Console) -> None:
+        narrow = is_narrow(console)
+        with working("Computing measures of calibration ..."):
+            table = _table.summary_table(a.table, narrow=narrow)
+        console.print(table)
+        say(console, a.headline(), "bold")
+        say(console, directions(a.table, a.posterior.data))
+        say(console, where(a.posterior))
+        with working("Comparing estimators with those of calibrated models ..."):
+            table = _parts.estimators_table(a, narrow=narrow)
+        console.print(table)
+        if a.data.groups:
+            with working(f"Assessing {len(a.data.groups)} groups ..."):
+                table = _parts.groups_table(a, narrow=narrow)
+            console.print(table)
+        with working("Leaving each case out, and trying other priors ..."):
+            sentences = exactness(a), str(a.recommendation)
+        for text in sentences:
+            say(console, text)
+        say(console, "")
+        say(console, _parts.describe_method(a), "dim")
+
+    def _write(
+        self, a: Assessment, notes: list[str], source: dict[str, Any], title: str | None
+    ) -> None:
+        if self.plot is not None:
+            with working("Drawing ..."):
+                write_figure(self.plot, a.posterior, p=1, ci_prob=self.ci_prob)
+        if self.record is not None:
+            write_record(self.record, a.to_dict() | {"notes": notes, "source": source})
+        if self.html is not None:
+            with working("Writing the report ..."):
+                told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
+                a.to_html(self.html, title=title, source=told)

@@ -1,0 +1,280 @@
+"""From columns to cases: outcomes, scores and weights, each checked, with the place of a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import count
+from bayescal.cli._columns import Columns
+from bayescal.cli._read import Source
+from bayescal.data.validate import check_choice
+from bayescal.data.weights import (
+    WEIGHT_TYPES,
+    WeightType,
+    ambiguity,
+    are_counts,
+    effective_size,
+    read_type,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cases", "read_cases", "with_weight_type"]
+
+MOST_LABELS = 4
+
+
+class Cases(NamedTuple):
+    """What a fit needs of a table.
+
+    Attributes
+    ----------
+    outcome, score : ndarray of shape (n,)
+    weight : ndarray of shape (n,) or None
+    event : str
+        The label that counts as the event.
+    dropped : int
+        Rows left out because a value was missing.
+    group : ndarray of shape (n,) or None
+        A label for each case.
+    weight_type : {"counts", "sampling"} or None
+        What the weights are; None without weights.
+    """
+
+    outcome: Floats
+    score: Floats
+    weight: Floats | None
+    event: str
+    dropped: int
+    group: NDArray[np.object_] | None = None
+    weight_type: WeightType | None = None
+
+    def about_weights(self) -> str:
+        """How the weights are read, in a sentence."""
+        assert self.weight is not None
+        if self.weight_type == "counts":
+            return f"The weights are counts, {count(self.weight.sum(), 'case')} in all."
+        return (
+            f"The weights are sampling weights of {count(self.weight.size, 'case')}, worth "
+            f"{effective_size(self.weight):,.1f} (Kish's effective size)."
+        )
+
+
+def read_cases(
+    frame: pd.DataFrame,
+    columns: Columns,
+    source: Source,
+    *,
+    event: str | None = None,
+    drop_missing: bool = False,
+) -> Cases:
+    """Take the cases out of a table.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    columns : Columns
+    source : Source
+        The file, to say where a fault is.
+    event : str, optional
+        The label of the event, when labels are not 0 and 1.
+    drop_missing : bool
+        Leave out rows with a missing value, rather than refuse them.
+
+    Returns
+    -------
+    Cases
+
+    Raises
+    ------
+    InputError
+        If a value is missing, not a number where one is needed, or out of range.
+    """
+    label = frame[columns.outcome]
+    score = _as_numbers(frame[columns.score], columns.score, source)
+    weight = (
+        None
+        if columns.weight is None
+        else _as_numbers(frame[columns.weight], columns.weight, source)
+    )
+    missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
+    if weight is not None:
+        missing |= np.isnan(weight)
+    needed = "an outcome, a score or a weight"
+    if columns.group is not None:
+        missing |= frame[columns.group].isna().to_numpy(dtype=bool)
+        needed = "an outcome, a score, a weight or a group"
+    if missing.any() and not drop_missing:
+        raise InputError(_about_missing(missing, needed, source))
+    if missing.all():
+        raise InputError(f"every row of {source.path} lacks {needed}.")
+    keep = ~missing
+    _check_scores(score, columns.score, source)
+    if weight is not None:
+        _check_weights(weight, columns.weight, source)
+    outcome, name = _as_outcomes(label[keep], columns.outcome, event)
+    return Cases(
+        outcome,
+        score[keep],
+        None if weight is None else weight[keep],
+        name,
+        int(missing.sum()),
+        None if columns.group is None else _as_groups(frame[columns.group][keep]),
+    )
+
+
+def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) -> Cases:
+    """Cases with what their weights are: as told, or else as it can only be.
+
+    Parameters
+    ----------
+    cases : Cases
+    name : str or None
+        The column of weights.
+    weight_type : str or None
+        As it was typed.
+
+    Returns
+    -------
+    Cases
+
+    Raises
+    ------
+    InputError
+        If the weights can be either, counts are not whole numbers, or there are no weights.
+    """
+    told: WeightType | None = None
+    if weight_type is not None:
+        told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
+    if cases.weight is None:
+        if told is not None:
+            raise InputError("--weight-type goes with --weight, the column of the weights.")
+        return cases
+    if told is None:
+        readings = ambiguity(cases.weight, cases.score, cases.outcome, cases.group)
+        if readings is not None:
+            raise InputError(
+                f"column {name!r} can be {readings}. Add --weight-type counts or --weight-type "
+                "sampling."
+            )
+    chosen = told or read_type(cases.weight)
+    if chosen == "counts" and not are_counts(cases.weight):
+        value = cases.weight[cases.weight % 1 != 0][0]
+        raise InputError(
+            f"column {name!r}: {value:g} is not a whole number, and counts of cases are. For "
+            "sampling weights add --weight-type sampling."
+        )
+    return cases._replace(weight_type=chosen)
+
+
+def _as_groups(column: pd.Series) -> NDArray[np.object_]:
+    """Labels as text; whole numbers as they were typed, though gaps made them decimal."""
+    found = np.empty(len(column), dtype=object)
+    found[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in column.tolist()
+    ]
+    return found
+
+
+def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
+    """The column as floats, NaN where it is missing; decimal commas between semicolons."""
+    import pandas as pd
+
+    if column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    text = column.astype("string").str.strip()
+    text = text.mask(text == "")
+    if source.separator == ";":
+        text = text.str.replace(",", ".", regex=False)
+    numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
+    if wrong.any():
+        value = column[wrong].iloc[0]
+        raise InputError(f"column {name!r}: {value!r} is not a number{_where(wrong, source)}.")
+    return numbers
+
+
+def _as_outcomes(labels: pd.Series, name: str, event: str | None) -> tuple[Floats, str]:
+    """Outcomes as 0 and 1, and the label that became 1."""
+    found = labels.unique().tolist()
+    if event is None:
+        if set(found) <= {0, 1}:
+            return labels.to_numpy(dtype=np.float64), "1"
+        if len(found) == 2:
+            raise InputError(
+                f"column {name!r} holds {_listed(found)}. Say which is the event with --event."
+            )
+    if len(found) > 2:
+        raise InputError(
+            f"column {name!r} holds {len(found)} distinct values ({_listed(found)}), and an "
+            "outcome has two. Name another column with --outcome."
+        )
+    matching = [label for label in found if event is not None and _is_label(label, event)]
+    if not matching and (event is None or len(found) == 2):
+        raise InputError(
+            f"column {name!r} holds {_listed(found)}, none of which is the event {event!r}. Name "
+            "the label of the event with --event."
+        )
+    is_event = np.isin(labels.to_numpy(dtype=object), matching)
+    return is_event.astype(np.float64), str(event)
+
+
+def _is_label(label: object, event: str) -> bool:
+    """Whether a value in the table is what was typed: 2 is "2" and "2.0", True is "true"."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(label).lower() == event.lower()
+    if isinstance(label, (int, float, np.number)):
+        try:
+            return float(event) == label
+        except ValueError:
+            return False
+    return str(label) == event
+
+
+def _check_scores(score: Floats, name: str, source: Source) -> None:
+    outside = (score < 0) | (score > 1)
+    if outside.any():
+        first = score[outside][0]
+        cure = " If these are percentages, divide them by 100." if 1 < first <= 100 else ""
+        raise InputError(
+            f"column {name!r}: {first:g} is outside [0, 1]{_where(outside, source)}; "
+            f"scores are probabilities.{cure}"
+        )
+
+
+def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
+    wrong = (weight < 0) | np.isinf(weight)
+    if wrong.any():
+        raise InputError(
+            f"column {name!r}: {weight[wrong][0]:g} is no weight{_where(wrong, source)}; "
+            "weights are numbers of at least 0."
+        )
+
+
+def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
+    rows = int(missing.sum())
+    first = source.place(int(missing.argmax()))
+    return (
+        f"{rows} of {missing.size} rows lack {needed}, the first on {first} of {source.path}. Fill "
+        "them in, or leave them out with --drop-missing."
+    )
+
+
+def _where(wrong: NDArray[np.bool_], source: Source) -> str:
+    more = int(wrong.sum()) - 1
+    others = f" (and {more} more like it)" if more else ""
+    return f" on {source.place(int(wrong.argmax()))} of {source.path}{others}"
+
+
+def _listed(labels: Iterable[object]) -> str:
+    shown = sorted(map(repr, labels))
+    more = ", ..." if len(shown) > MOST_LABELS else ""
+    return ", ".join(shown[:MOST_LABELS]) + more

@@ -1,0 +1,145 @@
+"""Which column is which: as told, or guessed when there is only one way to read the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Columns", "choose_columns"]
+
+OUTCOME_NAMES = {
+    "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true", "ytrue",
+}  # fmt: skip
+SCORE_NAMES = {
+    "p", "phat", "pred", "predicted", "prediction", "predictions", "prob", "probability", "risk",
+    "score", "scores", "y_pred", "y_prob", "y_score", "yprob",
+}  # fmt: skip
+SHOWN = 8
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter.
+
+    Attributes
+    ----------
+    outcome, score : str
+    weight, group : str or None
+    """
+
+    outcome: str
+    score: str
+    weight: str | None
+    group: str | None = None
+
+
+def choose_columns(
+    frame: pd.DataFrame,
+    outcome: str | None,
+    score: str | None,
+    weight: str | None,
+    group: str | None = None,
+) -> Columns:
+    """Check the columns that were named, and guess those that were not.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    outcome, score, weight, group : str or None
+        None to guess; a weight or a group is never guessed.
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or occurs twice, or a guess would not be the only one.
+    """
+    names = [str(name) for name in frame.columns]
+    given = {"outcome": outcome, "score": score, "weight": weight, "group": group}
+    for option, name in given.items():
+        if name is not None:
+            _check_name(name, names, option)
+    taken = {name for name in given.values() if name is not None}
+    if outcome is None:
+        outcome = _guess(
+            "outcome",
+            names,
+            [
+                name
+                for name in _free(names, taken)
+                if _is_named(name, OUTCOME_NAMES) and _distinct(frame[name]) <= 2
+            ],
+            [name for name in _free(names, taken) if _distinct(frame[name]) == 2],
+        )
+        taken.add(outcome)
+    if score is None:
+        score = _guess(
+            "score",
+            names,
+            [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
+            [name for name in _free(names, taken) if _holds_probabilities(frame[name])],
+        )
+    return Columns(outcome, score, weight, group)
+
+
+def _check_name(name: str, names: Sequence[str], option: str) -> None:
+    if name not in names:
+        raise InputError(f"--{option}: there is no column {name!r}. There are {_listed(names)}.")
+    if names.count(name) > 1:
+        raise InputError(
+            f"--{option}: {names.count(name)} columns are called {name!r}. Rename all but one."
+        )
+
+
+def _guess(
+    role: str, names: Sequence[str], by_name: Sequence[str], by_content: Sequence[str]
+) -> str:
+    """The one column with a telling name, or else the one with the right content."""
+    for found in (by_name, by_content):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise InputError(
+                f"several columns could be the {role}: {_listed(found)}. Say which with --{role}."
+            )
+    raise InputError(
+        f"no column looks like the {role}. Say which it is with --{role}: {_listed(names)}."
+    )
+
+
+def _free(names: Sequence[str], taken: set[str]) -> list[str]:
+    """Columns that may still be guessed: not taken, and the only ones of their name."""
+    return [name for name in names if name not in taken and names.count(name) == 1]
+
+
+def _is_named(name: str, known: set[str]) -> bool:
+    return name.strip().lower().replace(" ", "_").replace(".", "_") in known
+
+
+def _distinct(column: pd.Series) -> float:
+    try:
+        return len(column.dropna().unique())
+    except TypeError:  # lists and the like, from Parquet
+        return np.inf
+
+
+def _holds_probabilities(column: pd.Series) -> bool:
+    """Whether these are numbers in [0, 1], and not just a code of zeros and ones."""
+    if column.dtype.kind != "f" or _distinct(column) <= 2:
+        return False
+    values = column.dropna().to_numpy()
+    return values.size > 0 and bool(np.all((values >= 0) & (values <= 1)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -1,0 +1,91 @@
+"""The mark of a recalibration: a small file beside its output that says what it was fitted to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal.cli._write import write_record
+
+if TYPE_CHECKING:
+    from bayescal.data.data import CalibrationData
+
+__all__ = ["MARK", "find_mark", "write_mark"]
+
+MARK = ".bayescal.json"
+DIGITS = 12
+
+
+def write_mark(
+    output: Path, source: Path, data: CalibrationData, *, method: str, columns: list[str]
+) -> Path:
+    """Note down which patients a map was fitted to, and which columns it made.
+
+    Parameters
+    ----------
+    output : Path
+        The recalibrated file.
+    source : Path
+        The file with the patients that the map was fitted to.
+    data : CalibrationData
+        Those patients.
+    method : str
+    columns : list of str
+        The new columns of `output`.
+
+    Returns
+    -------
+    Path
+        The mark: `output` with ".bayescal.json" behind its name.
+    """
+    from bayescal._base.versions import library_versions
+
+    path = output.with_name(output.name + MARK)
+    fitted_to = {"file": str(source), "cases": data.n, "sha256": _fingerprint(data)}
+    record = {"method": method, "columns": columns, "fitted_to": fitted_to}
+    write_record(path, record | {"versions": library_versions("bayescal")})
+    return path
+
+
+def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
+    """The mark of a map that made this column and was fitted to these patients.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the evaluated file is; files may have been renamed or joined since.
+    data : CalibrationData
+        Outcomes, scores before and weights of the evaluated patients.
+    column : str
+        The name of the predictions after.
+
+    Returns
+    -------
+    Path or None
+    """
+    sought = None
+    for path in sorted(folder.glob(f"*{MARK}")):
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            marked, columns = record["fitted_to"]["sha256"], record["columns"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # another program's file
+        sought = sought or _fingerprint(data)
+        if marked == sought and column in columns:
+            return path
+    return None
+
+
+def _fingerprint(data: CalibrationData) -> str:
+    """Equal for equal patients, also after their scores were written as decimals and read."""
+    from bayescal.assessment.record import fingerprint
+    from bayescal.data.data import CalibrationData
+    from bayescal.data.weights import read_type
+
+    outcome, score, weight = data.to_arrays()
+    kind = None if weight is None else read_type(weight)
+    rounded = np.round(score, DIGITS)
+    return fingerprint(CalibrationData(outcome, rounded, weight, weight_type=kind))

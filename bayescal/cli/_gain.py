@@ -1,0 +1,278 @@
+"""`bayescal gain`: what did a recalibration buy?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayescal.cli import _options as option
+from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from bayescal._base.arrays import Floats
+    from bayescal.cli._pairs import Pairs
+    from bayescal.gain import RecalibrationGain
+
+__all__ = ["gain"]
+
+LABELS = {
+    "tce": "Fall in calibration error (TCE)",
+    "brier": "Fall in Brier score",
+    "log_score": "Rise in log score",
+    "brier_calibration": "  by calibration",
+    "brier_refinement": "  by refinement",
+    "log_calibration": "  by calibration",
+    "log_refinement": "  by refinement",
+}
+WHOLE = ("tce", "brier", "log_score")
+ORDER = (
+    "tce",
+    "brier",
+    "brier_calibration",
+    "brier_refinement",
+    "log_score",
+    "log_calibration",
+    "log_refinement",
+)
+
+
+def gain(
+    file: option.File,
+    before: Annotated[str | None, typer.Option(help="Column with the probability before.")] = None,
+    after: Annotated[str | None, typer.Option(help="Column with the probability after.")] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Instead of --before and --after: recalibrate --score by cross-fitting with so "
+            "many folds."
+        ),
+    ] = None,
+    score: option.Score = None,
+    method: Annotated[str | None, typer.Option(help=f"With --folds: {METHODS}")] = None,
+    outcome: option.Outcome = None,
+    event: option.Event = None,
+    weight: option.Weight = None,
+    weight_type: option.WeightType = None,
+    drop_missing: option.DropMissing = False,
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(help="Risk from which a patient is treated. May be given several times."),
+    ] = None,
+    in_sample: Annotated[
+        bool, typer.Option("--in-sample", help="The map was fitted to these very patients.")
+    ] = False,
+    prior: option.Prior = "neutral",
+    ci_prob: option.CiProb = 0.95,
+    seed: option.Seed = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the posterior of the Brier gain to this file.")
+    ] = None,
+    json: option.Record = None,
+) -> None:
+    """Say what was gained by replacing one prediction by another, on the same patients.
+
+    Either of two columns, or of one and its recalibration by cross-fitting (--folds).
+    """
+    import warnings
+
+    import numpy as np
+
+    from bayescal._base.text import count
+    from bayescal.cli._fitted_to import find_mark
+    from bayescal.cli._pairs import read_pairs
+    from bayescal.cli._terminal import note, output, say, working
+    from bayescal.cli._write import check_targets, write_record
+    from bayescal.data.data import CalibrationData
+    from bayescal.data.validate import as_level
+    from bayescal.gain import recalibration_gain
+
+    level = as_level(ci_prob)
+    check_targets(plot, json)
+    _check_columns(before, after, folds, score, method, in_sample)
+    found = read_pairs(
+        file,
+        outcome=outcome,
+        before=before if folds is None else score,
+        after=after,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
+    )
+    console = output()
+    title = f"{after} over {found.before}"
+    mark = None
+    if found.after is None:
+        title = f"{method or BAYESIAN} recalibration of {found.before}"
+    else:
+        cases = CalibrationData(
+            found.cases.outcome,
+            found.cases.score,
+            found.cases.weight,
+            weight_type=found.cases.weight_type,
+        )
+        mark = find_mark(file.parent, cases, str(after))
+    say(
+        console,
+        f"Gain of {title} as the probability that {found.outcome} is {found.cases.event} "
+        f"({file.name})",
+        "bold",
+    )
+    seed = int(np.random.default_rng().integers(2**31)) if seed is None else seed
+    with working("Computing the gain ..."), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "after was fitted to these very patients")
+        result = recalibration_gain(
+            found.cases.outcome,
+            found.cases.score,
+            _cross_fitted(found, folds, method, prior, seed),
+            thresholds=tuple(threshold or ()),
+            in_sample=in_sample or mark is not None,
+            prior=prior,
+            sample_weight=found.cases.weight,
+            weight_type=found.cases.weight_type,
+            random_state=seed,
+        )
+        table = result.summary(level, parts=True)
+    if found.dropped:
+        say(console, f"{found.dropped} of {found.rows} rows left out: a value is missing.")
+    else_say = "" if folds is not None or result.in_sample else "; else --in-sample"
+    say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
+    if found.cases.weight is not None:
+        say(console, found.cases.about_weights())
+    if mark is not None:
+        say(console, f"{mark.name} says that the map was fitted to these patients.")
+    if result.in_sample:
+        note(console, "a map looks better on the patients that fitted it than on the next ones.")
+    console.print(gain_table(table))
+    brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
+    say(
+        console,
+        f"The Brier score improves with probability {brier:.2f}, the log score with "
+        f"probability {log:.2f}.",
+        "bold",
+    )
+    for line in result.notes:
+        note(console, line)
+    exact = result.prob_calibrated
+    say(
+        console,
+        f"P(exactly calibrated): {exact['before']:.2f} before, {exact['after']:.2f} after.",
+    )
+    how = (
+        "one curve, since after is a map of before"
+        if result.route == "curve"
+        else "paired Bayesian bootstrap, since after is no map of before"
+    )
+    say(console, f"Method: {how}. Seed {result.seed} repeats these numbers.", "dim")
+    if plot is not None:
+        _draw(plot, result, level)
+        say(console, f"Wrote {plot}.", "dim")
+    if json is not None:
+        numbers = {
+            "cases": result.n,
+            "weight_type": result.weight_type,
+            "route": result.route,
+            "evidence": result.evidence,
+            "in_sample": result.in_sample,
+            "notes": result.notes,
+            "prob_calibrated": result.prob_calibrated,
+            "ci_prob": level,
+            "seed": result.seed,
+            "gains": {
+                str(name): {str(key): float(value) for key, value in values.items()}
+                for name, values in table.iterrows()
+            },
+        }
+        if mark is not None:
+            numbers["mark"] = str(mark)
+        if folds is not None:
+            numbers |= {"folds": folds, "method": method or BAYESIAN}
+        source = {"file": str(file), "before": found.before, "after": after}
+        source |= {"outcome": found.outcome}
+        write_record(json, numbers | source | {"rows_dropped": found.dropped})
+        say(console, f"Wrote {json}.", "dim")
+
+
+def _check_columns(
+    before: str | None,
+    after: str | None,
+    folds: int | None,
+    score: str | None,
+    method: str | None,
+    in_sample: bool,
+) -> None:
+    """Either two columns, or one and folds."""
+    from bayescal._base.errors import InputError
+
+    if folds is None and (before is None or after is None):
+        raise InputError(
+            "name two columns of predictions with --before and --after, or give --folds to "
+            "cross-fit a recalibration of the column --score."
+        )
+    if folds is None and (score is not None or method is not None):
+        raise InputError("--score and --method go with --folds, and there is no --folds.")
+    if folds is not None and (before is not None or after is not None or in_sample):
+        raise InputError(
+            "--folds recalibrates the column --score by maps that have not seen their patients, "
+            "so --before, --after and --in-sample do not go with it."
+        )
+
+
+def _cross_fitted(
+    found: Pairs, folds: int | None, method: str | None, prior: str, seed: int
+) -> Floats:
+    """The predictions after: a column of the file, or repeats of a cross-fit."""
+    from bayescal.gain import cross_fit
+    from bayescal.model.priors import as_prior
+
+    if found.after is not None:
+        return found.after
+    return cross_fit(
+        found.cases.outcome,
+        found.cases.score,
+        recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
+        folds=folds or 0,
+        sample_weight=found.cases.weight,
+        random_state=seed,
+    )
+
+
+def gain_table(table: pd.DataFrame) -> Table:
+    """The gains for a terminal, per patient and positive where recalibration helped."""
+    from rich import box
+    from rich.table import Table
+
+    from bayescal._base.text import percent, rounded
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown.add_column("Gain per patient")
+    for heading in ("Estimate", f"{percent(table.attrs['ci_prob'])} interval", "P(improved)"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    benefits = [str(name) for name in table.index if str(name).startswith("net_benefit")]
+    split = table.loc["brier_refinement", ["lower", "upper"]].any()  # else there is nothing to tell
+    for name in (*(ORDER if split else WHOLE), *benefits):
+        best, lower, upper = (float(table[key][name]) for key in ("estimate", "lower", "upper"))
+        middle, low, high = rounded((best, lower, upper), lower, upper)
+        at = name.rpartition("@")[2]
+        shown.add_row(
+            LABELS.get(name, f"Rise in net benefit at {at}"),
+            middle,
+            f"{low} to {high}",
+            f"{float(table['prob_improved'][name]):.2f}",
+        )
+    return shown
+
+
+def _draw(path: Path, result: RecalibrationGain, level: float) -> None:
+    from matplotlib.figure import Figure
+
+    from bayescal.plots import gain as draw_gain
+
+    figure = Figure(figsize=(5, 3.4), layout="constrained")
+    draw_gain(result, ax=figure.subplots(), ci_prob=level)
+    figure.savefig(path, dpi=200)

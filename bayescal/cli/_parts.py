@@ -1,0 +1,110 @@
+"""Parts of an assessment as tables and sentences for a terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from bayescal._base.text import chance, count, percent, shortened
+from bayescal.assessment.words import numbers
+
+if TYPE_CHECKING:
+    from bayescal.assessment import Assessment
+
+__all__ = ["describe_method", "estimators_table", "groups_table"]
+
+RARE = 0.05
+GROUP = 30
+
+
+def estimators_table(a: Assessment, *, narrow: bool = False) -> Table:
+    """Each estimator beside what calibrated models give.
+
+    Parameters
+    ----------
+    a : Assessment
+    narrow : bool
+        Stack the columns, for a terminal too narrow to stand them side by side.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    table = _table("Estimator: value (if calibrated)", ("Value", "If calibrated", ""), narrow)
+    for _, row in a.estimators.iterrows():
+        if row["estimate"] != row["estimate"]:
+            cells = (f"{row['title']}", "", "", "undefined")
+        else:
+            within = f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}"
+            said = "as if calibrated" if row["prob_exceeds"] >= RARE else "too large for that"
+            cells = (f"{row['title']}", f"{row['estimate']:.3f}", within, said)
+        _add(table, cells, narrow)
+    return table
+
+
+def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
+    """Each group by itself.
+
+    Parameters
+    ----------
+    a : Assessment
+    narrow : bool
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    level = percent(a.ci_prob)
+    heads = ("Cases", "Events", f"TCE ({level} interval)", f"P(< {a.close:g})")
+    table = _table(f"Group: cases, events, TCE, P(< {a.close:g})", heads, narrow, first="Group")
+    for name, row in a.by_group.iterrows():
+        middle, low, high = numbers(
+            {part: row[f"tce_{part}"] for part in ("estimate", "lower", "upper")}
+        )
+        cells = (
+            shortened(name, GROUP),
+            count(row["cases"]),
+            count(row["events"]),
+            f"{middle} ({low} to {high})",
+            chance(row["prob_close"]),
+        )
+        _add(table, cells, narrow)
+    return table
+
+
+def describe_method(a: Assessment) -> str:
+    """How the numbers were computed, and whether the computation can be trusted."""
+    found = a.posterior.diagnostics
+    families = [
+        name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
+    ]
+    verdict = "ok" if found["verdict"] == "ok" else "not good enough, see the note"
+    k = float(found["pareto_k"])
+    how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
+    if k == -math.inf:
+        how = "exact sums over partitions of the scores"
+    return (
+        f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
+        f"{how}: {verdict}. "
+        f"Seed {a.seed} repeats these numbers."
+    )
+
+
+def _table(stacked: str, heads: tuple[str, ...], narrow: bool, first: str = "Estimator") -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(stacked if narrow else first)
+    if not narrow:
+        for heading in heads:
+            words = heading == ""
+            table.add_column(heading, justify="left" if words else "right", no_wrap=not words)
+    return table
+
+
+def _add(table: Table, cells: tuple[str, ...], narrow: bool) -> None:
+    if narrow:
+        cells = (f"{cells[0]}:\n{', '.join(cell for cell in cells[1:] if cell)}",)
+    table.add_row(*map(Text, cells))

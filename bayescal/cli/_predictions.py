@@ -1,0 +1,115 @@
+"""From a file to a table of cases, saying what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.console import Console
+
+from bayescal._base.text import shortened
+from bayescal.cli._cases import Cases, read_cases, with_weight_type
+from bayescal.cli._columns import choose_columns
+from bayescal.cli._read import open_source
+from bayescal.cli._terminal import say, working
+from bayescal.data.data import CalibrationData
+
+if TYPE_CHECKING:
+    from bayescal.cli._columns import Columns
+
+__all__ = ["Predictions", "read_predictions"]
+
+
+class Predictions(NamedTuple):
+    """What a file held.
+
+    Attributes
+    ----------
+    data : CalibrationData
+    columns : Columns
+    event : str
+        The label that counts as the event.
+    dropped, rows : int
+        Rows left out, and rows in all.
+    path : Path
+    cases : Cases
+        The rows that were kept, one by one.
+    """
+
+    data: CalibrationData
+    columns: Columns
+    event: str
+    dropped: int
+    rows: int
+    path: Path
+    cases: Cases
+
+    def introduce(self, console: Console, what: str) -> None:
+        """Say what is assessed, and what was left out."""
+        say(
+            console,
+            f"{what} of {shortened(self.columns.score)} as the probability that "
+            f"{shortened(self.columns.outcome)} is {shortened(self.event)} "
+            f"({shortened(self.path.name)})",
+            "bold",
+        )
+        if self.dropped:
+            say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
+        if self.cases.weight is not None:
+            say(console, self.cases.about_weights())
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the data came from, for the record."""
+        return {
+            "file": str(self.path),
+            "event": self.event,
+            "rows_dropped": self.dropped,
+            **self.columns._asdict(),
+            "weight_type": None if self.columns.weight is None else self.data.weight_type,
+        }
+
+
+def read_predictions(
+    path: Path,
+    *,
+    outcome: str | None,
+    score: str | None,
+    event: str | None,
+    weight: str | None,
+    weight_type: str | None = None,
+    drop_missing: bool,
+    group: str | None = None,
+) -> Predictions:
+    """Read a file of one row per case.
+
+    Parameters
+    ----------
+    path : Path
+    outcome, score, event, weight : str, optional
+        Columns, and the label of the event; guessed where there is only one way to read them.
+    weight_type : {"counts", "sampling"}, optional
+        Asked for when the weights can be either.
+    drop_missing : bool
+    group : str, optional
+        Column of the group of each case.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
+    """
+    with working(f"Reading {path} ..."):
+        source = open_source(path)
+        frame = source.load()
+        columns = choose_columns(frame, outcome, score, weight, group)
+        cases = read_cases(frame, columns, source, event=event, drop_missing=drop_missing)
+        cases = with_weight_type(cases, weight, weight_type)
+        data = CalibrationData(
+            cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
+        )
+    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, cases)

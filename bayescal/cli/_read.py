@@ -1,0 +1,180 @@
+"""Tables on disk: CSV and Parquet, and where in the file a row stands."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, TextIO
+
+from bayescal._base.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Source", "open_source"]
+
+TEXT = (".csv", ".tsv", ".txt")
+PARQUET = (".parquet", ".pq")
+SEPARATORS = ",;\t"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that holds a table.
+
+    Attributes
+    ----------
+    path : Path
+    names : tuple of str
+        Its columns, in order; a name may occur twice.
+    separator : str or None
+        What stands between two fields; None for Parquet.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    separator: str | None
+
+    def load(self) -> pd.DataFrame:
+        """The whole table, its columns called by `names`."""
+        with _understood(self.path):
+            if self.separator is None:
+                frame: pd.DataFrame = (
+                    _parquet().read_table(self.path).to_pandas(ignore_metadata=True)
+                )
+            else:
+                frame = _load_text(self.path, self.separator)
+        if frame.shape[0] == 0:
+            raise InputError(f"{self.path} names columns but has no rows.")
+        return frame.set_axis(list(self.names), axis="columns")
+
+    def place(self, row: int) -> str:
+        """Where a row of the table stands in the file: "line 12", or "row 11" of Parquet."""
+        if self.separator is None:
+            return f"row {row + 1}"
+        with _open_text(self.path) as file:
+            line, _ = next(islice(_records(file, self.separator), row + 1, None))
+        return f"line {line}"
+
+
+def open_source(path: Path) -> Source:
+    """Look at a file: what it is, and which columns it has.
+
+    Parameters
+    ----------
+    path : Path
+        CSV (comma, semicolon or tab between fields; plain or .gz) or Parquet.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InputError
+        If it is missing, of another kind, or not readable as what it says it is.
+    """
+    if not path.exists():
+        raise InputError(f"there is no file {path}.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Name a file.")
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(TEXT):
+        with _understood(path):
+            return _look_at_text(path)
+    if path.name.lower().endswith(PARQUET):
+        with _understood(path):
+            return Source(path, tuple(_parquet().read_schema(path).names), None)
+    raise InputError(
+        f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz) nor Parquet (.parquet) by "
+        "its name. Save the table as one of these."
+    )
+
+
+def _look_at_text(path: Path) -> Source:
+    with _open_text(path) as file:
+        head = next((line for line in file if line.strip()), "")
+    if not head:
+        raise InputError(f"{path} is empty.")
+    if "\0" in head:
+        raise InputError(f"{path} is not a text file.")
+    separator = max(SEPARATORS, key=head.count)
+    with _open_text(path) as file:
+        (line, header), *rest = islice(_records(file, separator), 2)
+    names = tuple(name.strip() for name in header)
+    if all(_is_number(name) for name in names):
+        raise InputError(f"line {line} of {path} holds numbers, where column names are needed.")
+    for line, fields in rest:
+        if len(fields) > len(names):  # pandas would take the first column for row names
+            raise InputError(
+                f"line {line} of {path} has {len(fields)} fields, and the header names "
+                f"{len(names)} columns. Name every column, and write decimals with a point."
+            )
+    return Source(path, names, separator)
+
+
+def _load_text(path: Path, separator: str) -> pd.DataFrame:
+    import pandas as pd
+
+    # All columns, always: when it is told which to use, pandas overlooks lines that are too long.
+    return pd.read_csv(
+        path,
+        sep=separator,
+        encoding="utf-8",
+        encoding_errors="replace",
+        index_col=False,
+        low_memory=False,
+    )
+
+
+def _open_text(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
+
+
+def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Records that are not blank, each with the line it starts on."""
+    reader = csv.reader(file, delimiter=separator)
+    line = 1
+    for fields in reader:
+        if len(fields) > 1 or any(field.strip() for field in fields):
+            yield line, fields
+        line = reader.line_num + 1
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parquet() -> ModuleType:
+    try:
+        return importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise InputError(
+            "reading Parquet needs pyarrow. Install bayescal[parquet], or save the table as CSV."
+        ) from None
+
+
+@contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """Say which file is broken, rather than how a library stumbled over it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
+        reason = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+        raise InputError(f"{path} cannot be read: {reason.rstrip('.')}.") from error

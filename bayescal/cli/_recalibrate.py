@@ -1,0 +1,157 @@
+"""`bayescal recalibrate`: better probabilities, learnt from one file and written to another."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayescal.cli import _options as option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescal._base.arrays import Floats
+    from bayescal.cli._predictions import Predictions
+    from bayescal.model.priors import Prior
+    from bayescal.recalibrate import Recalibrator
+
+__all__ = ["BAYESIAN", "METHODS", "recalibrate", "recalibrator_of"]
+
+BAYESIAN = "bayesian"
+METHODS = (
+    "bayesian (the averaged posterior), or a recalibrator by name: intercept, logistic, "
+    "temperature, beta, isotonic, histogram, spline, ..."
+)
+
+
+def recalibrate(
+    file: option.File,
+    output: Annotated[Path, typer.Option(help="CSV file to write.")],
+    apply_to: Annotated[
+        Path | None,
+        typer.Option(help="Recalibrate the scores of this file. By default those of FILE itself."),
+    ] = None,
+    outcome: option.Outcome = None,
+    score: option.Score = None,
+    event: option.Event = None,
+    weight: option.Weight = None,
+    weight_type: option.WeightType = None,
+    drop_missing: option.DropMissing = False,
+    method: Annotated[
+        str,
+        typer.Option(help=METHODS),
+    ] = BAYESIAN,
+    prior: option.Prior = "neutral",
+    ci_prob: option.CiProb = 0.95,
+    seed: option.Seed = None,
+) -> None:
+    """Learn a recalibration from outcomes, and write recalibrated probabilities to a file."""
+    from bayescal.cli._fitted_to import write_mark
+    from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._terminal import note, say, working
+    from bayescal.cli._terminal import output as terminal
+    from bayescal.cli._write import check_targets
+    from bayescal.data.validate import as_level
+    from bayescal.gain import recommend
+    from bayescal.model.priors import as_prior
+
+    level, chosen = as_level(ci_prob), as_prior(prior)
+    recalibrator = recalibrator_of(method, chosen, seed)
+    check_targets(None, output)
+    found = read_predictions(
+        file,
+        outcome=outcome,
+        score=score,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
+    )
+    target, scores = scores_of(apply_to or file, found.columns.score)
+    console = terminal()
+    found.introduce(console, "Recalibration")
+    with working("Fitting ..."):
+        advice = recommend(found.data, prior=chosen, random_state=seed)
+        columns = new_columns(found, scores, recalibrator, level)
+    for name, values in columns.items():
+        target[f"{found.columns.score}_{name}"] = values
+    target.to_csv(output, index=False)
+    say(console, str(advice))
+    new = [f"{found.columns.score}_{name}" for name in columns]
+    mark = write_mark(output, file, found.data, method=method, columns=new)
+    if apply_to is None:
+        note(
+            console,
+            "these are the patients that the map was fitted to. On them it looks too good; what it "
+            "gains shows on others, or by cross-fitting:",
+        )
+        say(console, f"  {gain_command(found, method, chosen.name)}")
+    say(
+        console,
+        f"Wrote {output} with {len(target)} rows and the new columns {', '.join(new)}, and "
+        f"{mark.name} with the mark of the patients that the map was fitted to.",
+        "dim",
+    )
+
+
+def gain_command(found: Predictions, method: str, prior: str) -> str:
+    """The command that cross-fits the same recalibration."""
+    columns = found.columns
+    words = ["gain", str(found.path), "--outcome", columns.outcome, "--score", columns.score]
+    words += [] if columns.weight is None else ["--weight", columns.weight]
+    words += [] if found.event == "1" else ["--event", found.event]
+    words += [] if method == BAYESIAN else ["--method", method]
+    words += [] if prior == "neutral" else ["--prior", prior]
+    return f"bayescal {shlex.join([*words, '--folds', '10'])}"
+
+
+def scores_of(path: Path, name: str) -> tuple[pd.DataFrame, Floats]:
+    """The table in a file, and its column of scores."""
+    import numpy as np
+
+    from bayescal._base.errors import InputError
+    from bayescal.cli._read import open_source
+    from bayescal.data.validate import as_scores
+
+    frame = open_source(path).load()
+    if name not in frame.columns:
+        raise InputError(
+            f"{path} has no column {name!r}, which holds the scores of the other file."
+        )
+    return frame, as_scores(np.asarray(frame[name]), f"column {name!r} of {path}")
+
+
+def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator:
+    """The recalibrator with this name, in small letters and without its ending."""
+    from bayescal import recalibrate as room
+    from bayescal.data.validate import check_choice
+
+    names = {
+        name.removesuffix("Recalibrator").lower(): name
+        for name in room.__all__
+        if name.endswith("Recalibrator") and name != "Recalibrator"
+    }
+    found: type[Recalibrator] = getattr(room, names[check_choice(method, names, "method")])
+    if method == BAYESIAN:
+        return room.BayesianRecalibrator(prior=prior, random_state=seed)
+    return found()
+
+
+def new_columns(
+    found: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
+) -> dict[str, Floats]:
+    """Recalibrated probabilities, with their intervals where there are any."""
+    if "weight_type" in recalibrator.get_params():
+        recalibrator.set_params(weight_type=found.data.weight_type)
+    if found.data.is_pseudo:  # Kish's size is that of the rows as they came, not of a table
+        recalibrator.fit(found.cases.score, found.cases.outcome, found.cases.weight)
+    else:
+        y_true, y_prob, weight = found.data.to_arrays()
+        recalibrator.fit(y_prob, y_true, weight)
+    columns = {"recalibrated": recalibrator.transform(scores)}
+    if hasattr(recalibrator, "interval"):
+        columns["lower"], columns["upper"] = recalibrator.interval(scores, level)
+    return columns

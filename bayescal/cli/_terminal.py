@@ -1,0 +1,65 @@
+"""Text on a terminal: readable at 80 columns, and safe whatever a file calls its columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.text import Text
+
+from bayescal._base.text import plain
+
+__all__ = ["announce", "complain", "is_narrow", "note", "output", "say", "working"]
+
+WIDEST = 88
+NARROW = 70
+
+
+def output() -> Console:
+    """The console on stdout, never wider than prose is pleasant to read."""
+    console = Console(file=sys.stdout, highlight=False)
+    console.width = min(console.width, WIDEST)
+    return console
+
+
+def is_narrow(console: Console) -> bool:
+    """Whether tables must stack their columns."""
+    return console.width < NARROW
+
+
+def say(console: Console, text: str, style: str = "") -> None:
+    """Print a paragraph, as text and not as markup."""
+    console.print(Text(plain(text), style=style))
+
+
+def note(console: Console, text: str) -> None:
+    """Print what the reader should bear in mind."""
+    console.print(Text.assemble(("Note: ", "bold yellow"), (plain(text), "yellow")))
+
+
+def complain(message: str) -> int:
+    """Say what is wrong, in one line on stderr, and return the exit code."""
+    console = Console(file=sys.stderr, highlight=False)
+    line = plain(" ".join(message.split()))
+    console.print(Text.assemble(("Error: ", "bold red"), line), soft_wrap=True)
+    return 2
+
+
+def announce(text: str) -> None:
+    """Tell a person who is watching what comes next."""
+    console = Console(file=sys.stderr, highlight=False)
+    if console.is_terminal:
+        console.print(Text(plain(text), style="dim"))
+
+
+@contextmanager
+def working(doing: str) -> Iterator[None]:
+    """Show that something is going on, if a person is watching."""
+    console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(Text(plain(doing))):
+        yield

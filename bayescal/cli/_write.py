@@ -1,0 +1,122 @@
+"""Files the command line leaves behind: a figure and a record of all numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["check_targets", "numbers_of", "write_figure", "write_record"]
+
+
+def check_targets(plot: Path | None, *others: Path | None) -> None:
+    """Refuse places that cannot be written to before anything is computed.
+
+    Parameters
+    ----------
+    plot : Path or None
+        The figure.
+    *others : Path or None
+        Any other files.
+
+    Raises
+    ------
+    InputError
+        If a folder does not exist, or the figure's suffix is no format of matplotlib.
+    """
+    for path in (plot, *others):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
+        if path is not None and path.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder.")
+    if plot is not None:
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        formats = sorted(FigureCanvasBase.get_supported_filetypes())
+        if plot.suffix.lower().removeprefix(".") not in formats:
+            raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+
+
+def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: float) -> None:
+    """Draw the reliability diagram to a file, without a window."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5.6), layout="constrained")
+    post.plot(figure.subplots(), p=p, ci_probs={0.5, ci_prob})
+    figure.savefig(path, dpi=200)
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write numbers as JSON; what is not finite becomes null."""
+    path.write_text(json.dumps(_finite(record), indent=2, allow_nan=False) + "\n", "utf-8")
+
+
+def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> dict[str, Any]:
+    """Everything that was computed, and from what, as plain numbers and names.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    summary : pandas.DataFrame
+        Its summary.
+    p : float
+        The norm of the row "tce".
+
+    Returns
+    -------
+    dict
+    """
+    from bayescal.posterior.functionals import FUNCTIONALS
+
+    data, settings, stated = post.data, post.settings, summary.attrs
+    functionals = {
+        str(name): {
+            "label": FUNCTIONALS[str(name)].label,
+            "ideal": FUNCTIONALS[str(name)].calibrated,
+            **{str(key): float(value) for key, value in row.items()},
+        }
+        for name, row in summary.iterrows()
+    }
+    return {
+        "cases": data.n,
+        "events": data.events,
+        "distinct_scores": data.score.size,
+        "mean_score": float(data.trials @ data.score / data.n),
+        "functionals": functionals,
+        "settings": {
+            "curve": settings.curve.name,
+            "prior": settings.prior.name,
+            "engine": post.engine,
+            "seed": settings.seed,
+            "p": p if math.isfinite(p) else "inf",
+            "ci_prob": stated["ci_prob"],
+            "interval": stated["interval"],
+            "population": stated["population"],
+            "pseudo_posterior": stated["pseudo_posterior"],
+            "weight_type": stated["weight_type"],
+        },
+        "scores_of_0_and_1": {
+            "moved": stated["moved"],
+            "zero_read_as": stated["zero_read_as"],
+            "one_read_as": stated["one_read_as"],
+        },
+        "diagnostics": post.diagnostics,
+        "versions": post.versions | {"python": platform.python_version()},
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

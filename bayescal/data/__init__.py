@@ -1,0 +1,5 @@
+"""What comes in: validated arrays, the binomial table, and what its weights stand for."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

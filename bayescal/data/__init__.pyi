@@ -1,0 +1,1 @@
+from .data import CalibrationData as CalibrationData

@@ -1,0 +1,155 @@
+"""Binomial rows: exact up to a limit, then on a fixed log-odds grid. Arrays only.
+
+A table of `(score, trials, hits)` rows is exact while it has at most `LIMIT` distinct scores. Past
+that its scores fall into fixed cells, equally wide in log-odds, and each cell keeps the mean of its
+scores. Positions inside a cell are whole multiples of 2**-20 of its width, so their sums are exact
+integers and do not depend on the order in which the scores arrive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge", "share_reaching"]
+
+LIMIT = 2048
+EDGE = 1e-12
+CHUNK = 1 << 16
+
+_CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
+_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost cell edge
+_EDGES = expit(np.linspace(-_REACH, _REACH, _CELLS + 1))
+_LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
+_WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
+_PARTS = 2.0**20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Binomial rows in ascending order of score.
+
+    Attributes
+    ----------
+    score, trials, hits : ndarray of shape (rows,)
+    cell : ndarray of shape (rows,) or None
+        Index of the grid cell of each row; None while the scores are exact.
+    position : ndarray of shape (rows,) or None
+        Sum over the row's cases of the position in the cell, in 2**-20 of its width.
+    """
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    cell: NDArray[np.intp] | None = None
+    position: Floats | None = None
+
+
+def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
+    """Collapse single cases to rows, exact or on the grid, in one pass over chunks."""
+    distinct = _distinct_scores(score)
+    size = LIMIT if distinct is None else distinct.size
+    sums = np.zeros((3, size))
+    for start in range(0, score.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        cases = None if weight is None else weight[part]
+        if distinct is None:
+            row, place = _locate(score[part])
+            sums[2] += np.bincount(row, place if cases is None else place * cases, minlength=size)
+        else:
+            row = np.searchsorted(distinct, score[part])
+        events = outcome[part] if cases is None else outcome[part] * cases
+        sums[0] += np.bincount(row, cases, minlength=size)
+        sums[1] += np.bincount(row, events, minlength=size)
+    trials, hits, position = sums
+    if distinct is None:
+        return _from_cells(trials, hits, position)
+    return _nonempty(Rows(distinct, trials, hits))
+
+
+def merge(first: Rows, second: Rows) -> Rows:
+    """Add two tables; the result does not depend on which came first."""
+    if first.cell is None and second.cell is None:
+        score, row = np.unique(np.concatenate([first.score, second.score]), return_inverse=True)
+        trials = add_up(row, np.concatenate([first.trials, second.trials]))
+        hits = add_up(row, np.concatenate([first.hits, second.hits]))
+        both = Rows(score, trials, hits)
+        return both if score.size <= LIMIT else to_grid(both)
+    sums = np.zeros((3, LIMIT))
+    for rows in (to_grid(first), to_grid(second)):
+        assert rows.cell is not None and rows.position is not None
+        sums[:, rows.cell] += [rows.trials, rows.hits, rows.position]
+    return _from_cells(*sums)
+
+
+def to_grid(rows: Rows) -> Rows:
+    """The same cases on the fixed grid."""
+    if rows.cell is not None:
+        return rows
+    cell, place = _locate(rows.score)
+    weights = (rows.trials, rows.hits, place * rows.trials)
+    return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
+
+
+def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
+    """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
+
+    Exact scores reach a threshold or do not. In the cell that holds t the cases are taken as evenly
+    spread over it.
+    """
+    if rows.cell is None:
+        return (rows.score[:, None] >= thresholds).astype(np.float64)
+    lower, width = _LOWER[rows.cell][:, None], _WIDTH[rows.cell][:, None]
+    shared: Floats = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
+    exact = np.isin(rows.cell, (0, LIMIT - 1))  # scores of 0 and 1
+    shared[exact] = rows.score[exact, None] >= thresholds
+    return shared
+
+
+def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
+    """Sum of the values that fall in each row."""
+    return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
+
+
+def _distinct_scores(score: Floats) -> Floats | None:
+    """Sorted distinct scores, or None when there are more than LIMIT."""
+    distinct = np.empty(0)
+    for start in range(0, score.size, CHUNK):
+        distinct = np.unique(np.concatenate([distinct, score[start : start + CHUNK]]))
+        if distinct.size > LIMIT:
+            return None
+    return distinct
+
+
+def _locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """Grid cell of each score, and its position in the cell as a whole number of parts."""
+    inside = np.clip(score, EDGE, 1 - EDGE)
+    log_odds = np.log(inside / (1 - inside))
+    cell = ((log_odds + _REACH) * (_CELLS / (2 * _REACH))).astype(np.intp) + 1
+    np.clip(cell, 1, _CELLS, out=cell)
+    cell[score == 0] = 0
+    cell[score == 1] = LIMIT - 1
+    place = (score - _LOWER[cell]) / _WIDTH[cell]
+    return cell, np.rint(np.clip(place, 0, 1) * _PARTS)
+
+
+def _from_cells(trials: Floats, hits: Floats, position: Floats) -> Rows:
+    with np.errstate(invalid="ignore"):
+        score = _LOWER + _WIDTH * (position / (trials * _PARTS))
+    return _nonempty(Rows(score, trials, hits, np.arange(LIMIT), position))
+
+
+def _nonempty(rows: Rows) -> Rows:
+    keep = rows.trials > 0
+    return Rows(
+        rows.score[keep],
+        rows.trials[keep],
+        rows.hits[keep],
+        None if rows.cell is None else rows.cell[keep],
+        None if rows.position is None else rows.position[keep],
+    )

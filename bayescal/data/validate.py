@@ -1,0 +1,311 @@
+"""What scores, outcomes, weights and probabilities must be, and how we say no.
+
+Every public function passes its arrays through here, so that a mistake is reported once, at the
+door, with the argument's name, the first offending position, and the cure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+
+__all__ = [
+    "as_draws",
+    "as_level",
+    "as_number",
+    "as_order",
+    "as_outcome_batch",
+    "as_outcomes",
+    "as_scores",
+    "as_vector",
+    "as_weights",
+    "check_choice",
+    "check_same_length",
+    "check_same_order",
+    "paired",
+]
+
+
+def as_vector(values: Any, name: str) -> NDArray[Any]:
+    """One-dimensional array from anything array-like (lists, pandas, xarray), by position."""
+    array = _to_numpy(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} must be one-dimensional, but has shape {array.shape}. "
+            "Pass one probability (or outcome) per observation; for a matrix of class "
+            "probabilities use CalibrationData.from_multiclass."
+        )
+    if array.size == 0:
+        raise InputError(f"{name} is empty: at least one observation is needed.")
+    return array
+
+
+def as_scores(values: Any, name: str = "y_prob") -> Floats:
+    """Probabilities in [0, 1] as a float64 vector."""
+    scores = _as_floats(as_vector(values, name), name)
+    low, high = scores.min(), scores.max()
+    if np.isnan(low):
+        _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
+    if low < 0 or high > 1:
+        looks_like_percent = low >= 0 and 1 < high <= 100
+        cure = (
+            "If these are percentages, divide by 100"
+            if looks_like_percent
+            else "If these are log-odds, pass 1 / (1 + exp(-x))"
+        )
+        _reject_first(
+            (scores < 0) | (scores > 1),
+            scores,
+            name,
+            "is outside [0, 1]; scores are probabilities",
+            cure,
+        )
+    return scores
+
+
+def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> Floats:
+    """Outcomes as a float64 vector of 0 and 1.
+
+    Accepts 0/1 in any numeric type and booleans; any other pair of labels needs `pos_label`,
+    the label that counts as the event.
+    """
+    labels = as_vector(values, name)
+    if pos_label is not None:
+        return _labels_to_outcomes(labels, name, pos_label)
+    if labels.dtype == np.bool_:
+        return labels.astype(np.float64)
+    if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
+        found = _distinct(labels)
+        raise InputError(
+            f"{name} must be 0/1 or boolean, but holds {found}. "
+            "Say which label is the event with pos_label= (--event on the command line)."
+        )
+    outcomes = _as_floats(labels, name)
+    wrong = (outcomes != 0) & (outcomes != 1)
+    if wrong.any():
+        if np.isnan(outcomes[wrong][0]):
+            _reject_first(wrong, outcomes, name, "is missing (NaN)", "Drop or impute it first")
+        _reject_first(
+            wrong,
+            outcomes,
+            name,
+            "is neither 0 nor 1",
+            "Outcomes are 0/1 or boolean; for other labels say which is the event with pos_label=",
+        )
+    return outcomes
+
+
+def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
+    """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
+
+    A vector (or one column) comes back as `as_outcomes` reads it, but for booleans and whole
+    numbers, which keep their type. So do more dimensions, since a thousand replicates as bytes
+    take an eighth of the room.
+    """
+    array = _to_numpy(values, name)
+    whole = array.shape == (size,) and array.dtype.kind in "biu"
+    if whole and array.min() >= 0 and array.max() <= 1:
+        return array
+    if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
+        outcomes = as_outcomes(values, name)
+        check_same_length(outcomes.size, name, size, "y_prob")
+        return outcomes
+    check_same_length(array.shape[-1], f"the last axis of {name}", size, "y_prob")
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind not in "iuf":
+        try:
+            array = array.astype(np.float64, casting="unsafe" if array.dtype == object else "safe")
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{name} holds {array.dtype} values, but outcomes in more than one dimension "
+                "must be 0/1 or boolean. Convert them first."
+            ) from None
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), array.shape)
+        where = ", ".join(map(str, at))
+        raise InputError(
+            f"{name}[{where}] = {array[at]:g} is neither 0 nor 1. Outcomes are 0/1 or boolean."
+        )
+    return array
+
+
+def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | None:
+    """Non-negative finite case counts, or None for one each."""
+    if values is None:
+        return None
+    weights = _as_floats(as_vector(values, name), name)
+    check_same_length(size, "y_true", weights.size, name)
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        _reject_first(
+            wrong, weights, name, "is not a finite, non-negative number", "Weights count cases"
+        )
+    if not weights.any():
+        raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
+    return weights
+
+
+def as_level(value: Any, name: str = "ci_prob") -> float:
+    """A probability strictly between 0 and 1."""
+    try:
+        level = float(value)
+    except (TypeError, ValueError):
+        level = np.nan
+    if not 0 < level < 1:
+        hint = " If you meant a percentage, divide by 100." if level > 1 else ""
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
+    return level
+
+
+def as_number(value: Any, name: str) -> float:
+    """A finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {value!r}.")
+    return number
+
+
+def as_order(p: Any) -> float:
+    """The order of a norm: a finite number of at least 1."""
+    if isinstance(p, (int, float, np.integer, np.floating)) and np.isfinite(p) and p >= 1:
+        return float(p)
+    raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
+
+
+def as_draws(draws: Any) -> int:
+    """A number of draws, rounded up to a multiple of four chains."""
+    if not isinstance(draws, (int, np.integer)) or draws < 100:
+        raise InputError(f"draws must be a whole number of at least 100, got {draws!r}.")
+    return int(-(-draws // 4) * 4)
+
+
+def paired(
+    y_true: Any, y_prob: Any, sample_weight: Any = None, *, pos_label: Any = None
+) -> tuple[Floats, Floats, Floats | None]:
+    """Outcomes, scores and weights, each valid and all of one length."""
+    if y_prob is None:
+        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
+    outcomes = as_outcomes(y_true, pos_label=pos_label)
+    scores = as_scores(y_prob)
+    check_same_length(outcomes.size, "y_true", scores.size, "y_prob")
+    check_same_order(y_true, y_prob)
+    return outcomes, scores, as_weights(sample_weight, outcomes.size)
+
+
+def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
+    """Raise unless two arguments describe the same observations."""
+    if first != second:
+        raise InputError(
+            f"{first_name} has {first} observations but {second_name} has {second}. "
+            "They must describe the same patients, in the same order."
+        )
+
+
+def check_same_order(y_true: Any, y_prob: Any) -> None:
+    """Raise when two pandas objects hold the same labels in different orders.
+
+    Arrays are read by position; two shuffled indices would pair the wrong patients.
+    """
+    first: Any = getattr(y_true, "index", None)
+    second: Any = getattr(y_prob, "index", None)
+    if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):
+        return
+    if first.sort_values().equals(second.sort_values()):
+        raise InputError(
+            "y_true and y_prob have the same index labels in different orders, and arrays are "
+            "read by position. Align them first, for example y_prob.loc[y_true.index]."
+        )
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """One of a few names."""
+    known = sorted(choices)
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+    return value
+
+
+def _to_numpy(values: Any, name: str) -> NDArray[Any]:
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+    if array.ndim == 0:
+        raise InputError(f"{name} must be a list or array, got the single value {values!r}.")
+    return array
+
+
+def _as_floats(array: NDArray[Any], name: str) -> Floats:
+    if array.dtype == np.float64:
+        return array
+    if np.iscomplexobj(array):
+        raise InputError(f"{name} holds complex numbers; real numbers are needed.")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        at = next(i for i, value in enumerate(array) if not _is_number(value))
+        raise InputError(
+            f"{name}[{at}] is {array[at]!r}, which is not a number. "
+            "Convert the column to numbers, and drop or impute missing values, first."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _all_numeric(array: NDArray[Any]) -> bool:
+    return array.dtype == object and all(
+        value is None or isinstance(value, (bool, int, float, np.number, np.bool_))
+        for value in array
+    )
+
+
+def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floats:
+    missing = np.array([value is None or value != value for value in labels.tolist()])
+    if missing.any():
+        at = int(np.flatnonzero(missing)[0])
+        raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
+    found = {*labels.tolist()}
+    event = labels == pos_label
+    event = np.asarray(event, dtype=bool) if np.shape(event) == labels.shape else None
+    if event is None or (not event.any() and len(found) > 1) or len(found) > 2:
+        raise InputError(
+            f"{name} holds {_distinct(labels)}, which are not two classes with the event "
+            f"pos_label={pos_label!r}. Pass two classes, one of them the event."
+        )
+    return event.astype(np.float64)
+
+
+def _distinct(labels: NDArray[Any]) -> str:
+    found = sorted({repr(value) for value in labels.tolist()})
+    shown = ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in found[:4])
+    return shown + (f" and {len(found) - 4} more values" if len(found) > 4 else "")
+
+
+def _reject_first(
+    wrong: NDArray[np.bool_], values: Floats, name: str, problem: str, cure: str
+) -> None:
+    at = int(np.flatnonzero(wrong)[0])
+    others = int(wrong.sum()) - 1
+    more = f" ({others} more like it)" if others else ""
+    raise InputError(f"{name}[{at}] = {values[at]:g} {problem}{more}. {cure}.")

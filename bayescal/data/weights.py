@@ -1,0 +1,191 @@
+"""What a weight stands for: a number of cases, or how rarely such a case was sampled.
+
+Counts are taken as they are. Sampling weights have no scale of their own: they are rescaled, all
+by one factor, so that they add up to Kish's effective sample size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, WeightWarning
+from bayescal.data.validate import check_choice
+
+__all__ = [
+    "WEIGHT_TYPES",
+    "WeightType",
+    "ambiguity",
+    "are_counts",
+    "as_weight_type",
+    "effective_cases",
+    "effective_scale",
+    "effective_size",
+    "read_type",
+    "warn_of_ambiguity",
+]
+
+WeightType = Literal["counts", "sampling"]
+WEIGHT_TYPES = ("counts", "sampling")
+
+MEAN_WEIGHT = 2.0
+"""Mean weight from which whole numbers are more than a few repeats."""
+FEWEST_ROWS = 10
+WIDTH_RATIO = 2.0
+"""Intervals of the two readings differ at least by this factor before anyone is asked."""
+COLLAPSED_SHARE = 0.5
+"""Share of the weight at scores with both outcomes, from which a table looks collapsed."""
+
+
+def are_counts(weights: Floats) -> bool:
+    """Whether all weights are whole numbers, so that they can be counts of cases."""
+    return bool((weights % 1 == 0).all())
+
+
+def read_type(weights: Floats) -> WeightType:
+    """How weights are read when nothing else says: as counts if all are whole numbers."""
+    return "counts" if are_counts(weights) else "sampling"
+
+
+def effective_size(weights: Floats) -> float:
+    """Kish's effective number of cases, (sum of w)^2 / sum of w^2.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, section 11.7.
+    """
+    relative = weights / weights.max(initial=np.finfo(np.float64).tiny)
+    return float(relative.sum()) ** 2 / float(relative @ relative)
+
+
+def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> float:
+    """Effective cases in a unit of weight: 1 for counts, less or more for sampling weights.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Not negative, and not all 0.
+    weight_type : {"counts", "sampling"}, optional
+        By default counts if all are whole numbers.
+
+    Returns
+    -------
+    float
+    """
+    if (weight_type or read_type(weights)) == "counts":
+        return 1.0
+    return effective_size(weights) / float(weights.sum())
+
+
+def effective_cases(weights: Floats, weight_type: WeightType | None = None) -> Floats:
+    """Weights as numbers of cases: counts as they are, sampling weights rescaled."""
+    scale = effective_scale(weights, weight_type)
+    return weights if scale == 1 else weights * scale
+
+
+def as_weight_type(
+    weight_type: Any, weights: Floats | None, name: str = "sample_weight"
+) -> WeightType | None:
+    """How weights are to be read: as told, or as sampling weights when any is not whole.
+
+    Parameters
+    ----------
+    weight_type : {"counts", "sampling"} or None
+        As the user gave it.
+    weights : ndarray of shape (n,) or None
+    name : str
+        What the user calls the weights.
+
+    Returns
+    -------
+    {"counts", "sampling"} or None
+        None when nothing says: there are no weights, or they are whole numbers.
+
+    Raises
+    ------
+    InputError
+        If the type is unknown, if there are no weights, or if counts are not whole numbers.
+    """
+    if weight_type is None:
+        return None if weights is None or are_counts(weights) else "sampling"
+    chosen = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "weight_type"))
+    if weights is None:
+        raise InputError(
+            f"weight_type={chosen!r} says how {name} is read, but there is none. "
+            f"Pass {name}=, or leave weight_type out."
+        )
+    if chosen == "counts" and not are_counts(weights):
+        at = int(np.flatnonzero(weights % 1)[0])
+        raise InputError(
+            f"{name}[{at}] = {weights[at]:g} is not a whole number, and counts of cases are. If "
+            "the weights correct for how cases were sampled, say weight_type='sampling'."
+        )
+    return chosen
+
+
+def ambiguity(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
+) -> str | None:
+    """Both readings of weights that can be either, with their numbers; None when one is plain.
+
+    Weights can be either when they are whole numbers of ten rows or more, when they add up to at
+    least twice the number of rows, when counts would make intervals at least twice as narrow as
+    sampling weights, and when the rows are not those of a collapsed table. In a collapsed table no
+    two rows have the same score and outcome, and at least half of the cases stand at scores with a
+    row for each outcome.
+
+    Parameters
+    ----------
+    weights, scores, outcomes : ndarray of shape (n,)
+    groups : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    str or None
+    """
+    rows = int(np.count_nonzero(weights))
+    total, squares = float(weights.sum()), float(weights @ weights)
+    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
+        return None
+    if not are_counts(weights) or _look_collapsed(weights, scores, outcomes, groups):
+        return None
+    return (
+        f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
+        f"effective size {total**2 / squares:.4g})"
+    )
+
+
+def warn_of_ambiguity(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
+) -> None:
+    """Name both readings of weights that can be either, and say that they are taken as counts."""
+    readings = ambiguity(weights, scores, outcomes, groups)
+    if readings is None:
+        return
+    ratio = np.sqrt(float(weights.sum()) / effective_size(weights))
+    warnings.warn(
+        f"sample_weight holds whole numbers that can be {readings}. They are taken as counts, "
+        f"which makes intervals about {ratio:.2g} times as narrow. Say which they are with "
+        "weight_type='counts' or weight_type='sampling'.",
+        WeightWarning,
+        stacklevel=3,
+    )
+
+
+def _look_collapsed(
+    weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
+) -> bool:
+    """Whether equal rows were put together, so that the weights must be their numbers."""
+    group = np.zeros(weights.size) if groups is None else np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((outcomes, scores, group))
+    order = order[weights[order] > 0]
+    weight, outcome = weights[order], outcomes[order]
+    same_score = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    if (same_score & (np.diff(outcome) == 0)).any():
+        return False
+    both = np.append(same_score, False) | np.append(False, same_score)
+    return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())

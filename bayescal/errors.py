@@ -1,0 +1,19 @@
+"""What a caller may want to catch."""
+
+from __future__ import annotations
+
+from bayescal._base.errors import (
+    DiagnosticWarning,
+    EdgeWarning,
+    InputError,
+    SeparationError,
+    WeightWarning,
+)
+
+__all__ = [
+    "DiagnosticWarning",
+    "EdgeWarning",
+    "InputError",
+    "SeparationError",
+    "WeightWarning",
+]

@@ -1,0 +1,126 @@
+"""Frequentist estimators of calibration error, on plain arrays.
+
+Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; an estimator returns a
+float. The binned ones also take many outcomes at the same scores in one call.
+"""
+
+from __future__ import annotations
+
+from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
+from bayescal.estimators.binned.multiclass import classwise_ece, top_label_ece
+from bayescal.estimators.binned.plugin import ace, debiased_ece, ece, mce
+from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
+from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
+from bayescal.estimators.cells.cells import (
+    average_labels,
+    merge_cells,
+    pde,
+    pde_bins,
+    probabilistic_count,
+    probabilistic_kendall_tau,
+)
+from bayescal.estimators.cells.neighbours import auc_v
+from bayescal.estimators.clinical.giviti import giviti_test
+from bayescal.estimators.clinical.intervals import (
+    calibration_in_the_large_interval,
+    calibration_intercept_interval,
+    calibration_slope_interval,
+    observed_expected_interval,
+)
+from bayescal.estimators.clinical.likelihood import (
+    cox_test,
+    discrimination_index,
+    quality_index,
+    unreliability,
+)
+from bayescal.estimators.clinical.measures import (
+    calibration_in_the_large,
+    calibration_intercept,
+    calibration_slope,
+    observed_expected,
+)
+from bayescal.estimators.clinical.spiegelhalter import spiegelhalter_test
+from bayescal.estimators.cumulative.cumulative import (
+    cumulative_difference_test,
+    ks_error,
+    ks_test,
+    kuiper_error,
+    kuiper_test,
+)
+from bayescal.estimators.distance.distance import (
+    distance_bounds,
+    lower_distance_to_calibration,
+    smooth_calibration_error,
+)
+from bayescal.estimators.integrated.indices import e50, e90, eci, emax, ici
+from bayescal.estimators.integrated.simulated import ici_interval
+from bayescal.estimators.integrated.smoothers import smoothed_curve
+from bayescal.estimators.kernel.kernel import kce, mmce, skce
+from bayescal.estimators.kernel.skce_null import skce_test
+from bayescal.estimators.smoothed.density import kde_ece, ls_ece
+from bayescal.estimators.smoothed.smooth import logit_smooth_ece, smooth_curve, smooth_ece
+from bayescal.estimators.uncertainty.intervals import estimator_interval
+
+__all__ = [
+    "ace",
+    "auc_v",
+    "average_labels",
+    "calibration_in_the_large",
+    "calibration_in_the_large_interval",
+    "calibration_intercept",
+    "calibration_intercept_interval",
+    "calibration_slope",
+    "calibration_slope_interval",
+    "classwise_ece",
+    "cox_test",
+    "cumulative_difference_test",
+    "debiased_ece",
+    "discrimination_index",
+    "distance_bounds",
+    "e50",
+    "e90",
+    "ece",
+    "eci",
+    "emax",
+    "estimator_interval",
+    "fit_bpm_curve",
+    "giviti_test",
+    "hosmer_lemeshow_test",
+    "ici",
+    "ici_interval",
+    "kce",
+    "kde_ece",
+    "ks_error",
+    "ks_test",
+    "kuiper_error",
+    "kuiper_test",
+    "logit_smooth_ece",
+    "lower_distance_to_calibration",
+    "ls_ece",
+    "mce",
+    "merge_cells",
+    "mmce",
+    "observed_expected",
+    "observed_expected_interval",
+    "pde",
+    "pde_bins",
+    "probabilistic_count",
+    "probabilistic_kendall_tau",
+    "quality_index",
+    "skce",
+    "skce_test",
+    "smooth_calibration_error",
+    "smooth_curve",
+    "smooth_ece",
+    "smoothed_curve",
+    "spiegelhalter_test",
+    "sweep_bins",
+    "sweep_ece",
+    "tce_bpm",
+    "top_label_ece",
+    "unreliability",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

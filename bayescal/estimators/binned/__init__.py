@@ -1,0 +1,1 @@
+"""Estimators that count events in bins."""

@@ -1,0 +1,292 @@
+"""Scores put into bins once, so that outcomes enter only through their sums over the bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.data.weights import are_counts, effective_scale
+
+__all__ = ["SAME", "TIES", "Bins", "Rebins", "as_bins", "bins_of", "mass_cuts", "width_index"]
+
+BINNINGS = ("mass", "quantile", "rank", "width")
+TIES = ("split", "together")
+MOST_BINS = 1_000_000
+SAME = 1e-9
+
+_BLOCK = 1 << 15
+_MOST_CELLS = 4096
+_CASES_PER_CELL = 16
+
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Every case in one bin.
+
+    Attributes
+    ----------
+    find : callable
+        The bins of a part of the cases: where bins have equal width, finding one again takes less
+        time than storing it.
+    size, n_bins : int
+        Number of cases and of bins.
+    weight : ndarray of shape (size,) or None
+        Weight of each case; None counts all once.
+    """
+
+    find: Callable[[slice], Index]
+    size: int
+    n_bins: int
+    weight: Floats | None
+
+    @classmethod
+    def of(cls, index: Index, n_bins: int, weight: Floats | None) -> Self:
+        """Members from the bin of every case."""
+        return cls(index.__getitem__, index.size, n_bins, weight)
+
+    @cached_property
+    def index(self) -> Index:
+        """The bin of every case."""
+        index = np.empty(self.size, np.int32)
+        for part in _blocks(self.size):
+            index[part] = self.find(part)
+        return index
+
+    @cached_property
+    def _matrix(self) -> Any:
+        weight = np.ones(self.size) if self.weight is None else self.weight
+        ends = np.arange(self.size + 1)
+        return sparse.csc_array((weight, self.index, ends), shape=(self.n_bins, self.size))
+
+    def __matmul__(self, values: NDArray[Any]) -> Floats:
+        """Weighted sums of the cases' values over each bin."""
+        if values.ndim == 1:
+            return self.sums(lambda part: values[part])
+        several: Floats = self._matrix @ values
+        return several
+
+    def sums(self, values: Callable[[slice], NDArray[Any]]) -> Floats:
+        """The same for values made block by block, so that they are never all in memory."""
+        if self.weight is None:
+            return self._tally(values)
+        weight = self.weight
+        return self._tally(lambda part: values(part) * weight[part])
+
+    @property
+    def mass(self) -> Floats:
+        """Weight in each bin."""
+        weight = self.weight
+        return self._tally(lambda part: None if weight is None else weight[part])
+
+    def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
+        total = np.zeros(self.n_bins)
+        for part in _blocks(self.size):
+            total += np.bincount(self.find(part), values(part), self.n_bins)
+        return total
+
+
+class Rebins(NamedTuple):
+    """What bins cut for many weightings hold: fields of shape (replicates, bins)."""
+
+    mass: Floats
+    score: Floats
+    cases: Floats
+
+
+class Bins:
+    """Scores in bins. Empty bins have no mass, and a score, rate and gap of 0.
+
+    Attributes
+    ----------
+    shares : Members or sparse array of shape (bins, cases)
+        Weight that each case puts into each bin.
+    mass, score : ndarray of shape (bins,)
+        Total weight and mean score.
+    cases : ndarray of shape (bins,)
+        The weight as a number of cases: for sampling weights, on the scale of Kish's size.
+    total : float
+        Weight of all cases.
+    """
+
+    def __init__(self, scores: Floats, weights: Floats | None, shares: Any) -> None:
+        self.shares = shares
+        self._scores = scores
+        self._weights = weights
+
+    @cached_property
+    def mass(self) -> Floats:
+        if isinstance(self.shares, Members):
+            return self.shares.mass
+        mass: Floats = self.shares @ np.ones(self._scores.size)
+        return mass
+
+    @cached_property
+    def score(self) -> Floats:
+        return self.mean(self._scores)
+
+    @property
+    def cases(self) -> Floats:
+        return self.mass if self._weights is None else self.mass * effective_scale(self._weights)
+
+    @property
+    def total(self) -> float:
+        return float(self._scores.size if self._weights is None else self._weights.sum())
+
+    def rate(self, outcomes: NDArray[Any]) -> Floats:
+        """Mean outcome of each bin, of shape (replicates, bins)."""
+        if len(outcomes) == 1:
+            hits = (self.shares @ outcomes[0])[None]
+        else:
+            hits = (self.shares @ np.ascontiguousarray(outcomes.T, dtype=np.float64)).T
+        rate: Floats = np.minimum(self._per_mass(hits), 1)
+        return rate
+
+    def excess(self, outcomes: NDArray[Any]) -> Floats:
+        """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
+        if len(outcomes) == 1 and isinstance(self.shares, Members):
+            return self.shares.sums(lambda part: outcomes[0, part] - self._scores[part])[None]
+        return (self.rate(outcomes) - self.score) * self.mass
+
+    def gap(self, outcomes: NDArray[Any]) -> Floats:
+        """Mean outcome of each bin less its mean score, of shape (replicates, bins)."""
+        return self._per_mass(self.excess(outcomes))
+
+    def mean(self, values: NDArray[Any]) -> Floats:
+        """Mean over each bin of one value for each case."""
+        return self._per_mass(self.shares @ values)
+
+    def _per_mass(self, sums: Floats) -> Floats:
+        mean: Floats = sums / np.where(self.mass > 0, self.mass, 1)
+        return mean
+
+
+def bins_of(scores: Floats, weights: Floats | None, n_bins: int, binning: str, ties: str) -> Bins:
+    """Cut the scores; see `bayescal.estimators.ece` for the options."""
+    check_choice(binning, BINNINGS, "binning")
+    check_choice(ties, TIES, "ties")
+    if binning == "width":
+        return Bins(scores, weights, _width_members(scores, weights, n_bins))
+    cuts = _cuts(scores.size if weights is None else weights, n_bins, binning)
+    if ties == "together":
+        index = _mass_index(scores, weights, cuts)
+        return Bins(scores, weights, Members.of(index, n_bins, weights))
+    return Bins(scores, weights, _split_shares(scores, weights, cuts))
+
+
+def width_index(scores: Floats, n_bins: int) -> Index:
+    """How many of the edges 1/n, ..., (n - 1)/n lie strictly below each score."""
+    return _width_members(scores, None, n_bins).index
+
+
+def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Members:
+    """Members of bins of equal width.
+
+    Rounding can carry a score times n up to an edge but never past the next one, so that one
+    comparison with the edge below is exact.
+    """
+    edges = np.arange(n_bins + 1) / n_bins
+    edges[0] = -1
+
+    def find(part: slice) -> Index:
+        score = scores[part]
+        product = score * n_bins
+        whole = np.floor(product)
+        index = whole.astype(np.int32)
+        product -= whole
+        if product.min() < SAME:
+            np.subtract(index, 1, out=index, where=score <= edges.take(index))
+        return index
+
+    return Members(find, scores.size, n_bins, weights)
+
+
+def mass_cuts(k: Any, n_bins: Any, cases: Any, binning: str) -> Any:
+    """How many of the sorted cases stand before the k-th of the cuts into bins of equal mass."""
+    if binning == "mass":
+        each, extra = np.divmod(cases, n_bins)
+        return k * each + np.minimum(k, extra)
+    if binning == "rank":
+        return np.ceil(k * cases / n_bins)
+    return np.floor(k * (cases - 1) / n_bins) + 1
+
+
+def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
+    """Weight before each cut, without the ends."""
+    k = np.arange(1.0, n_bins)
+    if isinstance(weights, int) or are_counts(weights):
+        whole: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
+        return whole
+    # so that rounding in the sums parts no case from its bin
+    return float(weights.sum()) * (k / n_bins - SAME)
+
+
+def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
+    """The bin of each case when equal scores all go to the bin of their first.
+
+    That is the number of cuts with no more weight before them than the case has. Scores are
+    first counted in narrow cells; only the cases in cells that a cut falls into are sorted.
+    """
+    cells = min(_MOST_CELLS, scores.size // _CASES_PER_CELL + 1)
+    index = width_index(scores, cells)
+    held = Members.of(index, cells, weights).mass
+    above = np.cumsum(held)
+    below = above - held
+    first = np.searchsorted(cuts, below, side="right")
+    parted = np.searchsorted(cuts, above) > first
+    found = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
+    for part in _blocks(scores.size):
+        index[part] = found.take(index[part])
+    within = np.flatnonzero(index < 0)
+    case = within[np.argsort(scores[within])]
+    cell = -1 - index[case]
+    weight = np.ones(case.size) if weights is None else weights[case]
+    before = np.cumsum(weight) - weight
+    before += below[cell] - before[np.searchsorted(cell, cell)]
+    same = np.searchsorted(scores[case], scores[case])
+    index[case] = np.searchsorted(cuts, before[same], side="right")
+    return index
+
+
+def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
+    """Cases with equal scores share out the bins that they reach into."""
+    weight = np.ones(scores.size) if weights is None else weights
+    _, group = np.unique(scores, return_inverse=True)
+    above = np.cumsum(np.bincount(group, weight))
+    below = np.concatenate([[0.0], above[:-1]])
+    first = np.searchsorted(cuts, below, side="right")
+    last = np.maximum(np.searchsorted(cuts, above, side="left"), first)
+    reach = (last - first + 1)[group]
+    ends = np.concatenate([[0], np.cumsum(reach)])
+    case = np.repeat(np.arange(group.size), reach)
+    index = first[group][case] + np.arange(case.size) - ends[case]
+    edges = np.concatenate([[0.0], cuts, above[-1:]])
+    row = group[case]
+    overlap = np.minimum(above[row], edges[index + 1]) - np.maximum(below[row], edges[index])
+    held = (above - below)[row]
+    share = weight[case] * np.maximum(overlap, 0) / np.where(held > 0, held, 1)
+    return sparse.csc_array((share, index, ends), shape=(edges.size - 1, group.size))
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    """Parts of an array that a processor keeps at hand."""
+    for start in range(0, size, _BLOCK):
+        yield slice(start, start + _BLOCK)
+
+
+def as_bins(n_bins: Any, name: str = "n_bins") -> int:
+    """A number of bins, or an error."""
+    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
+    if not whole or not 1 <= n_bins <= MOST_BINS:
+        raise InputError(f"{name} must be a whole number from 1 to {MOST_BINS:,}, got {n_bins!r}.")
+    return int(n_bins)

@@ -1,0 +1,150 @@
+"""How many bins keep their mean outcomes in order, from cumulated events alone.
+
+A cut costs one look-up. What cannot fall is left out: scores below every event or above every
+non-event, and cuts that no score stands beside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.data.weights import are_counts
+from bayescal.estimators._table import Table
+from bayescal.estimators.binned._bins import SAME, mass_cuts
+
+__all__ = ["MOST_BINS", "Sweep"]
+
+MOST_BINS = 100_000
+_BLOCK = 1 << 18
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Bins of equal width, or of equal mass by rank, more and more of them.
+
+    Attributes
+    ----------
+    table : Table
+    width : bool
+        Equal width instead of equal mass.
+    split : bool
+        Let cuts of equal mass stand within equal scores.
+    """
+
+    table: Table
+    width: bool
+    split: bool
+
+    def numbers(self, outcomes: NDArray[Any]) -> Ints:
+        """The most bins, of every number up to which mean outcomes do not fall: (replicates,)."""
+        hits = self.table.hits(outcomes)
+        events = np.zeros((len(hits), hits.shape[1] + 1))
+        np.cumsum(hits, axis=1, out=events[:, 1:])
+        most = min(MOST_BINS, max(1, round(self.table.total)))
+        numbers = np.full(len(hits), most)
+        active = self._falling(hits)
+        stopped, start = True, 2
+        while active.size and start <= most:
+            if stopped:
+                place = self._mixed(hits[active])
+            n_bins, k = _cuts(place, start, min(start + start // 2 + 8, most), active.size)
+            bins, falls = self._falls(n_bins, k, events, active)
+            stops = falls.any(axis=1)
+            stopped = bool(stops.any())
+            if stopped:
+                numbers[active[stops]] = bins[falls[stops].argmax(axis=1)] - 1
+            active, start = active[~stops], int(n_bins[-1]) + 1
+        return numbers
+
+    def _falling(self, hits: Floats) -> Ints:
+        """The replicates whose mean outcome falls from some score to the next."""
+        rate = hits if self._single else hits / self.table.trials
+        step = rate[:, 1:] - rate[:, :-1]
+        return np.flatnonzero((step < -self._slack).any(axis=1))
+
+    @property
+    def _single(self) -> bool:
+        """Whether no two cases have one score."""
+        return self.table.weight is None and self.table.starts is None
+
+    @cached_property
+    def _whole(self) -> bool:
+        return self.table.weight is None or are_counts(self.table.trials)
+
+    @property
+    def _slack(self) -> float:
+        """What rounding may take from a mean outcome: nothing where cases are counted."""
+        return 0.0 if self._whole and not self.split else SAME
+
+    @cached_property
+    def _above(self) -> Floats:
+        """Trials below each distinct score, and all of them."""
+        return np.concatenate([[0.0], np.cumsum(self.table.trials)])
+
+    @cached_property
+    def _place(self) -> Floats:
+        """Where each distinct score, and the end, stand among bins that divide 0 to 1."""
+        if self.width:
+            return np.append(self.table.score, self.table.score[-1])
+        share: Floats = self._above / self._above[-1]
+        return share
+
+    def _mixed(self, hits: Floats) -> Floats:
+        """Places from the first event to the last non-event, of all replicates together."""
+        low = np.flatnonzero((hits > 0).any(axis=0))[0]
+        high = np.flatnonzero((hits < self.table.trials).any(axis=0))[-1]
+        return self._place[low : high + 2]
+
+    def _falls(
+        self, n_bins: Ints, k: Ints, events: Floats, active: Ints
+    ) -> tuple[Ints, NDArray[np.bool_]]:
+        """Whether the mean outcome falls from bin to bin, and of how many bins they are."""
+        below, seen = self._below(n_bins, k, events, active)
+        step = np.diff(below)
+        held = (step > 0) & (n_bins[1:] == n_bins[:-1])
+        bins, rate = n_bins[1:][held], np.diff(seen)[:, held] / step[held]
+        return bins[1:], (np.diff(rate) < -self._slack) & (bins[1:] == bins[:-1])
+
+    def _below(self, n_bins: Ints, k: Ints, events: Floats, active: Ints) -> tuple[Floats, Floats]:
+        """Trials, (cuts,), and events, (replicates, cuts), below the k-th cut of so many bins."""
+        total, replicate = self._above[-1], active[:, None]
+        if self.width:
+            row = np.searchsorted(self.table.score, k / n_bins, side="right")
+            row[k == 0] = 0
+            return self._above[row], events[replicate, row]
+        if self._whole:
+            cut = mass_cuts(k, n_bins, total, "rank")
+        else:
+            cut = np.where((k > 0) & (k < n_bins), total * (k / n_bins - SAME), total * (k > 0))
+        row = np.searchsorted(self._above, cut)
+        if not self.split:
+            return self._above[row], events[replicate, row]
+        beyond = (self._above[row] - cut) / (self._above[row] - self._above[row - 1])
+        return cut, (1 - beyond) * events[replicate, row] + beyond * events[replicate, row - 1]
+
+
+def _cuts(place: Floats, first: int, last: int, replicates: int) -> tuple[Ints, Ints]:
+    """Numbers of bins from `first`, and for each the cuts to look at: those from place to place.
+
+    All of them, or only those beside a place, whichever are fewer. `last` may not be reached.
+    """
+    span = float(place[-1] - place[0])
+    every, beside = int(span * last) + 6, 3 * place.size
+    last = min(last, first + _BLOCK // (min(every, beside) * replicates))
+    numbers = np.arange(first, last + 1)[:, None]
+    if every <= beside:
+        k = (numbers * place[0]).astype(np.intp) - 1 + np.arange(every)
+        inside = (k >= 0) & (k <= numbers) & (k <= numbers * place[-1] + 2)
+        return np.broadcast_to(numbers, k.shape)[inside], k[inside]
+    near = (numbers * place).astype(np.intp)
+    k = np.clip(np.hstack([near - 1, near, near + 1]), 0, numbers)
+    found = np.unique(numbers * (last + 1) + k)
+    return found // (last + 1), found % (last + 1)

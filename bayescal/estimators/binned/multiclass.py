@@ -1,0 +1,213 @@
+"""Calibration errors of more than two classes, by reduction to `ece`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_order, as_scores, check_same_length, check_same_order
+from bayescal.estimators.binned.plugin import ece
+from bayescal.estimators.registry import estimator
+
+__all__ = ["classwise_ece", "top_label_ece"]
+
+SUMS_TO_1 = 1e-3
+
+
+@estimator(
+    "Top-label calibration error",
+    paper="Guo, Pleiss, Sun & Weinberger 2017",
+    estimates="binned calibration error of the largest probability as that of being right",
+    span=(0, 1),
+    bound="below top-label TCE of the same order in the population; biased upwards in a sample",
+)
+def top_label_ece(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "width",
+    p: float = 1,
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Top-label calibration error: `ece` of the largest probability against being right.
+
+    The score of a case is max_k y_proba[k], also called its confidence, and its outcome is
+    whether that class is the true one. Of equal largest probabilities the first counts.
+
+    Parameters
+    ----------
+    y_true : array-like of int of shape (n_samples,) or (..., n_samples)
+        True classes, as columns of `y_proba`: 0, 1, ..., n_classes - 1. Leading dimensions are
+        replicates.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+        Class probabilities; every row sums to 1 within 0.001. One dimension: the probability of
+        class 1 of two.
+    n_bins, binning, p, ties
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the rows do not sum to 1, a true class has no column, or as `ece`.
+
+    Notes
+    -----
+    Of two classes it is another quantity than `ece`: scores below 1/2 are turned round. It says
+    nothing of the probabilities of the classes that are not the largest; see `classwise_ece`.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger, "On Calibration of Modern Neural Networks", ICML 2017.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
+    >>> round(estimators.top_label_ece([0, 1, 1], y_proba), 3)
+    0.467
+    """
+    columns = _as_columns(y_proba)
+    classes = _as_classes(y_true, *columns.shape)
+    check_same_order(y_true, y_proba)
+    right, confidence = classes == columns.argmax(axis=0), columns.max(axis=0)
+    cut: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+    return ece(right, confidence, p=p, sample_weight=sample_weight, **cut)
+
+
+@estimator(
+    "Class-wise calibration error",
+    paper="Kull et al. 2019; Kumar, Liang & Ma 2019",
+    estimates="binned calibration error of every class against the rest, averaged over classes",
+    span=(0, 1),
+    bound="below class-wise TCE of the same order in the population; biased upwards in a sample",
+)
+def classwise_ece(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "width",
+    p: float = 1,
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Class-wise calibration error: `ece` of every class against the rest, averaged over classes.
+
+    (1/K sum_k ECE_k^p)^(1/p), with ECE_k the `ece` of order p of column k against whether class k
+    is the true one. For p = 1 it is the mean over classes of Kull et al.; for p = 2 the marginal
+    calibration error of Kumar et al. with equal weight for every class.
+
+    Parameters
+    ----------
+    y_true : array-like of int of shape (n_samples,) or (..., n_samples)
+        True classes, as columns of `y_proba`: 0, 1, ..., n_classes - 1. Leading dimensions are
+        replicates.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+        Class probabilities; every row sums to 1 within 0.001. One dimension: the probability of
+        class 1 of two.
+    n_bins, binning, p, ties
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `top_label_ece`.
+
+    Notes
+    -----
+    With many classes nearly every probability is near 0, and so are the errors there: values
+    shrink as classes are added. Compare models on one set of classes only.
+
+    References
+    ----------
+    Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach, "Beyond temperature scaling",
+    NeurIPS 2019, section 2.
+    Kumar, Liang & Ma, "Verified Uncertainty Calibration", NeurIPS 2019, definition 2.2.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
+    >>> round(estimators.classwise_ece([0, 1, 1], y_proba), 3)
+    0.333
+    """
+    order = as_order(p)
+    columns = _as_columns(y_proba)
+    classes = _as_classes(y_true, *columns.shape)
+    check_same_order(y_true, y_proba)
+    cut: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+    powers = [
+        ece(classes == k, column, p=order, sample_weight=sample_weight, **cut) ** order
+        for k, column in enumerate(columns)
+    ]
+    mean: float | Floats = (sum(powers) / len(powers)) ** (1 / order)
+    return mean
+
+
+def _as_columns(y_proba: Any) -> Floats:
+    """Class probabilities of shape (n_classes, n_samples)."""
+    matrix = _as_array(y_proba, "y_proba")
+    if matrix.ndim < 2 or matrix.shape[1:] == (1,):
+        scores = as_scores(y_proba, "y_proba")
+        return np.stack([1 - scores, scores])
+    if matrix.ndim > 2:
+        raise InputError(f"y_proba must have shape (n_samples, n_classes), got {matrix.shape}.")
+    columns = np.stack([as_scores(one, f"y_proba[:, {k}]") for k, one in enumerate(matrix.T)])
+    total = columns.sum(axis=0)
+    off = np.abs(total - 1) > SUMS_TO_1
+    if off.any():
+        at = int(off.argmax())
+        raise InputError(
+            f"y_proba[{at}] sums to {total[at]:.4g}, not 1. "
+            "Pass probabilities (after a softmax), one column a class."
+        )
+    return columns
+
+
+def _as_classes(y_true: Any, number: int, size: int) -> NDArray[Any]:
+    """True classes as columns, the last axis running over the cases."""
+    labels = _as_array(y_true, "y_true")
+    if labels.shape[1:] == (1,) and size != 1:
+        labels = labels[:, 0]
+    if labels.ndim == 0 or labels.dtype.kind not in "biuf":
+        raise InputError(
+            f"y_true must hold columns of y_proba, 0 to {number - 1}, but holds {labels.dtype} "
+            "values. Turn names of classes into positions, in the order of the columns."
+        )
+    check_same_length(labels.shape[-1], "y_true", size, "y_proba")
+    wrong = (labels < 0) | (labels >= number) | (labels % 1 != 0)
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), labels.shape)
+        where = ", ".join(map(str, at))
+        raise InputError(
+            f"y_true[{where}] = {labels[at]:g} is no column of y_proba, which are 0 to "
+            f"{number - 1}. Labels that start at 1 need 1 taken away."
+        )
+    return labels
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers: {error}.") from error

@@ -1,0 +1,397 @@
+"""Binned calibration errors: ECE, ACE, MCE and the debiased ECE, for one data set or a thousand.
+
+Scores are put into bins once. Outcomes enter only through their sums over the bins, which are one
+sparse matrix product for all replicates together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_order
+from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.estimators.binned._bins import SAME, Bins, Rebins, as_bins, bins_of
+from bayescal.estimators.binned._rebin import rebinned
+from bayescal.estimators.registry import estimator
+
+__all__ = ["ace", "debiased_ece", "ece", "mce"]
+
+
+@estimator(
+    "Expected calibration error",
+    paper="Naeini, Cooper & Hauskrecht 2015",
+    estimates="binned calibration error, an average over bins",
+    span=(0, 1),
+    bound="below TCE of the same order in the population; biased upwards in a sample",
+    weighted=lambda s, y, w, *, p, **cut: _norm(*_gaps(*rebinned(s, y, w, **cut)), order=p),
+)
+def ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "width",
+    p: float = 1,
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Expected calibration error: the mean gap between score and outcome over bins.
+
+    (sum_b w_b |mean outcome - mean score|^p)^(1/p), with w_b the share of the cases in bin b.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    n_bins : int
+        Number of bins; those that stay empty do not count.
+    binning : {"width", "mass", "rank", "quantile"}
+        "width": intervals of equal length, closed on the right; 0 belongs to the first. The
+        others are bins of equally many cases, and differ where `n_bins` does not divide their
+        number n. "mass": the larger bins come first, as `numpy.array_split` cuts the sorted
+        scores (Kumar et al.). "rank": case i of 0, 1, ..., n - 1 goes to bin floor(i n_bins / n)
+        (Roelofs et al.). "quantile": cut at the quantiles of the scores, as R, pandas and
+        scikit-learn do.
+    p : float
+        Order of the norm, at least 1.
+    ties : {"together", "split"}
+        What bins of equally many cases do with equal scores that a cut would part. "together":
+        all go to the bin of the first. "split": the cut stands, and each side gets its part of
+        their outcomes on average over all orders of the cases. Neither depends on the order of
+        the rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole, bins are cut at equal shares of the total.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out
+        of range.
+
+    Notes
+    -----
+    It is biased upwards: a perfectly calibrated model with 20 cases gets about 0.2. See
+    `bayescal.check_consistency` for what calibration alone would give, and `debiased_ece`.
+
+    The code of Roelofs et al. cuts by "rank" and parts equal scores in the order of their rows,
+    so that its value changes with that order; "split" is what it gives on average, bin by bin.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning",
+    AAAI 2015.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.ece([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    0.25
+    >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
+    array([0.25, 0.75])
+    """
+    order = as_order(p)
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        if order == 1:
+            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
+            return error
+        return _norm(bins.gap(outcomes), bins.mass, order)
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
+    power: Floats = (np.abs(gap) ** order * mass).sum(-1) / mass.sum(-1)
+    return power ** (1 / order)
+
+
+def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
+    return rate - bins.score, bins.mass
+
+
+@estimator(
+    "Adaptive calibration error",
+    paper="Nixon, Dusenberry, Zhang, Jerfel & Tran 2019",
+    estimates="binned calibration error, every bin counting the same",
+    span=(0, 1),
+    bound="with bins of equal mass, below TCE in the population; biased upwards in a sample",
+    weighted=lambda s, y, w, **cut: _mean(*_gaps(*rebinned(s, y, w, **cut))),
+)
+def ace(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "mass",
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Adaptive calibration error: the mean gap over bins of equal mass, whatever they hold.
+
+    1/B sum_b |mean outcome - mean score|, over the B bins that hold a case. It differs from `ece`
+    where bins of equal mass cannot hold equally many cases.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    n_bins : int
+        Number of bins; those that stay empty do not count.
+    binning : {"mass", "rank", "quantile", "width"}
+        As in `ece`. "width" gives the *average* calibration error of Neumann et al., which the
+        package netcal calls ACE.
+    ties : {"together", "split"}
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `ece`.
+
+    Notes
+    -----
+    Nixon et al. average it over the classes as well. Of two classes the gaps are the same, bin
+    for bin.
+
+    References
+    ----------
+    Nixon, Dusenberry, Zhang, Jerfel & Tran, "Measuring Calibration in Deep Learning", CVPR
+    Workshops 2019, section 4.
+    Neumann, Zisserman & Vedaldi, "Relaxed Softmax", 2018.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 1, 0], [0.2, 0.7, 0.8, 0.9, 0.4]
+    >>> round(estimators.ace(y_true, y_prob, n_bins=2), 3)
+    0.125
+    >>> round(estimators.ece(y_true, y_prob, n_bins=2, binning="mass"), 3)
+    0.12
+    """
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _mean(bins.gap(outcomes), bins.mass)
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _mean(gap: Floats, mass: Floats) -> Floats:
+    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
+    return mean
+
+
+@estimator(
+    "Maximum calibration error",
+    paper="Naeini, Cooper & Hauskrecht 2015",
+    estimates="the largest calibration error of a bin",
+    span=(0, 1),
+    weighted=lambda s, y, w, **cut: _largest(_gaps(*rebinned(s, y, w, **cut))[0]),
+)
+def mce(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "width",
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Maximum calibration error: the largest gap between score and outcome over bins.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    n_bins : int
+        Number of bins.
+    binning : {"width", "mass", "rank", "quantile"}
+        As in `ece`. With "width" the largest gap is often that of a bin with a case or two.
+    ties : {"together", "split"}
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `ece`.
+
+    References
+    ----------
+    Naeini, Cooper & Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning",
+    AAAI 2015.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    0.4
+    """
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _largest(bins.gap(outcomes))
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _largest(gap: Floats) -> Floats:
+    largest: Floats = np.abs(gap).max(axis=1)
+    return largest
+
+
+@estimator(
+    "Debiased ECE",
+    paper="Kumar, Liang & Ma 2019; Broecker 2012; Ferro & Fricker 2012",
+    estimates="binned calibration error, without the part that chance adds",
+    bound="below TCE of the same order in the population",
+    span=(0, 1),
+    weighted=lambda s, y, w, *, p, signed, **cut: _corrected(*rebinned(s, y, w, **cut), p, signed),
+)
+def debiased_ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 15,
+    binning: str = "mass",
+    p: int = 2,
+    ties: str = "together",
+    signed: bool = False,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Binned calibration error less what the chance in the outcomes adds to it (Kumar et al.).
+
+    For p = 2, sum_b w_b (gap_b^2 - r_b (1 - r_b) / (n_b - 1)), with r_b the mean outcome of the
+    n_b cases in bin b: unbiased for the binned square error. It is floored at 0 and rooted.
+
+    For p = 1, twice the ECE less its mean over normal resamples of the bins' mean outcomes, with
+    variances r_b (1 - r_b) / n_b, floored at 0. The mean is taken in closed form: this is the
+    limit of what the authors' code prints as its resamples grow.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    n_bins : int
+        Number of bins.
+    binning : {"mass", "rank", "quantile", "width"}
+        As in `ece`.
+    p : {1, 2}
+        Order of the norm.
+    ties : {"together", "split"}
+        As in `ece`.
+    signed : bool
+        Return the estimate of the p-th power before it is floored and rooted. It may be negative.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `ece`; also if `p` is neither 1 nor 2.
+
+    Notes
+    -----
+    One case says nothing of the variance in its bin. A bin with fewer than two cases counts as
+    having no error, for both orders, and keeps its share of the cases. The authors' code does so
+    for p = 2, and refuses such bins for p = 1.
+
+    References
+    ----------
+    Kumar, Liang & Ma, "Verified Uncertainty Calibration", NeurIPS 2019, section 5 and appendix.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=4)
+    >>> round(estimators.ece(y_true, y_prob, binning="mass", p=2), 3)
+    0.033
+    >>> estimators.debiased_ece(y_true, y_prob)
+    0.0
+    """
+    if isinstance(p, bool) or p not in (1, 2):
+        raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
+
+    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
+        return _corrected(bins, bins.rate(outcomes), p, signed)
+
+    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+
+
+def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
+    several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
+    debias = _debiased_square if p == 2 else _debiased_absolute
+    gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
+    error = debias(gap, variance, np.where(several, bins.cases, 2)) * several
+    power: Floats = (error * bins.cases).sum(-1) / bins.cases.sum(-1)
+    return power if signed else np.maximum(power, 0) ** (1 / p)
+
+
+def _debiased_square(gap: Floats, variance: Floats, cases: Floats) -> Floats:
+    """Unbiased estimate of each bin's squared gap."""
+    return gap**2 - variance / (cases - 1)
+
+
+def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
+    """Twice each bin's gap less the mean of |Normal(gap, sd)|."""
+    sd = np.sqrt(variance / cases)
+    z = gap / np.where(sd > 0, sd, 1)
+    folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + gap * erf(z / math.sqrt(2))
+    corrected: Floats = 2 * gap - np.where(sd > 0, folded, gap)
+    return corrected
+
+
+def _evaluate(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    statistic: Callable[[Bins, NDArray[Any]], Floats],
+    n_bins: int,
+    binning: str,
+    ties: str,
+) -> float | Floats:
+    """A statistic of the outcomes in bins, for every replicate."""
+    number = as_bins(n_bins)
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        bins = bins_of(scores, weights, number, binning, ties)
+        return lambda outcomes: statistic(bins, outcomes)
+
+    return over_replicates(y_true, y_prob, sample_weight, prepare)

@@ -1,0 +1,167 @@
+"""The sweep calibration error: as many bins as keep their mean outcomes in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.data.validate import as_order, check_choice
+from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.estimators._table import tabulate
+from bayescal.estimators.binned._bins import TIES
+from bayescal.estimators.binned._sweep import Sweep
+from bayescal.estimators.binned.plugin import ece
+from bayescal.estimators.registry import estimator
+
+__all__ = ["sweep_bins", "sweep_ece"]
+
+
+@estimator(
+    "Sweep calibration error",
+    paper="Roelofs, Cain, Shlens & Mozer 2022",
+    estimates="binned calibration error, with as many bins as keep mean outcomes in order",
+    span=(0, 1),
+    bound="below TCE of the same order in the population; biased in a sample",
+)
+def sweep_ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    binning: str = "rank",
+    p: float = 1,
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Sweep calibration error: `ece` with as many bins as keep their mean outcomes in order.
+
+    The number of bins is max {B : for all b <= B, the mean outcomes of b bins do not fall}. See
+    `sweep_bins` for that number.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores,
+        each with its own number of bins.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    binning : {"rank", "width"}
+        As in `ece`. "rank" is how the authors cut bins of equally many cases.
+    p : float
+        Order of the norm, at least 1.
+    ties : {"together", "split"}
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `ece`.
+
+    Notes
+    -----
+    The authors' code parts equal scores in the order of their rows, so that its value changes
+    with that order. It closes bins of equal width on the left; here they are closed on the right,
+    as in `ece`. It stops one short of as many bins as cases.
+
+    References
+    ----------
+    Roelofs, Cain, Shlens & Mozer, "Mitigating Bias in Calibration Error Estimation", AISTATS
+    2022, section 5.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=4)
+    >>> estimators.sweep_bins(y_true, y_prob)
+    9
+    >>> round(estimators.sweep_ece(y_true, y_prob), 4)
+    0.0228
+    >>> round(estimators.ece(y_true, y_prob, n_bins=9, binning="rank"), 4)
+    0.0228
+    """
+    order = as_order(p)
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        sweep = _sweep(scores, weights, binning, ties)
+        same: dict[str, Any] = {"binning": binning, "p": order, "ties": ties}
+
+        def statistic(outcomes: NDArray[Any]) -> Floats:
+            numbers = sweep.numbers(outcomes)
+            values = np.empty(numbers.size)
+            for number in np.unique(numbers):
+                alike = numbers == number
+                rows = outcomes[alike]
+                values[alike] = ece(rows, scores, n_bins=number, sample_weight=weights, **same)
+            return values
+
+        return statistic
+
+    return over_replicates(y_true, y_prob, sample_weight, prepare)
+
+
+def sweep_bins(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    binning: str = "rank",
+    ties: str = "together",
+    sample_weight: Any = None,
+) -> int | NDArray[np.intp]:
+    """How many bins keep their mean outcomes in order: the number that `sweep_ece` uses.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    binning : {"rank", "width"}
+        As in `ece`.
+    ties : {"together", "split"}
+        As in `ece`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    int or ndarray of int
+        From 1 to the number of cases, and at most 100,000, counting bins that stay empty.
+
+    Raises
+    ------
+    InputError
+        As `sweep_ece`.
+
+    References
+    ----------
+    Roelofs, Cain, Shlens & Mozer, "Mitigating Bias in Calibration Error Estimation", AISTATS
+    2022, section 5.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> estimators.sweep_bins([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    3
+    """
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        sweep = _sweep(scores, weights, binning, ties)
+        return lambda outcomes: sweep.numbers(outcomes).astype(np.float64)
+
+    numbers = over_replicates(y_true, y_prob, sample_weight, prepare)
+    return int(numbers) if isinstance(numbers, float) else numbers.astype(np.intp)
+
+
+def _sweep(scores: Floats, weights: Floats | None, binning: str, ties: str) -> Sweep:
+    check_choice(binning, ("rank", "width"), "binning")
+    check_choice(ties, TIES, "ties")
+    return Sweep(tabulate(scores, weights), width=binning == "width", split=ties == "split")

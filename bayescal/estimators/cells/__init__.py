@@ -1,0 +1,1 @@
+"""Estimators over the distinct predictions of a model, as trees make them."""

@@ -1,0 +1,87 @@
+"""Sums over the nearest cases of each point, on a line or in space.
+
+A neighbourhood holds the k nearest cases, the point's own among them, and every case as near as
+the last of those, so that no order of the cases shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["Sums", "in_space", "on_line"]
+
+Sums = Callable[[Floats], Floats]
+"""A value of each point, such as its events, to the sum over each point's neighbourhood."""
+
+SAME = 1e-12
+CHUNK = 1 << 18
+
+
+def on_line(points: Floats, cases: Floats, nearest: float) -> Sums:
+    """Neighbourhoods of distinct ascending points."""
+    radius = _radius_on_line(points, cases, nearest) + SAME
+    start = np.searchsorted(points, points - radius)
+    stop = np.searchsorted(points, points + radius, side="right")
+
+    def sums(values: Floats) -> Floats:
+        below = np.concatenate([[0.0], np.cumsum(values)])
+        inside: Floats = below[stop] - below[start]
+        return inside
+
+    return sums
+
+
+def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
+    """Distance of each point to the last of its nearest cases.
+
+    Of the stretches that begin at a point to the left and hold enough cases, the one that reaches
+    least far is one of two: where the reach to the right overtakes the one to the left.
+    """
+    here, last = np.arange(points.size), points.size - 1
+    below = np.concatenate([[0.0], np.cumsum(cases)])
+    enough = nearest - SAME * below[-1]
+
+    def reach(first: NDArray[np.intp]) -> Floats:
+        """Distance to the right end of the shortest stretch from `first` with enough cases."""
+        end = np.maximum(np.searchsorted(below, below[first] + enough) - 1, here)
+        right: Floats = np.where(end > last, np.inf, points[np.minimum(end, last)] - points)
+        return right
+
+    low, high = np.zeros_like(here), here.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        overtaken = points - points[middle] <= reach(middle)
+        low, high = np.where(overtaken, low, middle + 1), np.where(overtaken, middle, high)
+    left = np.where(low > 0, points - points[low - 1], np.inf)
+    return np.minimum(reach(low), left)
+
+
+def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:
+    """Neighbourhoods of distinct points, (points, dimensions), by Euclidean distance."""
+    tree = cKDTree(points)
+    enough = nearest - SAME * cases.sum()
+    ranks = 1 + np.arange(np.searchsorted(np.cumsum(np.sort(cases)), enough) + 1)
+    index, sizes = [], []
+    step = max(1, CHUNK // ranks.size)
+    for first in range(0, len(points), step):
+        part = points[first : first + step]
+        distance, neighbour = tree.query(part, k=ranks)
+        held = np.cumsum(cases[neighbour], axis=1) >= enough
+        radius = np.take_along_axis(distance, held.argmax(axis=1)[:, None], axis=1)[:, 0]
+        inside = tree.query_ball_point(part, radius * (1 + SAME))
+        sizes += [len(members) for members in inside]
+        index.append(np.fromiter(chain.from_iterable(inside), dtype=np.int32))
+    members, starts = np.concatenate(index), np.cumsum([0, *sizes[:-1]])
+
+    def sums(values: Floats) -> Floats:
+        inside: Floats = np.add.reduceat(values[members], starts)
+        return inside
+
+    return sums

@@ -1,0 +1,1 @@
+"""What clinical validation prints: O/E, intercept, slope, and tests of them."""

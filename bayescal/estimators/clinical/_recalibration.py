@@ -1,0 +1,122 @@
+"""Logistic recalibration of the scores: logit P = intercept + slope * logit score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import SeparationError
+from bayescal._base.logistic import EDGE
+from bayescal.data.weights import effective_cases
+from bayescal.estimators._logistic import fit_logistic, log_likelihood
+
+__all__ = ["Recalibration", "as_cases", "defined", "log_odds_of"]
+
+Converged = NDArray[np.bool_]
+
+NO_MAXIMUM = (
+    "y_true is perfectly separated by the scores, holds one class only, or has too few distinct "
+    "scores, so the maximum-likelihood estimate does not exist. A posterior does: use bayescal.fit."
+)
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """Scores of cases, ready to meet many sets of outcomes.
+
+    Attributes
+    ----------
+    log_odds : ndarray of shape (n_samples,)
+        Of the scores.
+    cases : ndarray of shape (n_samples,) or (replicates, n_samples)
+        How many cases each row stands for.
+    """
+
+    log_odds: Floats
+    cases: Floats
+
+    @classmethod
+    def of(cls, scores: Floats, weights: Floats | None) -> Recalibration:
+        """From scores and sample weights."""
+        return cls(log_odds_of(scores), as_cases(weights, scores.size))
+
+    @property
+    def basis(self) -> Floats:
+        """Constant and log-odds, of shape (2, n_samples)."""
+        return np.stack([np.ones_like(self.log_odds), self.log_odds])
+
+    def totals(self, outcomes: NDArray[Any]) -> Floats:
+        """Number of events and the sum of their log-odds, of shape (replicates, 2)."""
+        events = outcomes * self.cases
+        return np.stack([events.sum(axis=-1), events @ self.log_odds], axis=-1)
+
+    def fit_shift(self, totals: Floats) -> tuple[Floats, Converged]:
+        """Best intercept with a slope of 1; far out where one class is missing."""
+        constant = np.ones((1, self.log_odds.size))
+        coef, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
+        return coef[:, 0], converged
+
+    def fit_line(self, totals: Floats) -> tuple[Floats, Converged]:
+        """Best intercept and slope, (replicates, 2); far out where outcomes are separated.
+
+        The search begins at the scores as they are.
+        """
+        centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
+        basis = self.basis
+        basis[1] -= centre
+        basis[1] /= scale
+        events, sums = totals.T
+        centred = np.stack([events, (sums - centre * events) / scale], axis=1)
+        coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
+        slope = coef[:, 1] / scale
+        return np.stack([coef[:, 0] - centre * slope, slope], axis=1), converged
+
+    def log_likelihood(self, coef: Floats, totals: Floats) -> Floats:
+        """Log likelihood of intercept and slope, (replicates, 2), for every replicate."""
+        return log_likelihood(coef, self.basis, self.cases, totals)
+
+    @property
+    def varies(self) -> bool:
+        """Whether cases that count have more than one score."""
+        counted = self.log_odds[self.cases > 0]
+        return bool(counted.min() < counted.max())
+
+    def has_both(self, totals: Floats) -> NDArray[np.bool_]:
+        """Whether there are events and others, so that the best intercept exists."""
+        both: NDArray[np.bool_] = (totals[:, 0] > 0) & (totals[:, 0] < self.cases.sum(axis=-1))
+        return both
+
+    def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether events and others overlap in their scores, so that the best slope exists."""
+        first_event, last_event = self._ends((outcomes != 0) & (self.cases > 0))
+        first_other, last_other = self._ends((outcomes == 0) & (self.cases > 0))
+        return (first_event < last_other) & (first_other < last_event)
+
+    def _ends(self, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        lowest = np.where(chosen, self.log_odds, np.inf).min(axis=-1)
+        return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
+
+
+def log_odds_of(scores: Floats) -> Floats:
+    """Log-odds; scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away."""
+    odds: Floats = logit(np.clip(scores, EDGE, 1 - EDGE))
+    return odds
+
+
+def as_cases(weights: Floats | None, size: int) -> Floats:
+    """Weights as case counts: sampling weights are rescaled to Kish's effective sample size."""
+    if weights is None:
+        return np.broadcast_to(np.float64(1), size)
+    return effective_cases(weights)
+
+
+def defined(value: float | Floats) -> float | Floats:
+    """The value, or an error if it is the one value asked for and does not exist."""
+    if isinstance(value, float) and np.isnan(value):
+        raise SeparationError(NO_MAXIMUM)
+    return value

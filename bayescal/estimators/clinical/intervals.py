@@ -1,0 +1,308 @@
+"""Intervals of O/E, calibration in the large, slope and intercept: from formulas or likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, SeparationError
+from bayescal.data.validate import as_level, check_choice, paired
+from bayescal.estimators._logistic import fit_logistic, moments
+from bayescal.estimators.clinical._recalibration import NO_MAXIMUM, Recalibration, as_cases
+
+__all__ = [
+    "calibration_in_the_large_interval",
+    "calibration_intercept_interval",
+    "calibration_slope_interval",
+    "observed_expected_interval",
+]
+
+INTERCEPT, SLOPE = 0, 1
+
+
+def observed_expected_interval(
+    y_true: Any, y_prob: Any, *, ci_prob: float = 0.95, sample_weight: Any = None
+) -> tuple[float, float]:
+    """Interval for the observed/expected ratio, normal on the log scale.
+
+    The standard error of log O/E is sqrt((1 - mean outcome) / number of events). It is the chance
+    in the outcomes; the scores are taken as they are.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Outcomes, 0 or 1, of both classes.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if the outcomes are all
+        of one class, where the formula has no value or no width; if every score is 0.
+
+    References
+    ----------
+    Debray, Damen, Snell, Ensor, Hooft, Reitsma, Riley & Moons, "A guide to systematic review and
+    meta-analysis of prediction model performance", BMJ 356, 2017.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.observed_expected_interval(y_true, y_prob)
+    >>> lower < 1 < upper
+    True
+    """
+    level = as_level(ci_prob)
+    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
+    cases = as_cases(weights, scores.size)
+    observed, expected, total = float(cases @ outcomes), float(cases @ scores), float(cases.sum())
+    if not 0 < observed < total or expected == 0:
+        raise InputError(
+            "y_true holds one class only, or y_prob is 0 for every case, so that O/E has no "
+            "interval on the log scale. A posterior does: use bayescal.fit."
+        )
+    reach = ndtri((1 + level) / 2) * math.sqrt((1 - observed / total) / observed)
+    ratio = observed / expected
+    return ratio * math.exp(-reach), ratio * math.exp(reach)
+
+
+def calibration_in_the_large_interval(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    kind: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: Any = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_in_the_large`, the intercept with the slope held at 1.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Outcomes, 0 or 1, of both classes.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    kind : {"profile", "wald"}
+        "profile": where twice the log likelihood lies a chi-squared quantile below its maximum.
+        "wald": the normal interval from the information at the maximum.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        If the outcomes are all of one class.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_in_the_large_interval(y_true, y_prob)
+    >>> lower < 0 < upper
+    True
+    """
+    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, INTERCEPT, slope_free=False)
+
+
+def calibration_slope_interval(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    kind: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: Any = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_slope`, with the intercept free.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Outcomes, 0 or 1, of both classes.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    kind : {"profile", "wald"}
+        As in `calibration_in_the_large_interval`. The profile is the likelihood at the best
+        intercept for each slope.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        As `calibration_slope`.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_slope_interval(y_true, y_prob)
+    >>> lower < 1 < upper
+    True
+    """
+    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, SLOPE)
+
+
+def calibration_intercept_interval(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    kind: str = "profile",
+    ci_prob: float = 0.95,
+    sample_weight: Any = None,
+) -> tuple[float, float]:
+    """Interval for `calibration_intercept`, with the slope free. It is not about the mean.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Outcomes, 0 or 1, of both classes.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    kind : {"profile", "wald"}
+        As in `calibration_in_the_large_interval`. The profile is the likelihood at the best slope
+        for each intercept.
+    ci_prob : float in (0, 1)
+        Probability of the interval.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
+    SeparationError
+        As `calibration_slope`.
+
+    References
+    ----------
+    Venzon & Moolgavkar, "A Method for Computing Profile-Likelihood-Based Confidence Intervals",
+    Applied Statistics 37, 1988.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> lower, upper = estimators.calibration_intercept_interval(y_true, y_prob)
+    >>> lower < 0 < upper
+    True
+    """
+    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, INTERCEPT)
+
+
+def _interval(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    ci_prob: float,
+    kind: str,
+    which: int,
+    slope_free: bool = True,
+) -> tuple[float, float]:
+    """Interval of one of two coefficients, the other at its best or a slope of 1."""
+    z = float(ndtri((1 + as_level(ci_prob)) / 2))
+    check_choice(kind, ("profile", "wald"), "kind")
+    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
+    recalibration = Recalibration.of(scores, weights)
+    totals = recalibration.totals(outcomes[None])
+    best = _best(recalibration, outcomes, totals, slope_free)
+    basis, cases = recalibration.basis, recalibration.cases
+    information = moments(best[None], basis, cases)[1][0]
+    if slope_free:
+        reach = z * math.sqrt(np.linalg.inv(information)[which, which])
+    else:
+        reach = z / math.sqrt(information[which, which])
+    if kind == "wald":
+        return float(best[which] - reach), float(best[which] + reach)
+    other = 1 - which
+    top = recalibration.log_likelihood(best[None], totals)[0]
+
+    def excess(value: float) -> float:
+        """Signed root of the likelihood ratio, less the one at the ends of the interval."""
+        coef = best.copy()
+        coef[which] = value
+        if slope_free:
+            free = [other]
+            fitted, _ = fit_logistic(basis[free], cases, totals[:, free], value * basis[which])
+            coef[other] = fitted[0, 0]
+        fall: float = top - recalibration.log_likelihood(coef[None], totals)[0]
+        return math.sqrt(max(2 * fall, 0)) - z
+
+    return _end(excess, best[which], -reach), _end(excess, best[which], reach)
+
+
+def _best(
+    recalibration: Recalibration, outcomes: Floats, totals: Floats, slope_free: bool
+) -> Floats:
+    """Best intercept and slope of one set of outcomes."""
+    if slope_free:
+        line, converged = recalibration.fit_line(totals)
+        exists = recalibration.overlaps(outcomes) & converged
+    else:
+        shift, converged = recalibration.fit_shift(totals)
+        line = np.stack([shift, np.ones(1)], axis=1)
+        exists = recalibration.has_both(totals) & converged
+    if not exists.all():
+        raise SeparationError(NO_MAXIMUM)
+    best: Floats = line[0]
+    return best
+
+
+def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
+    """Where the excess turns positive on the side of `reach`."""
+    far = best + reach
+    while excess(far) < 0:
+        far += reach
+    return float(brentq(excess, best, far, xtol=1e-9 * abs(reach)))

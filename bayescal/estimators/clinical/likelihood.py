@@ -1,0 +1,278 @@
+"""Likelihood ratios of logistic recalibration: Cox's and Miller's tests, and Harrell's U, D, Q.
+
+The scores as they are, the best intercept with a slope of 1, and the best intercept and slope are
+three nested models of the outcomes. A likelihood ratio is defined for separated outcomes too, where
+the likelihood has a supremum but no maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, xlogy
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.estimators._result import Tested
+from bayescal.estimators.clinical._recalibration import Recalibration
+from bayescal.estimators.registry import estimator
+
+__all__ = ["cox_test", "discrimination_index", "quality_index", "unreliability"]
+
+LogLikelihood = Callable[[Recalibration, Floats], Floats]
+"""Log likelihood of a model of the outcomes, for every replicate, from its totals."""
+
+
+def cox_test(y_true: Any, y_prob: Any, *, kind: str = "joint", sample_weight: Any = None) -> Tested:
+    """Likelihood-ratio tests of logistic recalibration (Cox 1958; Miller et al. 1991).
+
+    With logit P(y = 1) = a + b logit score, the statistic is twice the gain in log likelihood
+    from the null hypothesis to the best fit of the alternative.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    kind : {"joint", "intercept", "slope"}
+        "joint": a = 0 and b = 1 against a and b free (weak calibration, unreliability).
+        "intercept": a = 0 against a free, with b = 1 (calibration in the large).
+        "slope": b = 1 against b free, with a free.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    Tested
+        A named tuple (statistic, pvalue, df); df is 2 for "joint", and otherwise 1.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if `kind` is none of
+        the three; if "joint" or "slope" meets one distinct score.
+
+    Notes
+    -----
+    The statistics of "intercept" and "slope" add up to that of "joint". Under separation, or with
+    one class only, each is its supremum.
+
+    References
+    ----------
+    Cox, "Two further applications of a model for binary regression", Biometrika 45, 1958.
+    Miller, Hui & Tierney, "Validation techniques for logistic regression models", Statistics in
+    Medicine 10, 1991.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 2000, random_state=1)
+    >>> joint = estimators.cox_test(y_true, y_prob)
+    >>> bool(joint.pvalue < 0.001), joint.df
+    (True, 2.0)
+    """
+    models = _MODELS[check_choice(kind, _MODELS, "kind")]
+    statistic = _likelihood_ratio(
+        y_true, y_prob, sample_weight, models, lambda ratio, _: np.maximum(ratio, 0)
+    )
+    df = 2.0 if kind == "joint" else 1.0
+    pvalue = chdtrc(df, statistic)
+    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
+
+
+@estimator(
+    "Unreliability U",
+    paper="Miller, Hui & Tierney 1991; Harrell 2015",
+    estimates="twice the log likelihood per case that logistic recalibration would gain",
+    span=(-2, np.inf),
+    cost="n",
+)
+def unreliability(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Unreliability index U: (likelihood ratio of logistic recalibration - 2) / n.
+
+    The likelihood ratio is the statistic of `cox_test`, and 2 what it is on average for a
+    calibrated model.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        At least -2 / n; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if there is one
+        distinct score only.
+
+    References
+    ----------
+    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 2000, random_state=1)
+    >>> 0 < estimators.unreliability(y_true, y_prob) < 0.1
+    True
+    """
+    return _likelihood_ratio(
+        y_true, y_prob, sample_weight, _MODELS["joint"], lambda ratio, n: (ratio - 2) / n
+    )
+
+
+def discrimination_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Discrimination index D: (likelihood ratio of the scores - 1) / n.
+
+    The likelihood ratio is twice the log likelihood of the scores as they are, less that of the
+    mean outcome for everybody. It is negative for scores that say less than the mean does.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        At most 2 log 2; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases.
+
+    Notes
+    -----
+    It is not an error of calibration, and has no value that calibration would give. rms val.prob
+    prints it as D.
+
+    References
+    ----------
+    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.discrimination_index([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    0.538
+    """
+    return _likelihood_ratio(
+        y_true, y_prob, sample_weight, (_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n
+    )
+
+
+def quality_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Quality index Q: `discrimination_index` less `unreliability`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        As `unreliability`.
+
+    Notes
+    -----
+    Like D, it is not an error of calibration. rms val.prob prints it as Q.
+
+    References
+    ----------
+    Harrell, "Regression Modeling Strategies", 2nd edition, Springer 2015, section 10.9.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> y_true, y_prob = [0, 1, 1, 0, 1], [0.2, 0.4, 0.9, 0.4, 0.1]
+    >>> discrimination = estimators.discrimination_index(y_true, y_prob)
+    >>> quality = estimators.quality_index(y_true, y_prob)
+    >>> round(discrimination - quality - estimators.unreliability(y_true, y_prob), 9)
+    0.0
+    """
+    discrimination = discrimination_index(y_true, y_prob, sample_weight=sample_weight)
+    return discrimination - unreliability(y_true, y_prob, sample_weight=sample_weight)
+
+
+def _mean(model: Recalibration, totals: Floats) -> Floats:
+    """Log likelihood of the mean outcome for everybody."""
+    events, number = totals[:, 0], model.cases.sum()
+    rate = events / number
+    return np.asarray(xlogy(events, rate) + xlogy(number - events, 1 - rate))
+
+
+def _as_they_are(model: Recalibration, totals: Floats) -> Floats:
+    return model.log_likelihood(np.array([[0.0, 1.0]]), totals)
+
+
+def _shifted(model: Recalibration, totals: Floats) -> Floats:
+    shift, _ = model.fit_shift(totals)
+    return model.log_likelihood(np.stack([shift, np.ones_like(shift)], axis=1), totals)
+
+
+def _refitted(model: Recalibration, totals: Floats) -> Floats:
+    line, _ = model.fit_line(totals)
+    return model.log_likelihood(line, totals)
+
+
+_MODELS = {
+    "joint": (_refitted, _as_they_are),
+    "intercept": (_shifted, _as_they_are),
+    "slope": (_refitted, _shifted),
+}
+
+
+def _likelihood_ratio(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    models: tuple[LogLikelihood, LogLikelihood],
+    summary: Callable[[Floats, float], Floats],
+) -> float | Floats:
+    """A summary of twice the difference in log likelihood, and of the number of cases."""
+    better, worse = models
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        model = Recalibration.of(scores, weights)
+        if better is _refitted and not model.varies:
+            raise InputError(
+                "y_prob holds one distinct score, so that there is no slope to fit. "
+                "For the intercept alone, cox_test has kind='intercept'."
+            )
+
+        def statistic(outcomes: NDArray[Any]) -> Floats:
+            totals = model.totals(outcomes)
+            return summary(2 * (better(model, totals) - worse(model, totals)), model.cases.sum())
+
+        return statistic
+
+    return over_replicates(y_true, y_prob, sample_weight, prepare)

@@ -1,0 +1,1 @@
+"""Estimators from sums of outcome less score in the order of the scores."""

@@ -1,0 +1,347 @@
+"""Cumulative differences: sums of outcome less score, in the order of the scores.
+
+They need no bins and no bandwidth. Sums are read where a run of equal scores ends, so that the
+order of the rows never matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc, kolmogorov, log_ndtr, ndtr
+
+from bayescal._base.arrays import Floats
+from bayescal.data.validate import check_choice
+from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.estimators._result import Tested
+from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
+from bayescal.estimators.cumulative._walk import Walk, ends_of
+from bayescal.estimators.registry import estimator
+
+__all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
+
+Extent = Callable[[Floats], Floats]
+
+
+def _largest(sums: Floats) -> Floats:
+    largest: Floats = np.maximum(sums.max(axis=1), -sums.min(axis=1))
+    return largest
+
+
+def _range(sums: Floats) -> Floats:
+    extent: Floats = np.maximum(sums.max(axis=1), 0) - np.minimum(sums.min(axis=1), 0)
+    return extent
+
+
+def _weighted(scores: Floats, outcomes: Floats, weights: Floats, extent: Extent) -> Floats:
+    """Errors of many weightings of cases in ascending order of their scores."""
+    sums = np.cumsum(weights * (outcomes - scores), axis=1)[:, ends_of(scores)]
+    errors: Floats = extent(sums) / weights.sum(axis=1)
+    return errors
+
+
+@estimator(
+    "Kolmogorov-Smirnov calibration error",
+    paper="Gupta et al. 2021",
+    estimates="the largest calibration error of the cases below some score, as a share of all",
+    span=(0, 1),
+    bound="below TCE of order 1 in the population; biased upwards in a sample",
+    weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _largest),
+)
+def ks_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Kolmogorov-Smirnov calibration error: the largest cumulative difference.
+
+    max over s of |sum of (outcome - score) over cases with a score of at most s| / n, the ECCE-MAD
+    of Arrieta-Ibarra et al. and the C* of Sadatsafavi & Petkau.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases.
+
+    Notes
+    -----
+    Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
+    average below every score. The authors' code adds up case by case, so that what it prints
+    depends on the order of cases with equal scores.
+
+    References
+    ----------
+    Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu & Hartley, "Calibration of Neural Networks using
+    Splines", ICLR 2021.
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
+    Predictions", JMLR 23, 2022.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.ks_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
+    0.175
+    """
+    return _error(y_true, y_prob, sample_weight, _largest)
+
+
+@estimator(
+    "Kuiper calibration error",
+    paper="Arrieta-Ibarra et al. 2022",
+    estimates="the largest calibration error of the cases between two scores, as a share of all",
+    span=(0, 1),
+    bound="below TCE of order 1 in the population; biased upwards in a sample",
+    weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _range),
+)
+def kuiper_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Kuiper calibration error: the range of the cumulative differences.
+
+    max over r <= s of |sum of (outcome - score) over cases with a score above r and at most s| / n,
+    the ECCE-R of Arrieta-Ibarra et al. From `ks_error` to twice that.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
+    Predictions", JMLR 23, 2022.
+
+    Examples
+    --------
+    >>> from bayescal import estimators
+    >>> round(estimators.kuiper_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
+    0.225
+    """
+    return _error(y_true, y_prob, sample_weight, _range)
+
+
+def ks_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
+    """Test of calibration by the largest cumulative difference.
+
+    The statistic is n ks_error / sqrt(sum score (1 - score)). For a calibrated model the cumulative
+    differences approach Brownian motion, and this the largest |W(t)|, t in [0, 1].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    Tested
+        A named tuple (statistic, pvalue, df); df is NaN.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if every score is 0 or
+        1, so that a calibrated model leaves nothing to chance.
+
+    Notes
+    -----
+    The one-part test "BM" of the R package cumulcalib. With few cases or few distinct scores the
+    p-value is too large; the package warns where sum score (1 - score) is below 30.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
+    Predictions", JMLR 23, 2022.
+    Sadatsafavi & Petkau, "Non-parametric inference on calibration of predicted risks", Statistics
+    in Medicine 43, 2024.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> bool(estimators.ks_test(y_true, y_prob).pvalue > 0.05)
+    True
+    """
+    statistic = _standardised(y_true, y_prob, sample_weight, lambda sums, _: _largest(sums))
+    return _tested(statistic, supremum_sf)
+
+
+def kuiper_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
+    """Test of calibration by the range of the cumulative differences.
+
+    The statistic is n kuiper_error / sqrt(sum score (1 - score)), which for a calibrated model
+    approaches the range of Brownian motion on [0, 1] (Feller 1951).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    Tested
+        A named tuple (statistic, pvalue, df); df is NaN.
+
+    Raises
+    ------
+    InputError
+        As `ks_test`.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
+    Predictions", JMLR 23, 2022.
+    Feller, "The Asymptotic Distribution of the Range of Sums of Independent Random Variables",
+    Annals of Mathematical Statistics 22, 1951.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=1)
+    >>> bool(estimators.kuiper_test(y_true, y_prob).pvalue > 0.05)
+    True
+    """
+    statistic = _standardised(y_true, y_prob, sample_weight, lambda sums, _: _range(sums))
+    return _tested(statistic, range_sf)
+
+
+def cumulative_difference_test(
+    y_true: Any, y_prob: Any, *, part: str = "both", sample_weight: Any = None
+) -> Tested:
+    """Two-part test of calibration: the mean, and what the cumulative differences do besides.
+
+    With S_k the cumulative differences over sqrt(sum score (1 - score)), and t_k the share of that
+    sum up to case k, S_n tests the mean, and the largest |S_k - t_k S_n| the rest: for a calibrated
+    model it approaches the largest value of a Brownian bridge, independent of S_n.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    part : {"both", "mean", "bridge"}
+        "mean": S_n, against a normal distribution, two-sided. "bridge": the largest
+        |S_k - t_k S_n|, against Kolmogorov's. "both": Fisher's -2 (log p_mean + log p_bridge).
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    Tested
+        A named tuple (statistic, pvalue, df); df is 4 for "both", and otherwise NaN.
+
+    Raises
+    ------
+    InputError
+        As `ks_test`; also if `part` is none of the three.
+
+    Notes
+    -----
+    "both" is the test "BB" of the R package cumulcalib, and "bridge" its "BB1p". Its first release
+    adds up case by case, so that what it prints depends on the order of cases with equal scores.
+
+    References
+    ----------
+    Sadatsafavi & Petkau, "Non-parametric inference on calibration of predicted risks", Statistics
+    in Medicine 43, 2024.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 2000, random_state=1)
+    >>> mean = estimators.cumulative_difference_test(y_true, y_prob, part="mean")
+    >>> bridge = estimators.cumulative_difference_test(y_true, y_prob, part="bridge")
+    >>> bool(bridge.pvalue < 0.001 < mean.pvalue)
+    True
+    """
+    check_choice(part, ("both", "bridge", "mean"), "part")
+    if part == "mean":
+        mean = _standardised(y_true, y_prob, sample_weight, lambda sums, _: sums[:, -1])
+        return _tested(mean, lambda z: np.asarray(2 * ndtr(-np.abs(z))))
+    if part == "bridge":
+        return _tested(_standardised(y_true, y_prob, sample_weight, _bridge), kolmogorov)
+
+    statistic = _standardised(
+        y_true,
+        y_prob,
+        sample_weight,
+        lambda sums, time: _fisher(sums[:, -1], _bridge(sums, time)),
+    )
+    return _tested(statistic, lambda x: np.asarray(chdtrc(4, x)))._replace(df=4.0)
+
+
+def _fisher(mean: Floats, bridge: Floats) -> Floats:
+    """Fisher's statistic of the two parts."""
+    both = np.log(2) + log_ndtr(-np.abs(mean)) + _log_kolmogorov(bridge)
+    return np.asarray(-2 * both)
+
+
+def _bridge(sums: Floats, time: Floats) -> Floats:
+    return _largest(sums - time * sums[:, -1:])
+
+
+def _log_kolmogorov(x: Floats) -> Floats:
+    """Logarithm of Kolmogorov's tail, also where the tail itself is 0 in floating point."""
+    near: Floats = np.log(kolmogorov(np.minimum(x, 3)))
+    return np.where(x > 3, np.log(2) - 2 * x**2, near)
+
+
+def _error(y_true: Any, y_prob: Any, sample_weight: Any, extent: Extent) -> float | Floats:
+    """How far the cumulative differences go, as a share of all cases."""
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        walk = Walk.over(scores, weights)
+        return lambda outcomes: extent(walk.differences(outcomes)) / walk.cases.sum()
+
+    return over_replicates(y_true, y_prob, sample_weight, prepare)
+
+
+def _standardised(
+    y_true: Any, y_prob: Any, sample_weight: Any, statistic: Callable[[Floats, Floats], Floats]
+) -> float | Floats:
+    """A statistic of the cumulative differences in standard units, and of their time."""
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        walk = Walk.over(scores, weights)
+        variances = walk.variances()
+        unit, time = np.sqrt(variances[-1]), variances / variances[-1]
+        return lambda outcomes: statistic(walk.differences(outcomes) / unit, time)
+
+    return over_replicates(y_true, y_prob, sample_weight, prepare)
+
+
+def _tested(statistic: float | Floats, tail: Extent) -> Tested:
+    pvalue = tail(np.asarray(statistic))
+    return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)

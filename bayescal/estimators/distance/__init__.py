@@ -1,0 +1,1 @@
+"""The distance to the nearest calibrated predictor."""

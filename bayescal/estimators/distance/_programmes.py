@@ -1,0 +1,169 @@
+"""How far scores are from calibrated ones: a linear programme, a monotone path and a partition."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+from bayescal._base.arrays import Floats
+from bayescal.estimators._table import Table
+
+__all__ = ["Cells", "best_partition", "cells_of", "lower_distance", "smooth_error"]
+
+MOST_CUTS = 512
+TOLERANCE = 1e-9
+
+
+class Cells(NamedTuple):
+    """Cases by score, in ascending order.
+
+    Attributes
+    ----------
+    score : ndarray of shape (cells,)
+        Mean score of each cell.
+    share : ndarray of shape (cells,)
+        Of the cases.
+    starts : ndarray of int of shape (cells,)
+        Where each begins among the distinct scores.
+    table : Table
+    """
+
+    score: Floats
+    share: Floats
+    starts: NDArray[np.intp]
+    table: Table
+
+    def events(self, outcomes: NDArray[Any]) -> Floats:
+        """Share of the cases that are events in each cell, of shape (replicates, cells)."""
+        hits = self.table.hits(outcomes)
+        if self.starts.size < hits.shape[1]:
+            hits = np.add.reduceat(hits, self.starts, axis=1)
+        return hits / self.table.total
+
+
+def cells_of(table: Table, most: int) -> Cells:
+    """Distinct scores if there are no more than `most`, else equal intervals of them."""
+    score, trials, starts = table.score, table.trials, np.arange(table.score.size)
+    if score.size > most:
+        cell = np.minimum((score * most).astype(np.intp), most - 1)
+        starts = np.flatnonzero(np.concatenate([[True], cell[1:] != cell[:-1]]))
+        sums = np.add.reduceat(trials * score, starts)
+        trials = np.add.reduceat(trials, starts)
+        score = np.minimum(sums / trials, 1)
+    return Cells(score, trials / table.total, starts, table)
+
+
+def lower_distance(score: Floats, share: Floats, events: Floats, resolution: int) -> float:
+    """Least transport from (score, outcome) to calibrated (u, outcome), u on a grid or a score.
+
+    By duality it is the largest sum of share_y(s) h_y(s) over functions h_0 and h_1 of slope at
+    most 1 with (1 - u) h_0(u) + u h_1(u) <= 0 at every u, which implies -u <= h_0(u) <= u and
+    u - 1 <= h_1(u) <= 1 - u. Heights, and shares, are counted in units that make them about 1.
+    """
+    u = np.union1d(np.linspace(0, 1, resolution + 1), score)
+    at = np.searchsorted(u, score)
+    gain = np.zeros((2, u.size))
+    gain[:, at] = resolution * (share - events), resolution * events
+    steps, slopes = u.size - 1, 2 * (u.size - 1)
+    rise = sparse.diags_array(
+        [np.full(steps, -1.0), np.ones(steps)], offsets=[0, 1], shape=(steps, u.size)
+    )
+    height = resolution * np.concatenate([u, 1 - u])
+    most = np.concatenate([height, np.ones(slopes)])
+    solved = linprog(
+        -np.concatenate([gain.ravel(), np.zeros(slopes)]),
+        A_eq=sparse.hstack(
+            [
+                sparse.block_diag([rise, rise]),
+                sparse.diags_array(np.tile(-resolution * np.diff(u), 2)),
+            ],
+            format="csc",
+        ),
+        b_eq=np.zeros(slopes),
+        A_ub=sparse.hstack(
+            [
+                sparse.diags_array(1 - u),
+                sparse.diags_array(u),
+                sparse.csc_array((u.size, slopes)),
+            ],
+            format="csc",
+        ),
+        b_ub=np.zeros(u.size),
+        bounds=np.stack([-most, most], axis=1),
+        method="highs-ds",
+        options={
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
+        },
+    )
+    if solved.status != 0:
+        raise RuntimeError(f"the linear programme was not solved: {solved.message}")
+    return max(0.0, -float(solved.fun) / resolution**2)
+
+
+def smooth_error(score: Floats, residual: Floats) -> float:
+    """Largest sum of residual w(score) over functions w of slope and size at most 1.
+
+    Scores differ by at most 1, so that w need not reach both 1 and -1. With the running sum R of
+    the residuals, ending at T >= 0 (else all signs are changed), it is
+    T + min over rising paths M from 0 to T of the integral of |R - M| over the scores.
+    """
+    path = np.cumsum(residual)
+    total = path[-1]
+    if total < 0:
+        path, total = -path, -total
+    gap, path = np.diff(score), path[:-1]
+    held = np.clip(path, 0, total)
+    return float(total + gap @ np.abs(path - held) + _monotone_misfit(held, gap))
+
+
+def _monotone_misfit(values: Floats, weights: Floats) -> float:
+    """Least weighted sum of |values - M| over paths M that never fall.
+
+    The heap holds where, and by how much, the slope of the least cost changes, as a function of
+    the level that the path must not exceed.
+    """
+    if values.size == 0:
+        return 0.0
+    new = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    cost, heap = 0.0, list[tuple[float, float]]()
+    for value, weight in zip(
+        values[new].tolist(), np.add.reduceat(weights, new).tolist(), strict=True
+    ):
+        left = weight
+        while left > 0 and heap and -heap[0][0] > value:
+            level, most = heappop(heap)
+            used = min(most, left)
+            cost += used * (-level - value)
+            left -= used
+            if most > used:
+                heappush(heap, (level, most - used))
+        heappush(heap, (-value, 2 * weight - left))
+    return cost
+
+
+def best_partition(score: Floats, share: Floats, events: Floats) -> float:
+    """Least mean |score - mean outcome of its bin| over bins of neighbouring cells.
+
+    Bins are cut anywhere between 512 cells or fewer, else at 512 places of equal shares.
+    """
+    cases, sums, hits = (
+        np.concatenate([[0.0], np.cumsum(values)]) for values in (share, share * score, events)
+    )
+    cuts = np.arange(cases.size)
+    if score.size > MOST_CUTS:
+        cuts = np.unique(np.searchsorted(cases, np.linspace(0, cases[-1], MOST_CUTS + 1)))
+    best = np.zeros(cuts.size)
+    for stop in range(1, cuts.size):
+        first, last = cuts[:stop], cuts[stop]
+        rate = np.minimum((hits[last] - hits[first]) / (cases[last] - cases[first]), 1)
+        middle = np.clip(np.searchsorted(score, rate), first, last)
+        below = rate * (cases[middle] - cases[first]) - (sums[middle] - sums[first])
+        above = (sums[last] - sums[middle]) - rate * (cases[last] - cases[middle])
+        best[stop] = np.min(best[:stop] + below + above)
+    return float(best[-1])

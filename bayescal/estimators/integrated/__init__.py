@@ -1,0 +1,1 @@
+"""Indices of the difference between a smoothed curve and the diagonal."""

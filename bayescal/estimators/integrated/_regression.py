@@ -1,0 +1,150 @@
+"""Binomial regressions of the outcomes on functions of the score, for many outcomes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.special import expit, log_expit, logit
+
+from bayescal._base.arrays import Floats
+from bayescal.estimators._table import Curve, Table, quantile
+
+__all__ = ["BASES", "Basis", "full_rank", "regression"]
+
+Basis = Callable[[Floats], Floats]
+"""Scores, (n,), to the functions of them that a regression uses, (k, n)."""
+
+NEAREST = 1e-12
+STEPS = 100
+
+
+def logistic_basis(table: Table, n_knots: int) -> Basis:
+    """A line in the log-odds."""
+    return lambda score: np.stack([np.ones_like(score), _log_odds(score)])
+
+
+def beta_basis(table: Table, n_knots: int) -> Basis:
+    """The log of the score and of its complement: beta calibration, unconstrained."""
+
+    def functions(score: Floats) -> Floats:
+        inside = _inside(score)
+        return np.stack([np.log(inside), -np.log1p(-inside), np.ones_like(inside)])
+
+    return functions
+
+
+def rcs_basis(table: Table, n_knots: int) -> Basis:
+    """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
+    log_odds = _log_odds(table.score)
+    outer = {3: 0.1, 7: 0.025}.get(n_knots, 0.05)
+    probs = np.linspace(outer, 1 - outer, n_knots)
+    knots = np.unique([quantile(log_odds, table.trials, prob) for prob in probs])
+    if knots.size < 3:
+        return logistic_basis(table, n_knots)
+    *inner, before, end = knots
+    width, gap = end - knots[0], end - before
+
+    def cubed(x: Floats, knot: float) -> Floats:
+        above: Floats = np.maximum((x - knot) / width, 0)
+        return above * above * above
+
+    def functions(score: Floats) -> Floats:
+        x = _log_odds(score)
+        bends = [
+            cubed(x, knot)
+            - cubed(x, before) * (end - knot) / gap
+            + cubed(x, end) * (before - knot) / gap
+            for knot in inner
+        ]
+        return np.stack([np.ones_like(x), x, *bends])
+
+    return functions
+
+
+BASES: dict[str, Callable[[Table, int], Basis]] = {
+    "beta": beta_basis,
+    "logistic": logistic_basis,
+    "rcs": rcs_basis,
+}
+
+
+def full_rank(basis: Basis, table: Table) -> Basis:
+    """Combinations of the same functions that are orthonormal under the trials."""
+    weighted = np.sqrt(table.trials) * basis(table.score)
+    triangle, pivot = qr(weighted.T, mode="r", pivoting=True, overwrite_a=True)
+    size = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(size > 1e-10 * size[0]))
+    kept = pivot[:rank]
+    change = np.linalg.inv(triangle[:rank, :rank]).T
+    return lambda score: change @ basis(score)[kept]
+
+
+def regression(basis: Basis, table: Table, at: Floats) -> Curve:
+    """Fitted probabilities of each replicate, NaN where the likelihood has no maximum."""
+    functions = full_rank(basis, table)
+    observed = functions(table.score)
+    wanted = observed if at is table.score else functions(at)
+
+    def curve(hits: Floats) -> Floats:
+        fitted: Floats = expit(_maxima(observed, table.trials, hits) @ wanted)
+        return fitted
+
+    return curve
+
+
+def _maxima(basis: Floats, trials: Floats, hits: Floats) -> Floats:
+    """Coefficients of greatest likelihood on the rows of a basis, NaN where there are none."""
+    found = np.full((hits.shape[0], basis.shape[0]), np.nan)
+    running = np.arange(hits.shape[0])
+    coef = np.zeros_like(found)
+    value = _log_likelihood(coef, basis, trials, hits)
+    for _ in range(STEPS):
+        fitted = expit(coef @ basis)
+        gradient = (hits - trials * fitted) @ basis.T
+        weight = trials * fitted * (1 - fitted)
+        information = np.stack([(basis * row) @ basis.T for row in weight])
+        curvature = np.linalg.eigvalsh(information)
+        exists = (curvature[:, 0] > 1e-12 * curvature[:, -1]) & (value < -1e-9)
+        if not exists.all():
+            running, coef, hits, value = running[exists], coef[exists], hits[exists], value[exists]
+            gradient, information = gradient[exists], information[exists]
+        step = np.linalg.solve(information, gradient[..., None])[..., 0]
+        coef, value = _uphill(coef, step, value, basis, trials, hits)
+        near = (gradient * step).sum(axis=1) < 1e-18
+        found[running[near]] = coef[near]
+        if near.any():
+            running, coef, hits, value = running[~near], coef[~near], hits[~near], value[~near]
+        if running.size == 0:
+            break
+    return found
+
+
+def _uphill(
+    coef: Floats, step: Floats, value: Floats, basis: Floats, trials: Floats, hits: Floats
+) -> tuple[Floats, Floats]:
+    """Take each step, halved until the likelihood does not fall."""
+    for _ in range(60):
+        moved = coef + step
+        reached = _log_likelihood(moved, basis, trials, hits)
+        fell = reached < value - 1e-12 * np.abs(value)
+        if not fell.any():
+            break
+        step = np.where(fell[:, None], step / 2, step)
+    return moved, reached
+
+
+def _log_likelihood(coef: Floats, basis: Floats, trials: Floats, hits: Floats) -> Floats:
+    eta = coef @ basis
+    value: Floats = np.einsum("ij,ij->i", hits, eta) + log_expit(-eta) @ trials
+    return value
+
+
+def _inside(score: Floats) -> Floats:
+    return np.clip(score, NEAREST, 1 - NEAREST)
+
+
+def _log_odds(score: Floats) -> Floats:
+    odds: Floats = logit(_inside(score))
+    return odds

@@ -1,0 +1,366 @@
+"""The integrated calibration index and its relatives: how far a smoothed curve is from the scores.
+
+Outcomes enter through the curve alone. What the smoother needs of the scores is worked out once
+for all replicates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.estimators._table import SAME, tabulate
+from bayescal.estimators.integrated._summaries import INDICES
+from bayescal.estimators.integrated.smoothers import no_curve, smoother_of
+from bayescal.estimators.registry import estimator
+
+__all__ = ["e50", "e90", "eci", "emax", "ici"]
+
+AUSTIN = "Austin & Steyerberg 2019"
+
+
+@estimator(
+    "Integrated calibration index (Eavg)",
+    paper=AUSTIN,
+    estimates="TCE of order 1, the mean distance of the calibration curve from the score",
+)
+def ici(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Integrated calibration index: the mean of |smoothed outcome - score| over the cases.
+
+    Harrell calls it Eavg.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
+        How outcomes are smoothed; see `smoothed_curve`.
+    span : float, optional
+        Share of the cases in a local fit of "loess" (3/4) or "lowess" (2/3).
+    n_knots : int
+        Knots of "rcs", from 3 to 7.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+
+    Returns
+    -------
+    float or ndarray
+        One for each replicate when `y_true` has leading dimensions; NaN for replicates in which
+        the curve does not exist.
+
+    Raises
+    ------
+    InputError
+        As `smoothed_curve`.
+
+    Notes
+    -----
+    With "loess" it is what R prints with `loess` as it comes, to rounding; with "lowess", Eavg of
+    rms `val.prob`; with "rcs" and five knots, Eavg of pmcalibration. Each smoother gives another
+    number: name it when you report one. All are biased upwards in small samples.
+
+    References
+    ----------
+    Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 38, 2019.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> round(estimators.ici(y_true, y_prob), 3)
+    0.063
+    >>> round(estimators.ici(y_true, y_prob, smoother="rcs"), 3)
+    0.065
+    """
+    return _evaluate(y_true, y_prob, sample_weight, "ici", smoother, span, n_knots)
+
+
+@estimator(
+    "E50",
+    paper=AUSTIN,
+    estimates="the median distance of the calibration curve from the score",
+)
+def e50(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Median of |smoothed outcome - score| over the cases.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    smoother, span, n_knots
+        As in `ici`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        As `ici`.
+
+    Raises
+    ------
+    InputError
+        As `smoothed_curve`.
+
+    References
+    ----------
+    Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 38, 2019.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> round(estimators.e50(y_true, y_prob), 3)
+    0.059
+    """
+    return _evaluate(y_true, y_prob, sample_weight, "e50", smoother, span, n_knots)
+
+
+@estimator(
+    "E90",
+    paper=AUSTIN,
+    estimates="the 90 % quantile of the distance of the calibration curve from the score",
+)
+def e90(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """The 90 % quantile of |smoothed outcome - score| over the cases, linear between them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    smoother, span, n_knots
+        As in `ici`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        As `ici`.
+
+    Raises
+    ------
+    InputError
+        As `smoothed_curve`.
+
+    References
+    ----------
+    Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 38, 2019.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> round(estimators.e90(y_true, y_prob), 3)
+    0.131
+    """
+    return _evaluate(y_true, y_prob, sample_weight, "e90", smoother, span, n_knots)
+
+
+@estimator(
+    "Emax",
+    paper=AUSTIN,
+    estimates="the greatest distance of the calibration curve from an observed score",
+)
+def emax(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Maximum of |smoothed outcome - score| over the observed scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    smoother, span, n_knots
+        As in `ici`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        As `ici`.
+
+    Raises
+    ------
+    InputError
+        As `smoothed_curve`.
+
+    Notes
+    -----
+    CalibrationCurves takes its Emax from the logistic curve on a grid over [0, 1] while its Eavg
+    is that of the loess curve. Here all five come from one curve, at the observed scores.
+
+    References
+    ----------
+    Austin & Steyerberg, "The Integrated Calibration Index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 38, 2019.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> round(estimators.emax(y_true, y_prob), 3)
+    0.2
+    """
+    return _evaluate(y_true, y_prob, sample_weight, "emax", smoother, span, n_knots)
+
+
+@estimator(
+    "Estimated calibration index",
+    paper="Van Hoorde et al. 2015",
+    estimates="100 times the square of TCE of order 2",
+)
+def eci(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    form: str = "mean-square",
+    smoother: str = "loess",
+    span: float | None = None,
+    n_knots: int = 5,
+    sample_weight: Any = None,
+) -> float | Floats:
+    """Estimated calibration index: the mean square distance of the curve from the scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    form : {"mean-square", "relative"}
+        "mean-square": 100 mean (smoothed - score)^2. "relative": mean (smoothed - score)^2 /
+        mean (mean outcome - score)^2, which is 1 for a curve that is flat.
+    smoother, span, n_knots
+        As in `ici`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        As `ici`; NaN also for replicates in which the relative form is 0 / 0.
+
+    Raises
+    ------
+    InputError
+        As `smoothed_curve`; also if every score equals the mean outcome, for the relative form.
+
+    Notes
+    -----
+    Three indices have this name. That of Van Hoorde et al. is scaled for any number of classes;
+    for two it is the mean-square form, which pmcalibration prints too. The relative form compares
+    with a model that gives every case the mean outcome.
+
+    References
+    ----------
+    Van Hoorde, Van Huffel, Timmerman, Bourne & Van Calster, "A spline-based tool to assess and
+    visualize the calibration of multiclass risk predictions", Journal of Biomedical Informatics
+    54, 2015.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1000, random_state=1)
+    >>> round(estimators.eci(y_true, y_prob), 3)
+    0.603
+    >>> round(estimators.eci(y_true, y_prob, form="relative"), 3)
+    0.149
+    """
+    check_choice(form, ["mean-square", "relative"], "form")
+    value = _evaluate(y_true, y_prob, sample_weight, "eci", smoother, span, n_knots)
+    if form == "mean-square":
+        return value
+    flat = over_replicates(y_true, y_prob, sample_weight, _flat)
+    if isinstance(flat, float) and np.isnan(flat):
+        raise InputError(
+            "The relative form divides by the mean square of mean outcome - score, but every "
+            "score in y_prob equals the mean outcome. Pass form='mean-square'."
+        )
+    return value / 100 / flat
+
+
+def _evaluate(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    name: str,
+    smoother: str,
+    span: float | None,
+    n_knots: int,
+) -> float | Floats:
+    """An index of every replicate's curve."""
+    smooth = smoother_of(smoother, span, n_knots)
+    index = INDICES[name]
+
+    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+        table = tabulate(scores, weights)
+        curve = smooth(table, table.score)
+        return lambda outcomes: index(np.abs(curve(table.hits(outcomes)) - table.score), table)
+
+    values = over_replicates(y_true, y_prob, sample_weight, prepare)
+    if isinstance(values, float) and np.isnan(values):
+        raise no_curve(smoother)
+    return values
+
+
+def _flat(scores: Floats, weights: Floats | None) -> Statistic:
+    """Mean square of mean outcome - score, NaN where it is 0."""
+    table = tabulate(scores, weights)
+    mean = np.average(table.score, weights=table.trials)
+    variance = np.average((table.score - mean) ** 2, weights=table.trials)
+
+    def square(outcomes: NDArray[Any]) -> Floats:
+        rate = table.hits(outcomes).sum(axis=1) / table.total
+        total = variance + (rate - mean) ** 2
+        return np.where(total > SAME**2, total, np.nan)
+
+    return square

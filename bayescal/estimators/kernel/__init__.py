@@ -1,0 +1,1 @@
+"""Estimators from kernels between pairs of predictions."""

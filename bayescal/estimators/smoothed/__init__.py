@@ -1,0 +1,1 @@
+"""Calibration error of smoothed residuals."""

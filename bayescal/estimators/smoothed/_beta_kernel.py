@@ -1,0 +1,70 @@
+"""Kernel regression of outcomes with beta kernels, each case left out of its own estimate."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaln, logsumexp
+
+from bayescal._base.arrays import Floats
+from bayescal.estimators._table import Table
+
+__all__ = ["likeliest_bandwidth", "ratio_norm"]
+
+CANDIDATES = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)])
+JUDGES = 256
+BLOCK = 1 << 18
+
+
+def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Floats:
+    """The norm of the gaps, for events and the other cases at each distinct score.
+
+    Parameters
+    ----------
+    table : Table
+    hits : ndarray of shape (replicates, rows)
+        Events at each distinct score.
+    bandwidth, order : float
+    """
+    score, trials = table.score, table.trials
+    powers = np.zeros(hits.shape[0])
+    step = max(1, BLOCK // score.size)
+    for start in range(0, score.size, step):
+        row = np.arange(start, min(start + step, score.size))
+        kernel = _log_beta_kernel(score[row], score, bandwidth)
+        own = (row - start, row)
+        kernel[own] = np.where(trials[row] > 1, kernel[own], -np.inf)
+        kernel -= kernel.max(axis=1, keepdims=True)
+        np.exp(kernel, out=kernel)
+        tied = kernel[own].copy()
+        kernel[own] = 0
+        near, total = hits @ kernel.T, kernel @ trials
+        for outcome, cases in ((1, hits[:, row]), (0, trials[row] - hits[:, row])):
+            left_out = np.minimum(cases, 1)
+            events = near + tied * (hits[:, row] - outcome * left_out)
+            rate = events / (total + tied * (trials[row] - left_out))
+            powers += (cases * np.abs(rate - score[row]) ** order).sum(axis=1)
+    norm: Floats = (powers / table.total) ** (1 / order)
+    return norm
+
+
+def _log_beta_kernel(at: Floats, centre: Floats, bandwidth: float) -> Floats:
+    """Log density at each point (rows) of the beta kernel around each centre (columns)."""
+    first, second = centre / bandwidth, (1 - centre) / bandwidth
+    log_kernel: Floats = np.stack([np.log(at), np.log1p(-at)], axis=1) @ np.stack([first, second])
+    log_kernel -= betaln(first + 1, second + 1)
+    return log_kernel
+
+
+def likeliest_bandwidth(table: Table) -> float:
+    """The candidate of largest leave-one-out likelihood, equal scores left out together."""
+    score, trials = table.score, table.trials
+    if score.size == 1:
+        return float(CANDIDATES[-1])  # with one score there is nothing to weigh
+    judges = np.unique(np.linspace(0, score.size - 1, min(JUDGES, score.size)).round().astype(int))
+    others = np.broadcast_to(trials, (judges.size, score.size)).copy()
+    others[np.arange(judges.size), judges] = 0
+    likelihood = [
+        trials[judges] @ logsumexp(_log_beta_kernel(score[judges], score, h), axis=1, b=others)
+        for h in CANDIDATES
+    ]
+    return float(CANDIDATES[int(np.argmax(likelihood))])

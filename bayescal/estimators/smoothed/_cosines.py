@@ -1,0 +1,292 @@
+"""Smoothing of point masses on a line with mirrors at its ends, by cosine series.
+
+Smoothing damps the coefficients of the series, so that one set of them serves every bandwidth.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import fft
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+
+__all__ = [
+    "MOST_CELLS",
+    "Line",
+    "absolute_area",
+    "area_at",
+    "as_bandwidth",
+    "cosines",
+    "fast_size",
+    "fixed_points",
+    "log_odds",
+    "log_odds_line",
+    "series",
+    "too_small",
+]
+
+CELLS = 16
+"""Cells of the grid on which masses are gathered, to the smallest bandwidth."""
+NODES = 32
+COARSE = 8
+"""Nodes at which a smoothed mass is evaluated, to the bandwidth."""
+MOST_CELLS = 1 << 20
+REACH = 13.0
+"""Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
+LARGEST_LOG_ODDS = 40.0
+NEGLIGIBLE = 1e-14
+STEPS = 100
+CHUNK = 1 << 15
+
+# Each row is a piece of the cubic B-spline, in powers of the offset from the node on the left.
+_SPLINE = np.array([[1, -3, 3, -1], [4, 0, -6, 3], [1, 3, 3, -3], [0, 0, 0, 1]]) / 6
+
+
+class Line(NamedTuple):
+    """Cases on a line with mirrors at both ends.
+
+    Attributes
+    ----------
+    place : ndarray of shape (n_samples,)
+        From 0 to 1.
+    length : float
+        Of the whole line, in the units of the bandwidth.
+    """
+
+    place: Floats
+    length: float
+
+    @property
+    def floor(self) -> float:
+        """A bandwidth below that of most data of this size."""
+        return min(1 / 16, float(np.cbrt(self.length / self.place.size)) / 5)
+
+    def cells(self, sigma: float) -> int:
+        """Cells that resolve a bandwidth."""
+        return fast_size(CELLS * self.length / sigma)
+
+    @property
+    def narrowest(self) -> float:
+        """A bandwidth that can be resolved, gaps or not."""
+        return 4 * CELLS * self.length / MOST_CELLS
+
+    def without_gaps(self, sigma: float, cells: int) -> Line:
+        """The line without the cells that no kernel up to this bandwidth reaches."""
+        index = np.minimum((self.place * cells).astype(np.intp), cells - 1)
+        held = np.bincount(index, minlength=cells) > 0
+        at = np.arange(cells)
+        since = at - np.maximum.accumulate(np.where(held, at, -1))
+        kept = since <= np.ceil(REACH * sigma / self.length * cells)
+        left = int(kept.sum())
+        place = (self.place * cells - np.cumsum(~kept)[index]) / left
+        return Line(np.clip(place, 0, 1), self.length * left / cells)
+
+
+def log_odds(scores: Floats) -> Floats:
+    """Log-odds, held to at most 40 in size, where scores of 0 and 1 stand."""
+    with np.errstate(divide="ignore"):
+        exact = np.log(scores) - np.log1p(-scores)
+    clipped: Floats = np.clip(exact, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=exact)
+    return clipped
+
+
+def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
+    """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
+    place = log_odds(scores)
+    start = float(place.min()) - REACH / 2 * sigma
+    length = float(place.max()) + REACH / 2 * sigma - start
+    place -= start
+    place /= length
+    return Line(place, length), start
+
+
+def as_bandwidth(value: Any, name: str = "sigma") -> float:
+    """A positive, finite number."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if not number or isinstance(value, bool) or not 0 < value < np.inf:
+        raise InputError(f"{name} must be a positive, finite number, got {value!r}.")
+    return float(value)
+
+
+def too_small(sigma: float, least: float) -> InputError:
+    """The error for a bandwidth that needs a grid of too many cells."""
+    return InputError(f"sigma = {sigma:g} is too small to resolve: take at least {least:.1g}.")
+
+
+def fast_size(least: float) -> int:
+    """A multiple of four, as large as this or larger than the most, that transforms fast."""
+    quarter = int(np.clip(np.ceil(least / 4), 64, MOST_CELLS))
+    return int(4 * fft.next_fast_len(quarter, real=True))
+
+
+def cosines(place: Floats, masses: Floats, cells: int) -> Floats:
+    """Sums of mass times cos(pi k place), for k up to a quarter of the cells.
+
+    Masses are shared out to the nodes of a grid by cubic B-splines, which the division by their
+    transform undoes. A spline is a cubic in the offset, so the moments of each cell suffice.
+
+    Parameters
+    ----------
+    place : ndarray of shape (n_samples,)
+    masses : ndarray of shape (replicates, n_samples)
+    cells : int
+
+    Returns
+    -------
+    ndarray of shape (replicates, cells // 4)
+    """
+    nodes = np.zeros((masses.shape[0], cells + 4))
+    chunk = max(CHUNK, 2 * cells)
+    for start in range(0, place.size, chunk):
+        part = slice(start, start + chunk)
+        offset = place[part] * cells + 0.5
+        index = offset.astype(np.intp)
+        offset -= index
+        for row, mass in zip(nodes, masses[:, part], strict=True):
+            for power in _SPLINE.T:
+                moment = np.bincount(index, mass, cells + 1)
+                for at, factor in enumerate(power):
+                    if factor:
+                        row[at : at + cells + 1] += factor * moment
+                mass = mass * offset
+    inner = nodes[:, 2:-2]
+    inner[:, :2] += nodes[:, 1::-1]
+    inner[:, -2:] += nodes[:, :-3:-1]
+    kept = cells // 4
+    sums: Floats = fft.dct(inner, type=2, axis=1)[:, :kept] / 2
+    return sums / np.sinc(np.arange(kept) / (2 * cells)) ** 4
+
+
+def series(coefs: Floats, intervals: int) -> Floats:
+    """The density on [0, 1] that has these cosines, at the ends of equal intervals."""
+    values: Floats = fft.irfft(coefs[:, : intervals + 1], 2 * intervals, axis=1, norm="forward")
+    return values[:, : intervals + 1]
+
+
+def area_at(coefs: Floats, sigma: Floats, nodes: int = NODES) -> tuple[Floats, Floats]:
+    """Integral of the absolute mass after Gaussian smoothing, and its derivative in log sigma.
+
+    Parameters
+    ----------
+    coefs : ndarray of shape (replicates, k)
+        From `cosines`.
+    sigma : ndarray of shape (replicates,)
+        In lengths of the line.
+    nodes : int
+        At which to evaluate, to the smallest bandwidth.
+
+    Notes
+    -----
+    Smoothing is the heat equation, df/dsigma = sigma f'', so that the integral of its sign times
+    f'' is a sum of slopes where f changes sign.
+    """
+    least = float(sigma.min())
+    intervals = fast_size(nodes / least)
+    kept = min(coefs.shape[1], int(3 / least) + 2, intervals)
+    k = np.arange(kept)
+    wave = np.pi * np.maximum(k, 1)
+    damped = coefs[:, :kept] * np.exp(-0.5 * (np.pi * sigma[:, None] * k) ** 2)
+    # One series whose even part is the smoothed mass, and whose odd part is its integral.
+    both = fft.irfft(damped * (1 - 1j * (k > 0) / wave), 2 * intervals, axis=1, norm="forward")
+    right = both[:, : intervals + 1]
+    left = np.concatenate([both[:, :1], both[:, : intervals - 1 : -1]], axis=1)
+    mass, step = (right + left) / 2, 1 / intervals
+    area, slope = absolute_area(mass, np.diff((right - left) / 2) + damped[:, :1] * step, step)
+    return area, -2 * sigma**2 * slope
+
+
+def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, Floats]:
+    """Integral of |f|, and the sum of |f'| where f changes sign.
+
+    Parameters
+    ----------
+    height : ndarray of shape (replicates, nodes)
+        f at equal steps.
+    pieces : ndarray of shape (replicates, nodes - 1)
+        Its integral between neighbouring nodes.
+    step : float
+
+    Notes
+    -----
+    Between nodes of opposite sign f is taken as the parabola through them that has the right
+    integral.
+    """
+    up = height > 1e-13 * np.abs(height).max(axis=1, keepdims=True)
+    row, at = np.nonzero(up[:, :-1] != up[:, 1:])
+    turn = np.where(up[row, at], -1.0, 1.0)  # as if every crossing were upwards
+    first = np.minimum(turn * height[row, at], 0)
+    last = np.maximum(turn * height[row, at + 1], 0)
+    whole = turn * pieces[row, at] / step
+    bend = 6 * whole - 3 * (first + last)
+    rise = last - first + bend
+    steepness = np.sqrt(np.maximum(rise**2 + 4 * bend * first, 0))
+    divisor = rise + steepness
+    root = np.minimum(-2 * first / np.where(divisor > 0, divisor, 1), 1)
+    below = root * (first + root * (rise / 2 - root * bend / 3))
+    extra = step * (whole - 2 * below) - np.abs(pieces[row, at])
+    count = height.shape[0]
+    area = np.abs(pieces).sum(axis=1) + np.bincount(row, extra, count)
+    return area, np.bincount(row, steepness, count) / step
+
+
+def fixed_points(line: Line, masses: Floats) -> Floats:
+    """The bandwidth that equals the absolute area at it, for each row of masses.
+
+    Rows whose bandwidth is too small for the grid are done again on a finer one, with the gaps
+    between points cut out.
+    """
+    values = np.zeros(masses.shape[0])
+    pending = np.arange(values.size)
+    floor = line.floor
+    while True:
+        cells = min(line.cells(floor), MOST_CELLS)
+        floor = max(floor, CELLS * line.length / cells)
+        found = _solve(cosines(line.place, masses, cells), line.length, floor)
+        values[pending] = found
+        small = (found <= floor) & (found > 0)
+        if not small.any() or floor < NEGLIGIBLE:
+            return values
+        if not small.all():
+            pending, masses = pending[small], masses[small]
+        line = line.without_gaps(floor, cells)
+        lowest = float(found[small].min()) / 2  # no bandwidth is below its area
+        finer = max(floor / 16, lowest, CELLS * line.length / MOST_CELLS)
+        if finer > floor / 2:
+            return values
+        floor = finer
+
+
+def _solve(coefs: Floats, length: float, floor: float) -> Floats:
+    """Where the area equals the bandwidth, or the area at the floor where that is below it."""
+    nothing = np.abs(coefs).max(axis=1) <= NEGLIGIBLE
+    start = np.where(nothing, -np.inf, np.log(4 * floor))
+    rough, _ = _newton(coefs, length, floor, start, COARSE, 1e-3)
+    point, area = _newton(coefs, length, floor, rough, NODES, 1e-6)
+    return np.where(point > np.log(floor), np.exp(point), area)
+
+
+def _newton(
+    coefs: Floats, length: float, floor: float, start: Floats, nodes: int, tolerance: float
+) -> tuple[Floats, Floats]:
+    """Logarithm of the bandwidth by Newton steps between bounds, and the area at the last."""
+    point, areas = start.copy(), np.zeros_like(start)
+    low, high = np.full_like(start, -np.inf), np.full_like(start, np.inf)
+    active = np.flatnonzero(start != -np.inf)
+    for _ in range(STEPS):
+        if active.size == 0:
+            break
+        at = point[active]
+        area, slope = area_at(coefs[active], np.exp(at) / length, nodes)
+        area = np.maximum(area, np.finfo(float).tiny)
+        gap = np.log(area) - at
+        low[active] = np.where(gap > 0, at, low[active])
+        high[active] = np.where(gap > 0, high[active], at)
+        ahead = at + gap / (1 - slope / area)
+        outside = (ahead < low[active]) | (ahead > high[active])
+        ahead[outside] = (low[active] + high[active])[outside] / 2
+        areas[active], point[active] = area, np.maximum(ahead, np.log(floor))
+        active = active[np.abs(point[active] - at) > tolerance]
+    return point, areas

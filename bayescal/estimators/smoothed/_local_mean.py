@@ -1,0 +1,73 @@
+"""Gaussian kernel regression of outcomes on a line, with mirrors at 0 and 1 or without."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["local_mean"]
+
+TOGETHER = 1 / 128
+"""Bandwidths within which cases are put together."""
+REACH = 8.0
+FLAT = 3.0
+"""Bandwidth at which a kernel between mirrors at 0 and 1 is constant, to rounding."""
+BLOCK = 1 << 20
+
+
+def local_mean(
+    place: Floats, outcomes: Floats, weights: Floats, at: Floats, sigma: float, *, mirrors: bool
+) -> tuple[Floats, Floats]:
+    """Mean outcome around each point, and the density there.
+
+    Weights sum to one. Kernels are compared with the largest of each point, so that the mean is
+    defined however far away the cases are.
+
+    Parameters
+    ----------
+    place, outcomes, weights : ndarray of shape (n_samples,)
+    at : ndarray of shape (points,)
+    sigma : float
+    mirrors : bool
+        Whether mass is reflected at 0 and 1.
+
+    Returns
+    -------
+    mean, density : ndarray of shape (points,)
+    """
+    sigma = min(sigma, FLAT) if mirrors else sigma
+    centre, mass, hits = _gathered(place, outcomes, weights, sigma * TOGETHER)
+    if mirrors:
+        turns = range(-math.ceil(REACH * sigma), math.ceil(REACH * sigma) + 1)
+        images = np.concatenate([2 * turn + side * centre for turn in turns for side in (1, -1)])
+        near = np.flatnonzero((images >= -REACH * sigma) & (images <= 1 + REACH * sigma))
+        row = near % centre.size
+        centre, mass, hits = images[near], mass[row], hits[row]
+    mean, density = np.empty(at.size), np.empty(at.size)
+    step = max(1, BLOCK // centre.size)
+    for start in range(0, at.size, step):
+        part = slice(start, start + step)
+        exponent = -0.5 * ((at[part, None] - centre) / sigma) ** 2
+        largest = exponent.max(axis=1)
+        kernel = np.exp(exponent - largest[:, None])
+        total = kernel @ mass
+        mean[part] = kernel @ hits / total
+        density[part] = total * np.exp(largest) / (sigma * math.sqrt(2 * math.pi))
+    return mean, density
+
+
+def _gathered(
+    place: Floats, outcomes: Floats, weights: Floats, width: float
+) -> tuple[Floats, Floats, Floats]:
+    """Mean place, weight and weighted outcome of the events, and of the others, in each cell."""
+    counted = weights > 0
+    place, outcomes, weights = place[counted], outcomes[counted], weights[counted]
+    cell = 2 * np.floor(place / width) + outcomes
+    _, row = np.unique(cell, return_inverse=True)
+    mass, hits, moment = (
+        np.bincount(row, weights * each).astype(np.float64) for each in (1.0, outcomes, place)
+    )
+    return moment / mass, mass, hits

@@ -1,0 +1,1 @@
+"""Intervals of estimators, by resampling and in closed form."""

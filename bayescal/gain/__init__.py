@@ -1,0 +1,21 @@
+"""What a recalibration gained, as a posterior; and which one to try."""
+
+from __future__ import annotations
+
+from bayescal.gain._cross import cross_fit
+from bayescal.gain._gain import RecalibrationGain, recalibration_gain
+from bayescal.gain._recommend import UPDATES, Recommendation, recommend, recommendation
+
+__all__ = [
+    "UPDATES",
+    "RecalibrationGain",
+    "Recommendation",
+    "cross_fit",
+    "recalibration_gain",
+    "recommend",
+    "recommendation",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

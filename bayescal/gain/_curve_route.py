@@ -1,0 +1,155 @@
+"""When `after` is a map of `before`: one posterior of the curve gives every term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.data.data import CalibrationData, Edges
+from bayescal.gain._readings import Readings, known_side, signed_distance
+from bayescal.gain._terms import Terms, curve_terms, mean, merged
+from bayescal.gain._triples import Triples
+from bayescal.inference.averaging import mix_families, sample_family
+from bayescal.model.curves import AVERAGE
+from bayescal.model.priors import Prior
+from bayescal.model.problem import Settings
+from bayescal.posterior.population import draw_population
+
+__all__ = ["FAMILIES", "Posterior", "by_curve", "inside", "joined"]
+
+FAMILIES = ("logistic", "beta", "spline")
+
+Curve = Callable[[slice], Floats]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Draws of the gains, over families that are not exact calibration.
+
+    Attributes
+    ----------
+    draws : dict of ndarray of shape (draws,)
+    readings : Readings
+        For the interval and the estimate of the fall in TCE.
+    """
+
+    draws: Terms
+    readings: Readings
+
+
+def by_curve(
+    triples: Triples, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
+) -> Posterior:
+    """Posterior of the gains from the curve E[y | before].
+
+    Parameters
+    ----------
+    triples : Triples
+        `after` must be a map of `before`.
+    thresholds : sequence of float
+    prior : Prior
+    draws, seed : int
+
+    Returns
+    -------
+    Posterior
+    """
+    data = CalibrationData(
+        triples.outcome, triples.before, triples.weight, weight_type=triples.weight_type
+    )
+    settings = Settings.at_fit(data, AVERAGE, prior, random_state=seed)
+    samples = {name: sample_family(settings, data, name, draws) for name in FAMILIES}
+    mixed, _ = mix_families(settings, samples, dict.fromkeys(FAMILIES, 1.0), draws)
+    exact, first, row = np.unique(triples.before, return_index=True, return_inverse=True)
+    mapped = triples.after[0, first]
+    trials = np.bincount(row, triples.weight).astype(np.float64)
+    table = _Table(
+        settings.edges.inside(exact),
+        inside(triples.after[0]).inside(mapped),
+        np.unique(mapped, return_inverse=True)[1],
+        trials,
+    )
+
+    def curve(part: slice) -> Floats:
+        return AVERAGE.probability(mixed.draws[part], table.before, settings.frame)
+
+    sides = table.sides(curve, draws)
+    gains, ends = [], []
+    for part, population in draw_population(
+        "bootstrap", table.before, trials, draws, settings.rng("population")
+    ):
+        drawn = curve(part)
+        gains.append(
+            curve_terms(
+                drawn, population.weight, table.before, table.after, table.group, thresholds
+            )
+        )
+        ends.append(table.ends(drawn, population.weight, sides))
+    return Posterior(joined(gains), Readings(**joined(ends), estimate=sides.estimate))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Where the curve is known to be above (1) or below (-1) the score, and the estimate."""
+
+    before: Floats
+    after: Floats
+    estimate: float
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Distinct scores before, in rows; those with equal scores after form a group."""
+
+    before: Floats
+    after: Floats
+    group: NDArray[np.intp]
+    trials: Floats
+
+    def sides(self, curve: Curve, draws: int) -> _Sides:
+        """Read off all draws of the curve, on the patients as they are."""
+        above: list[Floats] = [np.zeros(self.before.size), np.zeros(int(self.group.max()) + 1)]
+        total = np.zeros(self.before.size)
+        rng = np.random.default_rng(0)  # nothing is drawn of this population
+        for part, population in draw_population("sample", self.before, self.trials, draws, rng):
+            drawn = curve(part)
+            weight = np.broadcast_to(population.weight, drawn.shape)
+            mass, hits, score = merged(drawn, weight, self.after, self.group)
+            above[0] += (drawn > self.before).sum(axis=0)
+            above[1] += (hits > mass * score).sum(axis=0)
+            total += drawn.sum(axis=0)
+        middle = total[None] / draws
+        weight = self.trials[None] / self.trials.sum()
+        mass, hits, score = merged(middle, weight, self.after, self.group)
+        estimate = mean(weight, np.abs(middle - self.before)) - np.abs(hits - mass * score).sum()
+        before, after = (known_side(count / draws) for count in above)
+        return _Sides(before, after, float(estimate[0]))
+
+    def ends(self, curve: Floats, weight: Floats, sides: _Sides) -> Terms:
+        """Draws for the ends of the interval of the fall in TCE; see `Readings`."""
+        mass, hits, score = merged(curve, weight, self.after, self.group)
+        one = np.ones_like(mass)
+        error_before = mean(weight, np.abs(curve - self.before))
+        error_after = np.abs(hits - mass * score).sum(axis=1)
+        moved = mean(weight, np.abs(self.before - self.after))
+        merges = score.size < self.before.size  # the error may then fall by more
+        return {
+            "low": signed_distance(weight, sides.before, curve - self.before) - error_after,
+            "high": error_before - signed_distance(one, sides.after, hits - mass * score),
+            "least": -moved,
+            "most": np.full_like(moved, np.inf) if merges else moved,
+        }
+
+
+def inside(score: Floats) -> Edges:
+    """How scores of exactly 0 and 1 are read when an infinite loss would follow."""
+    return CalibrationData(np.zeros(score.size), score).edges()
+
+
+def joined(blocks: Sequence[Terms]) -> Terms:
+    """Blocks of draws, one after the other."""
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}

@@ -1,0 +1,182 @@
+"""recommend(): leave the model alone, or update it, and how?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from bayescal._base.arrays import Floats
+from bayescal._base.text import chance
+from bayescal.data.weights import WeightType
+from bayescal.inference import CurveComparison, compare
+from bayescal.model.priors import Prior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Recommendation", "recommend", "recommendation"]
+
+UPDATES = {
+    "identity": "leave the model alone",
+    "intercept": "update the intercept",
+    "logistic": "update intercept and slope (logistic recalibration)",
+    "beta": "recalibrate with a beta curve",
+    "spline": "recalibrate with a smooth curve",
+}
+"""The ladder of updates, from the least to the most."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which update to make.
+
+    Attributes
+    ----------
+    choice : str
+        The simplest family whose expected log score is within one standard error of the best.
+    table : pandas.DataFrame
+        One row per family: `gain`, the expected rise of the held-out log score per patient over
+        leaving the model alone, its standard error `se`, `prob_better` than leaving it alone, and
+        `short_of_best` in standard errors.
+    n : float
+        Number of cases.
+    """
+
+    choice: str
+    table: pd.DataFrame
+    n: float
+
+    def __str__(self) -> str:
+        said = f"Recommended: {UPDATES[self.choice]}."
+        best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
+        if best == "identity":
+            return f"{said} No update is expected to predict better."
+        gain, error, helps = (
+            float(self.table[column][best]) for column in ("gain", "se", "prob_better")
+        )
+        if self.choice == "identity":
+            return (
+                f"{said} The best update ({best}) is expected to gain {gain:.4f} in log score per "
+                f"patient, with a standard error of {error:.4f}: it helps with probability "
+                f"{chance(helps)}, which is too little to tell."
+            )
+        return (
+            f"{said} Expected gain {gain:.4f} in held-out log score per patient (standard error "
+            f"{error:.4f}; probability that it helps {chance(helps)})."
+        )
+
+
+def recommend(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    draws: int = 4000,
+    sample_weight: Any = None,
+    weight_type: WeightType | None = None,
+    random_state: int | np.random.Generator | None = None,
+    pos_label: Any = None,
+) -> Recommendation:
+    """Recommend an update of the model, or none, by expected held-out log score.
+
+    Each family's Bayesian recalibration is scored by leave-one-out; among those within one
+    standard error of the best, the simplest is recommended. Leaving the model alone counts as the
+    simplest.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+    y_prob : array-like of shape (n,), optional
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    draws : int
+    sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
+    random_state : int or numpy.random.Generator, optional
+    pos_label : object, optional
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    Recommendation
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases.
+
+    Notes
+    -----
+    The gain shown for the update that is recommended is that of the best of several, and so
+    optimistic with few data: on 50 simulated sets of 100 patients it was .0098 on average where
+    .0006 was true. A calibrated model was left alone in 48 of 50 sets of 100 patients and in 50 of
+    50 sets of 500. For the gain itself use `bayescal.cross_fit`, or new patients.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC. Vergouwe et al. (2017), A closed testing procedure to select an
+    appropriate method for updating prediction models, Statistics in Medicine 36, for the ladder.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> found = bc.recommend(
+    ...     *bc.simulate.sample("clinical-middle-calibrated", 300, random_state=1), random_state=1
+    ... )
+    >>> found.choice
+    'identity'
+    """
+    found = compare(
+        y_true,
+        y_prob,
+        curves=tuple(UPDATES),
+        prior=prior,
+        draws=draws,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        random_state=random_state,
+        pos_label=pos_label,
+    )
+    return recommendation(found)
+
+
+def recommendation(comparison: CurveComparison) -> Recommendation:
+    """The same, from families that were compared already.
+
+    Parameters
+    ----------
+    comparison : CurveComparison
+
+    Returns
+    -------
+    Recommendation
+    """
+    import pandas as pd
+
+    found = {name: comparison.held_out[name] for name in UPDATES}
+    none, best = found["identity"], max(found.values(), key=lambda loo: loo.elpd)
+    rows = {}
+    for name, loo in found.items():
+        gain, error = _difference(loo.pointwise - none.pointwise, none.count)
+        short, its_error = _difference(best.pointwise - loo.pointwise, none.count)
+        rows[name] = {
+            "gain": gain,
+            "se": error,
+            "prob_better": float(ndtr(gain / error)) if error > 0 else float(gain > 0),
+            "short_of_best": short / its_error if its_error > 0 else 0.0,
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "curve"
+    choice = next(name for name in UPDATES if rows[name]["short_of_best"] <= 1)
+    return Recommendation(choice, table, comparison.data.n)
+
+
+def _difference(values: Floats, count: Floats) -> tuple[float, float]:
+    """Mean per patient, and its standard error."""
+    n = float(count.sum())
+    mean = float(count @ values / n)
+    return mean, float(np.sqrt(count @ (values - mean) ** 2) / n)

@@ -1,0 +1,359 @@
+"""compare(): the ladder of curves, its evidence, and the probability of calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayescal._base.arrays import Floats
+from bayescal._base.importance import Sample
+from bayescal._base.logistic import logistic_gain
+from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.weights import WeightType
+from bayescal.inference.averaging import (
+    average_posterior,
+    posterior_probabilities,
+    sample_family,
+)
+from bayescal.inference.ladder import (
+    LADDER,
+    PRIOR_CALIBRATED,
+    in_order,
+    prior_weights,
+)
+from bayescal.inference.loo import (
+    LeaveOneOut,
+    elpd_difference,
+    leave_one_out,
+    stacking_weights,
+)
+from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.sensitivity import prior_sensitivity
+from bayescal.model.curves import CURVES, average_of
+from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
+from bayescal.model.priors import Prior, as_prior
+from bayescal.model.problem import Settings
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CurveComparison", "compare"]
+
+
+def compare(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    curves: Sequence[str] = LADDER,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    weights: Mapping[str, float] | None = None,
+    draws: int = 4000,
+    sample_weight: Any = None,
+    weight_type: WeightType | None = None,
+    random_state: int | np.random.Generator | None = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+) -> CurveComparison:
+    """Compare families of calibration curves, and average over them.
+
+    `identity` is perfect calibration, so its posterior probability is the probability that the
+    model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta`, `spline`
+    and `pieces` share the rest equally; `intercept` and `temperature` stand in the table for
+    reading and weigh nothing, because averaging over curves that are too simple makes intervals
+    too narrow.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1].
+    curves : sequence of str
+        Families to compare; `identity` and `pieces` are always among them.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    prior_calibrated : float in (0, 1)
+        Prior probability of `identity`. The other families share the rest equally.
+    weights : mapping of str to float, optional
+        Prior weights of the families other than `identity`, scaled to 1 - prior_calibrated.
+    draws : int
+        Draws of each family, and of the average.
+    sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
+    random_state : int or numpy.random.Generator, optional
+    edge : float in (0, 0.5), optional
+    pos_label : object, optional
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    CurveComparison
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, or a family is unknown.
+
+    References
+    ----------
+    Kass & Raftery (1995), Bayes factors, JASA 90. Hoeting et al. (1999), Bayesian model averaging:
+    a tutorial, Statistical Science 14.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    >>> cmp = bc.compare(y_true, y_prob, random_state=1)
+    >>> cmp.prob_calibrated < 0.05
+    True
+    """
+    size = as_draws(draws)
+    data = as_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
+    ).one_group()
+    names = in_order(curves)
+    shares = prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
+    settings = Settings.at_fit(
+        data, average_of(names), as_prior(prior), edge=edge, random_state=random_state
+    )
+    rarely, often = sample_pieces(settings, data, size, (RARELY_CALIBRATED, OFTEN_CALIBRATED))
+    samples = {
+        name: rarely if name == "pieces" else sample_family(settings, data, name, size)
+        for name in names
+    }
+    return CurveComparison(settings, data, samples, shares, size, often)
+
+
+class CurveComparison:
+    """Families of curves compared on one table, and their average.
+
+    Made by `bayescal.compare`. What takes time (leave-one-out, the averaged posterior, the prior
+    sensitivity) is computed when it is first read.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        data: CalibrationData,
+        samples: Mapping[str, Sample],
+        weights: Mapping[str, float],
+        draws: int,
+        often_calibrated: Sample,
+    ) -> None:
+        self.settings, self.data = settings, data
+        self._samples, self._weights, self._draws = dict(samples), dict(weights), draws
+        self._often_calibrated = often_calibrated
+
+    @property
+    def prior_prob(self) -> dict[str, float]:
+        """Prior probability of each family."""
+        return dict(self._weights)
+
+    @property
+    def log_evidence(self) -> dict[str, float]:
+        """Log marginal likelihood of the individual outcomes under each family."""
+        return {name: sample.log_evidence for name, sample in self._samples.items()}
+
+    @property
+    def posterior_prob(self) -> dict[str, float]:
+        """Posterior probability of each family, under the prior weights."""
+        return posterior_probabilities(self.log_evidence, self._weights)
+
+    @property
+    def prob_calibrated(self) -> float:
+        """Posterior probability of exact calibration, under `prior_calibrated`."""
+        return self.posterior_prob["identity"]
+
+    def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
+        """Posterior probability of exact calibration under another prior for it.
+
+        Parameters
+        ----------
+        prior_calibrated : float in (0, 1)
+            0.5 gives even odds.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If the probability is not between 0 and 1.
+        """
+        level = as_level(prior_calibrated, "prior_calibrated")
+        others = [name for name, w in self._weights.items() if w > 0 and name != "identity"]
+        share = np.array([self._weights[name] for name in others])
+        evidence = np.array([self.log_evidence[name] for name in others])
+        rest = logsumexp(evidence, b=share / share.sum())
+        odds = np.log(1 - level) - np.log(level) + rest - self.log_evidence["identity"]
+        return float(1 / (1 + np.exp(np.clip(odds, -700, 700))))
+
+    @cached_property
+    def prob_calibrated_bic(self) -> float:
+        """Probability of calibration at even odds by BIC, against logistic recalibration.
+
+        The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
+        prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
+        """
+        gain = logistic_gain(
+            self.settings.edges.inside(self.data.score),
+            self.data.trials * self.data.weight_scale,
+            self.data.hits * self.data.weight_scale,
+        )
+        n = self.data.n * self.data.weight_scale
+        return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
+
+    @cached_property
+    def held_out(self) -> dict[str, LeaveOneOut]:
+        """Leave-one-out log density of every distinct case under each family, by PSIS."""
+        return {
+            name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
+            for name, sample in self._samples.items()
+        }
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per family.
+
+        Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
+        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
+        pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
+        standard error.
+        """
+        import pandas as pd
+
+        loo = self.held_out
+        stacked = stacking_weights(list(loo.values()))
+        rows = {}
+        for place, (name, sample) in enumerate(self._samples.items()):
+            log_factor = sample.log_evidence - self.log_evidence["identity"]
+            difference, error = elpd_difference(loo[name], loo["identity"])
+            rows[name] = {
+                "log_evidence": sample.log_evidence,
+                "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
+                "prior": self._weights[name],
+                "posterior_prob": self.posterior_prob[name],
+                "elpd_loo": loo[name].elpd,
+                "stacking_weight": stacked[place],
+                "log_evidence_error": sample.log_evidence_error,
+                "pareto_k": sample.pareto_k,
+                "pareto_k_loo": loo[name].pareto_k,
+                "elpd_diff": difference,
+                "elpd_diff_error": error,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "curve"
+        return table
+
+    def of_family(self, name: str) -> tuple[Settings, Floats]:
+        """Settings and draws, of shape (draws, d), of one of the families.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        settings : Settings
+        u : ndarray of shape (draws, d)
+
+        Raises
+        ------
+        InputError
+            If the family was not compared.
+        """
+        check_choice(name, self._samples, "name")
+        return self.settings.of_family(CURVES[name]), self._samples[name].draws
+
+    @cached_property
+    def posterior(self) -> CalibrationPosterior:
+        """The posterior averaged over the families that are not exact calibration."""
+        return average_posterior(
+            self.settings,
+            self.data,
+            self._samples,
+            self._weights,
+            self._draws,
+            self._often_calibrated,
+        )
+
+    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Probability that the true calibration error is below `x`, for "close enough".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_below`.
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_below(x, p=p, population=population)
+
+    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """Probability that the true calibration error is above `x`, for "miscalibrated".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_above`.
+
+        Parameters
+        ----------
+        x : float
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_above(x, p=p, population=population)
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """Does the answer depend on the prior? One row per prior, and BIC.
+
+        Columns: prob_calibrated (under this comparison's prior weights), and the probability at
+        even odds against each alternative alone: logistic, beta, and the average. The row
+        "modest" is for alternatives as near to calibration as competent models are: a
+        calibration-in-the-large of standard deviation 0.35 and a log slope of 0.2. For the priors
+        also the power-scaling sensitivity of TCE to prior and likelihood (above 0.05 is worth a
+        look), by ArviZ. When an outcome contradicts a score of exactly 0 or 1, a last row reads
+        such scores ten times nearer to certainty.
+        """
+        return prior_sensitivity(
+            self.settings,
+            self.data,
+            self._weights,
+            self._draws,
+            self.prob_calibrated_bic,
+            self.log_evidence["pieces"],
+        )
+
+    def __repr__(self) -> str:
+        ladder = ", ".join(
+            f"{name} {probability:.2f}"
+            for name, probability in self.posterior_prob.items()
+            if self._weights[name] > 0
+        )
+        return (
+            "CurveComparison\n"
+            f"  {self.data.n:g} cases, {self.data.events:g} events; "
+            f"{self.settings.prior.name} prior\n"
+            f"  posterior probabilities: {ladder}\n"
+            f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
+            f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
+        )

@@ -1,0 +1,194 @@
+"""The fast engine: importance sampling of a curve's coordinates round the posterior mode."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+
+from bayescal._base.arrays import Floats
+from bayescal._base.importance import GOOD_K, USABLE_K, Sample, importance_sample
+from bayescal._base.logistic import Mode, maximise, softplus
+from bayescal.data.data import CalibrationData
+from bayescal.inference.pieces import sample_pieces
+from bayescal.model.problem import Settings
+
+__all__ = ["CurveDensity", "sample_importance"]
+
+BLOCK = 1 << 16
+LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
+NEGLIGIBLE = 1e-3  # posterior probability of a scale below which nothing is proposed round it
+LEAST = 0.05  # share of the proposals of every other scale
+
+
+class CurveDensity:
+    """Log posterior density of a curve's working coordinates, unnormalised.
+
+    The likelihood is of the single outcomes, without binomial coefficients.
+
+    Parameters
+    ----------
+    settings : Settings
+    data : CalibrationData
+    """
+
+    def __init__(self, settings: Settings, data: CalibrationData) -> None:
+        self.curve, self.prior = settings.curve, settings.prior
+        self.trials = data.trials * data.weight_scale
+        self.hits = data.hits * data.weight_scale
+        score = settings.edges.inside(data.score)
+        self.offset, self.basis = self.curve.basis(score, settings.frame)
+        shape = (self.basis.shape[1], self.curve.size)
+        self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
+        self._positive = np.array(self.curve.positive, dtype=bool)
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the outcomes at points `u` of shape (n, d)."""
+        coefficients = np.empty((u.shape[0], self.basis.shape[1]))
+        for column, values in enumerate(self.curve.coefficients(list(u.T))):
+            coefficients[:, column] = values
+        linear = self.hits @ self.offset + coefficients @ (self.hits @ self.basis)
+        block = max(1, BLOCK // self.trials.size)
+        for start in range(0, u.shape[0], block):
+            part = slice(start, start + block)
+            log_odds = coefficients[part] @ self.basis.T
+            log_odds += self.offset
+            linear[part] -= softplus(log_odds) @ self.trials
+        return linear
+
+    def __call__(self, u: Floats) -> Floats:
+        """Log density at points `u` of shape (n, d)."""
+        return self.log_likelihood(u) + self.prior.logpdf(self.curve.coordinates, u)
+
+    def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient and exact Hessian at one point `u` of shape (d,)."""
+        coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
+        log_odds = self.offset + self.basis @ coefficients
+        fitted = expit(log_odds)
+        by_coefficient = self.basis.T @ (self.hits - self.trials * fitted)
+        weight = self.trials * fitted * (1 - fitted)
+        information = (self.basis.T * weight) @ self.basis
+        jacobian = self.jacobian(u)
+        bend = np.where(self._positive, by_coefficient * coefficients, 0.0)
+        gradient = jacobian.T @ by_coefficient
+        hessian = (self._combination.T * bend) @ self._combination
+        hessian -= jacobian.T @ information @ jacobian
+        value = self.hits @ log_odds - self.trials @ softplus(log_odds)
+        value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
+        for index, name in enumerate(self.curve.coordinates):
+            slope, curvature = self.prior.of(name).slope_and_curvature(u[index])
+            gradient[index] += slope
+            hessian[index, index] += curvature
+        return float(value), gradient, hessian
+
+    def jacobian(self, u: Floats) -> Floats:
+        """Derivative of the coefficients by the coordinates, (k, d), at one point."""
+        coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
+        return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
+
+    def mode(self, start: Floats | None = None) -> Mode:
+        """The posterior mode, climbed to from perfect calibration unless a start is given."""
+        origin = np.zeros(self.curve.size) if start is None else start
+        return maximise(self.derivatives, origin, longest=LONGEST_STEP)
+
+    def at(self, tau: float) -> CurveDensity:
+        """The same density with the scale of the deviations fixed."""
+        density = copy(self)
+        density.prior = self.prior.at(tau)
+        return density
+
+
+class _Pivoted:
+    """The same density in coordinates that are nearly independent.
+
+    `shift` acts at the centre, which may lie far from the data; there it trades off against the
+    slopes along a bend. Here it is exchanged for the curve's log-odds at the score where the data
+    inform most (and zero still means calibrated). The change has unit Jacobian.
+    """
+
+    def __init__(self, density: CurveDensity, settings: Settings, data: CalibrationData) -> None:
+        self.density, self.curve = density, settings.curve
+        self.active = "shift" in self.curve.coordinates and self.curve.size > 1
+        score = settings.edges.inside(data.score)
+        pivot = expit(np.average(logit(score), weights=data.trials * score * (1 - score)))
+        _, basis = self.curve.basis(np.array([pivot]), settings.frame)
+        self.at_pivot = basis[0]
+        self.calibrated = self._slopes(np.zeros((1, self.curve.size)))
+
+    def __call__(self, v: Floats) -> Floats:
+        return self.density(self.to_coordinates(v))
+
+    def to_coordinates(self, v: Floats) -> Floats:
+        """Working coordinates of pivoted points, both of shape (n, d)."""
+        u = v.copy()
+        if self.active:
+            u[:, 0] -= self._slopes(v) - self.calibrated
+        return u
+
+    def carried(self, mode: Mode) -> Mode:
+        """A mode of the density and its information, carried over exactly."""
+        if not self.active:
+            return mode
+        point = mode.point.copy()
+        point[0] += (self._slopes(mode.point[None]) - self.calibrated)[0]
+        jacobian = np.eye(point.size)
+        jacobian[0, 1:] = -(self.density.jacobian(mode.point)[1:, 1:].T @ self.at_pivot[1:])
+        information = jacobian.T @ mode.information @ jacobian
+        return Mode(point, mode.value, information, mode.converged)
+
+    def _slopes(self, u: Floats) -> Floats:
+        """What the coefficients other than the shift add at the pivot."""
+        terms = zip(self.curve.coefficients(list(u.T))[1:], self.at_pivot[1:], strict=True)
+        return np.asarray(sum((value * x for value, x in terms), np.zeros(u.shape[0])))
+
+
+def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> Sample:
+    """Equal-weight posterior draws of the working coordinates.
+
+    Parameters
+    ----------
+    settings : Settings
+    data : CalibrationData
+    draws : int
+
+    Returns
+    -------
+    Sample
+        With the evidence, its Monte Carlo error, and Pareto k-hat.
+    """
+    if settings.curve.in_cells:
+        return sample_pieces(settings, data, draws)[0]
+    rng, density = settings.rng("curve"), CurveDensity(settings, data)
+    modes = _modes_by_scale(density) if settings.curve.is_rough else [(density.mode(), 1.0)]
+    pivoted = _Pivoted(density, settings, data)
+    carried = [(pivoted.carried(mode), share) for mode, share in modes]
+    sample = importance_sample(pivoted, carried, draws, rng)
+    sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
+    if sample.pareto_k <= (USABLE_K if settings.curve.is_rough else GOOD_K):
+        return sample
+    unpivoted = importance_sample(density, modes, draws, rng)
+    return min(sample, unpivoted, key=lambda found: found.pareto_k)
+
+
+def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
+    """The mode at each scale tau of the deviations, and the share of the proposals round it.
+
+    The shares follow the posterior of tau by Laplace's approximation.
+    """
+    taus, weights = zip(*density.prior.roughness, strict=True)
+    modes: list[Mode] = []
+    for tau in taus:
+        modes.append(density.at(tau).mode(modes[-1].point if modes else None))
+    share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
+    return [
+        (mode, max(float(part), LEAST))
+        for mode, part in zip(modes, share, strict=True)
+        if part > NEGLIGIBLE
+    ]
+
+
+def _laplace_evidence(mode: Mode) -> float:
+    log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
+    return float(mode.value - log_det / 2)

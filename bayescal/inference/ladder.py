@@ -1,0 +1,62 @@
+"""The ladder of families that are compared, and the prior probability of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.model.curves import CURVES
+
+__all__ = [
+    "ALWAYS",
+    "AVERAGED",
+    "LADDER",
+    "PRIOR_CALIBRATED",
+    "READ_ONLY",
+    "in_order",
+    "prior_weights",
+]
+
+LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
+ALWAYS = ("identity", "pieces")
+PRIOR_CALIBRATED = 0.1
+READ_ONLY = ("intercept", "temperature")
+AVERAGED = tuple(name for name in LADDER if name not in READ_ONLY)
+
+
+def in_order(curves: Sequence[str]) -> list[str]:
+    """The families asked for, with those that are always compared, in the ladder's order."""
+    asked = [curves] if isinstance(curves, str) else list(curves)
+    for name in asked:
+        check_choice(name, CURVES, "curves")
+    return [name for name in CURVES if name in asked or name in ALWAYS]
+
+
+def prior_weights(
+    names: Sequence[str],
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    weights: Mapping[str, float] | None = None,
+) -> dict[str, float]:
+    """Prior probability of each family asked for, identity included; see `compare`."""
+    others = [name for name in names if name != "identity"]
+    if weights is None:
+        raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}
+        if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
+            raw = dict.fromkeys(others, 1.0)
+    else:
+        for name in weights:
+            check_choice(name, others, "the keys of weights")
+        raw = {name: float(weights.get(name, 0.0)) for name in others}
+        if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
+            raise InputError(f"weights must be non-negative numbers, got {dict(weights)!r}.")
+    total = sum(raw.values())
+    if not total > 0:
+        raise InputError(
+            "no family other than identity has any weight, so there is nothing to compare it "
+            f"with. Ask for one of {', '.join(LADDER[1:])}, or give weights=."
+        )
+    shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
+    return {"identity": prior_calibrated} | shares

@@ -1,0 +1,145 @@
+"""Expected log predictive density by PSIS leave-one-out, and stacking weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_expit, softmax
+
+from bayescal._base.arrays import Floats
+from bayescal._base.pareto import smooth_rows
+from bayescal.data.data import CalibrationData
+from bayescal.model.curves import Curve
+from bayescal.model.problem import Settings
+
+__all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
+
+DRAWS = 1000
+BLOCK = 512
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Leave-one-out densities of the distinct cases, and how many there are of each.
+
+    Attributes
+    ----------
+    elpd : float
+        Sum over patients.
+    pointwise : ndarray of shape (distinct,)
+        Log predictive density of one patient left out.
+    count : ndarray of shape (distinct,)
+    pareto_k : float
+        Largest over the patients; above 0.7 the estimate is shaky.
+    """
+
+    elpd: float
+    pointwise: Floats
+    count: Floats
+    pareto_k: float
+
+
+def leave_one_out(
+    curve: Curve, draws: Floats, settings: Settings, data: CalibrationData
+) -> LeaveOneOut:
+    """PSIS-LOO of one family, run once per distinct score and outcome.
+
+    Parameters
+    ----------
+    curve : Curve
+    draws : ndarray of shape (draws, d)
+        Working coordinates in random order, of which the first 1000 are used.
+    settings : Settings
+    data : CalibrationData
+
+    Returns
+    -------
+    LeaveOneOut
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC, Statistics and Computing 27.
+    """
+    score = settings.edges.inside(data.score)
+    log_odds = curve.log_odds(draws[:DRAWS], score, settings.frame)
+    hits = np.flatnonzero(data.hits > 0)
+    misses = np.flatnonzero(data.trials > data.hits)
+    likelihood = np.hstack([log_expit(log_odds[:, hits]), log_expit(-log_odds[:, misses])])
+    count = np.concatenate([data.hits[hits], (data.trials - data.hits)[misses]])
+    count = count * data.weight_scale
+    if not draws.shape[1]:
+        pointwise, worst = likelihood[0], -np.inf
+    else:
+        blocks = range(0, count.size, BLOCK)
+        parts = [_left_out(likelihood[:, start : start + BLOCK].T) for start in blocks]
+        pointwise = np.concatenate([part for part, _ in parts])
+        worst = max(pareto_k for _, pareto_k in parts)
+    return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
+
+
+def _left_out(likelihood: Floats) -> tuple[Floats, float]:
+    """Log density of each row of cases when it is left out, and the largest k-hat."""
+    weight, pareto_k = smooth_rows(-likelihood)
+    share = np.exp(weight)
+    pointwise = np.log(np.sum(share * np.exp(likelihood), axis=1) / share.sum(axis=1))
+    return pointwise, float(pareto_k.max())
+
+
+def elpd_difference(part: LeaveOneOut, reference: LeaveOneOut) -> tuple[float, float]:
+    """How much better a family predicts than another, and the standard error of that.
+
+    Parameters
+    ----------
+    part, reference : LeaveOneOut
+        Of the same cases.
+
+    Returns
+    -------
+    difference, error : float
+        Sum over patients of the differences in log predictive density, positive where `part`
+        predicts better; and the square root of the number of patients times their variance.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), section 5.
+    """
+    difference = part.pointwise - reference.pointwise
+    total = part.count.sum()
+    spread = part.count @ (difference - part.count @ difference / total) ** 2
+    return float(part.count @ difference), float(np.sqrt(spread))
+
+
+def stacking_weights(parts: Sequence[LeaveOneOut]) -> Floats:
+    """Weights of the mixture of predictions with the best leave-one-out density.
+
+    Parameters
+    ----------
+    parts : sequence of LeaveOneOut
+        One a family, of the same cases.
+
+    Returns
+    -------
+    ndarray of shape (families,)
+        Non-negative, summing to 1.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson & Gelman (2018), Using stacking to average Bayesian predictive
+    distributions, Bayesian Analysis 13.
+    """
+    densities = np.stack([part.pointwise for part in parts], axis=1)
+    peak = densities.max(axis=1, keepdims=True)
+    relative, share = np.exp(densities - peak), parts[0].count / parts[0].count.sum()
+
+    def loss(free: Floats) -> tuple[float, Floats]:
+        weights = softmax(free)
+        mixed = relative @ weights
+        gradient = (share / mixed) @ relative
+        return -float(share @ np.log(mixed)), -weights * (gradient - gradient @ weights)
+
+    best = minimize(loss, np.zeros(len(parts)), jac=True, method="BFGS", tol=1e-10)
+    return np.asarray(softmax(best.x))

@@ -1,0 +1,192 @@
+"""Cells of the scores, and few nodes that stand for many rows of a table.
+
+Cells and nodes are placed by scores and trials alone; events are then shared among the nodes. All
+of it mirrors exactly when scores become 1 - s and events become the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["Nodes", "cell_edges", "cell_of", "stretch_nodes"]
+
+CELLS = 41
+MOST = 61
+MANY = 2000
+GROWTH = 0.173  # past that many cases, cells grow with this power of their number
+WIDEST = 0.6  # log-odds for which two nodes stand
+TIE = 1e-9
+
+Index = NDArray[np.intp]
+
+
+def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Floats:
+    """Log-odds that cut the scores into cells of equal information.
+
+    Information is the sum of trials * sqrt(s (1 - s)). A row belongs to one cell, so that few
+    distinct scores give few cells.
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+        Inside (0, 1), ascending.
+    trials : ndarray of shape (rows,)
+        Cases at each score, positive.
+    cells : int, odd, optional
+        Most cells; by default 41 up to 2000 cases, 49 at 6000, and 61 from 20 000 on.
+
+    Returns
+    -------
+    ndarray of shape (cells - 1,)
+        Ascending, midway between the rows on either side.
+    """
+    cells = _most_cells(trials.sum()) if cells is None else cells
+    information = trials * np.sqrt(score * (1 - score))
+    below = np.cumsum(information) - information / 2
+    above = np.cumsum(information[::-1])[::-1] - information / 2
+    cell = _nearest((below - above) / (2 * information.sum()) * cells)
+    x = logit(score)
+    cut = np.flatnonzero((np.diff(cell) > 0) & (np.diff(x) > TIE))
+    return np.asarray((x[cut] + x[cut + 1]) / 2)
+
+
+def _most_cells(n: float) -> int:
+    """The number of cells for n cases; odd, so that the middle of the scores is inside a cell."""
+    grown = CELLS * max(1.0, n / MANY) ** GROWTH
+    return 2 * int(min(MOST, grown) / 2) + 1
+
+
+def cell_of(x: Floats, edges: Floats) -> Index:
+    """The cell in which each of the log-odds `x` lies, counted from 0."""
+    return np.asarray(np.searchsorted(edges, x), dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Weighted nodes of every stretch of consecutive cells, one stretch after the other.
+
+    Attributes
+    ----------
+    x, weight, hits : ndarray of shape (nodes,)
+        Log-odds, and the trials and events that a node stands for.
+    start : ndarray of shape (stretches,)
+        Index of a stretch's first node.
+    size : ndarray of shape (stretches,)
+        How many nodes it has.
+    """
+
+    x: Floats
+    weight: Floats
+    hits: Floats
+    start: Index
+    size: Index
+
+
+def stretch_nodes(
+    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
+) -> Nodes:
+    """Nodes for sums over rows: two for each block of rows, exact for cubics in log-odds.
+
+    A stretch is covered by the largest blocks of cells that fit in it and are at most `WIDEST`
+    log-odds wide; cells that are wider are cut.
+
+    Parameters
+    ----------
+    x : ndarray of shape (rows,)
+        Log-odds of the scores, ascending.
+    trials, hits : ndarray of shape (rows,)
+    cell : ndarray of shape (rows,)
+        From 0 to the last, none empty.
+    first, last : ndarray of shape (stretches,)
+        The first and the last cell of each stretch.
+
+    Returns
+    -------
+    Nodes
+    """
+    start = np.searchsorted(cell, np.arange(cell[-1] + 1))
+    end = np.append(start[1:], x.size) - 1
+    from_middle = np.arange(start.size) - (start.size - 1) / 2
+    covered = np.zeros((first.size, start.size), dtype=bool)
+    uses, made = [], []
+    for size in (8, 4, 2, 1):
+        block = np.sign(from_middle) * np.ceil(np.ceil(np.abs(from_middle)) / size)
+        low = np.flatnonzero(np.diff(block, prepend=np.nan))
+        high = np.append(low[1:], block.size) - 1
+        if size > 1:
+            narrow = (x[end[high]] - x[start[low]] <= WIDEST) & (high > low)
+            low, high = low[narrow], high[narrow]
+        fits = (low >= first[:, None]) & (high <= last[:, None]) & ~covered[:, low]
+        for column, (a, b) in enumerate(zip(low, high, strict=True)):
+            covered[:, a : b + 1] |= fits[:, column, None]
+        uses.append(fits)
+        made.append(_block_nodes(x, trials, hits, start[low], end[high] + 1))
+    node_x, weight, events, count = (np.concatenate(part) for part in zip(*made, strict=True))
+    stretch, used = np.nonzero(np.hstack(uses))
+    index = _ranges((np.cumsum(count) - count)[used], count[used])
+    total = np.bincount(stretch, count[used], first.size).astype(np.intp)
+    return Nodes(node_x[index], weight[index], events[index], np.cumsum(total) - total, total)
+
+
+def _block_nodes(
+    x: Floats, trials: Floats, hits: Floats, start: Index, stop: Index
+) -> tuple[Floats, Floats, Floats, Index]:
+    """Two nodes a block of rows, or two for each part of a block that is too wide."""
+    if not start.size:
+        return np.empty(0), np.empty(0), np.empty(0), np.empty(0, dtype=np.intp)
+    rows = _ranges(start, stop - start)
+    block = np.repeat(np.arange(start.size), stop - start)
+    low, width = x[start], x[stop - 1] - x[start]
+    parts = 2 * np.ceil((np.maximum(width / WIDEST, 1) - 1) / 2) + 1  # odd, as the cells are
+    middle = (x[rows] - (low + width / 2)[block]) / np.maximum(width, TIE)[block] * parts[block]
+    half = (parts[block] - 1) / 2
+    part = np.clip(_nearest(middle), -half, half)
+    new = np.append(True, (np.diff(block) > 0) | (np.diff(part) > 0))
+    nodes = _two_nodes(x[rows], trials[rows], hits[rows], np.flatnonzero(new))
+    return *nodes, 2 * np.bincount(block[new], minlength=start.size).astype(np.intp)
+
+
+def _two_nodes(
+    x: Floats, trials: Floats, hits: Floats, start: Index
+) -> tuple[Floats, Floats, Floats]:
+    """Gauss quadrature of consecutive rows: two nodes with their first four moments.
+
+    Events keep their number and their mean, but no node has more of them than trials: else no
+    curve would be steep enough for events that lie beyond a node.
+    """
+    size = np.diff(start, append=x.size)
+    total = np.add.reduceat(trials, start)
+    mean = np.add.reduceat(trials * x, start) / total
+    deviation = x - np.repeat(mean, size)
+    sd = np.sqrt(np.add.reduceat(trials * deviation**2, start) / total)
+    third = np.add.reduceat(trials * deviation**3, start) / total
+    skew = third / np.maximum(sd, 1e-6) ** 3
+    root = np.sqrt(skew**2 + 4)
+    steps = np.stack([skew - root, skew + root], axis=1) / 2
+    weights = np.abs(steps[:, ::-1]) / root[:, None] * total[:, None]
+    points = mean[:, None] + sd[:, None] * steps
+    events = np.add.reduceat(hits, start)
+    moment = np.add.reduceat(hits * deviation, start)
+    gap = sd * root
+    upper = (moment - events * sd * steps[:, 0]) / np.maximum(gap, TIE)
+    upper = np.where(gap > TIE, upper, events * weights[:, 1] / total)
+    upper = np.clip(upper, np.maximum(events - weights[:, 0], 0), np.minimum(events, weights[:, 1]))
+    shared = np.column_stack([events - upper, upper])
+    return points.ravel(), weights.ravel(), shared.ravel()
+
+
+def _nearest(position: Floats) -> Floats:
+    """The nearest whole number; of two that are as near, the one nearer to zero."""
+    return np.asarray(np.sign(position) * np.ceil(np.abs(position) - 0.5 - TIE))
+
+
+def _ranges(start: Index, size: Index) -> Index:
+    """Consecutive integers from each start on, as many as its size, one range after the other."""
+    offset = np.cumsum(size) - size
+    return np.asarray(np.arange(size.sum()) + np.repeat(start - offset, size))

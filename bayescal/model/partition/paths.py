@@ -1,0 +1,288 @@
+"""Exact sums over all partitions of the cells into stretches, and draws of partitions.
+
+A partition is a path from the first cell to the last. The sums run over where a stretch starts,
+for each of three ways in which it can end: on the diagonal; off it with the diagonal next; or off
+it otherwise. The path that never leaves the diagonal is left out of everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from bayescal._base.arrays import Floats
+from bayescal.model.partition.prior import PartitionPrior
+from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
+
+__all__ = [
+    "PartitionDraws",
+    "PartitionSums",
+    "assemble",
+    "draw_partitions",
+    "partition_sums",
+    "type_weights",
+]
+
+ON, BEFORE_ON, OFF = range(3)  # how a stretch ends
+SMOOTHING = 0.4
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PartitionSums:
+    """Evidence of all partitions off the diagonal, and what draws of them need.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Log likelihood of the single outcomes, given that the curve leaves the diagonal somewhere.
+    by_setting : ndarray of shape (settings,)
+        The same at each combination of m and rho.
+    probability : ndarray of shape (settings,)
+        Posterior probability of each combination.
+    """
+
+    log_evidence: float
+    by_setting: Floats
+    probability: Floats
+    _steps: Floats
+    _stretches: Stretches
+    _prior: PartitionPrior
+
+
+@dataclass(frozen=True)
+class PartitionDraws:
+    """Draws of curves made of stretches: logit g = x + shift[cell] + slope[cell] * x.
+
+    Attributes
+    ----------
+    shift, slope : ndarray of shape (draws, cells)
+        Both exactly zero on the diagonal.
+    setting : ndarray of int of shape (draws,)
+        The combination of m and rho that each draw is from.
+    """
+
+    shift: Floats
+    slope: Floats
+    setting: Index
+
+
+def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums:
+    """Sum likelihood times prior over all partitions but the one that is all diagonal.
+
+    Parameters
+    ----------
+    stretches : Stretches
+        One set serves every prior.
+    prior : PartitionPrior
+
+    Returns
+    -------
+    PartitionSums
+    """
+    k = stretches.cells
+    end, rho = prior.grid(k)
+    stay = np.log1p(-end)
+    off = _off_diagonal(stretches, prior.hinge)
+    # steps[setting, end state, stop - 1, left neighbour, start]: log weight of all paths whose
+    # last stretch is cells start..stop-1; the left neighbour is ON, or off the diagonal or none
+    steps = np.full((end.size, 3, k, 2, k), -np.inf)
+    starts = np.full((end.size, 3, k), -np.inf)  # of a stretch: on, off after on, off otherwise
+    starts[:, 0, 0] = np.log(rho / (1 + rho))
+    starts[:, 2, 0] = -np.log1p(rho)
+    for stop in range(1, k + 1):
+        before = np.arange(stop)
+        length = stay[:, None] * (stop - 1 - before)
+        steps[:, ON, stop - 1, 0, :stop] = starts[:, 0, :stop] + length
+        for neighbour in (0, 1):
+            start = starts[:, 1 + neighbour, :stop] + length
+            for state in (BEFORE_ON, OFF):
+                value = start + off[neighbour, state - 1, :stop, stop - 1]
+                steps[:, state, stop - 1, neighbour, :stop] = value
+        if stop < k:
+            reached = _log_sum(steps[:, :, stop - 1, :, :stop])
+            starts[:, 0, stop] = reached[:, BEFORE_ON] + np.log(end * rho)
+            starts[:, 1, stop] = reached[:, ON] + np.log(end)
+            starts[:, 2, stop] = reached[:, OFF] + np.log(end * (1 - rho))
+    steps[:, ON, k - 1, 0, 0] = -np.inf  # the diagonal throughout
+    total = logsumexp(_log_sum(steps[:, :, k - 1])[:, [ON, OFF]], axis=1)
+    diagonal = rho / (1 + rho) * np.exp((k - 1) * stay)
+    by_setting = total - np.log1p(-diagonal) + stretches.log_diagonal
+    log_evidence = float(logsumexp(by_setting) - np.log(end.size))
+    probability = np.exp(by_setting - logsumexp(by_setting))
+    return PartitionSums(log_evidence, by_setting, probability, steps, stretches, prior)
+
+
+def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -> PartitionDraws:
+    """Draw partitions and curves, each stretch from the last to the first.
+
+    Parameters
+    ----------
+    sums : PartitionSums
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    PartitionDraws
+    """
+    steps, stretches = sums._steps, sums._stretches
+    k = stretches.cells
+    setting = _systematic(sums.probability, draws, rng)
+    tables = _Tables(steps.reshape(-1, 2 * k))
+    last = np.stack([_log_sum(steps[:, :, k - 1])[:, state] for state in (ON, OFF)], axis=1)
+    ends_off = rng.random(draws) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
+    state = np.where(ends_off < np.exp(last[:, 1] - last.max(axis=1))[setting], OFF, ON)
+    stop = np.full(draws, k)
+    active = np.arange(draws)
+    rows: list[list[Index]] = []
+    while active.size:
+        row = (setting[active] * 3 + state) * k + stop - 1
+        neighbour, start = np.divmod(tables.draw(row, rng), k)
+        rows.append([active, start, stop, state, neighbour])
+        left = np.where(neighbour == 0, ON, OFF)
+        state = np.where(state == ON, BEFORE_ON, left)
+        unfinished = start > 0
+        active, state, stop = active[unfinished], state[unfinished], start[unfinished]
+    draw, start, stop, state, neighbour = (np.concatenate(part) for part in zip(*rows, strict=True))
+    shift, slope = _coefficients(stretches, sums._prior, start, stop, state, neighbour, rng)
+    return assemble(draw, start, stop, shift, slope, setting, k)
+
+
+def assemble(
+    draw: Index,
+    start: Index,
+    stop: Index,
+    shift: Floats,
+    slope: Floats,
+    setting: Index,
+    cells: int,
+) -> PartitionDraws:
+    """Coefficients by cell, from those of the stretches of every draw, in any order."""
+    order = np.lexsort((start, draw))
+    length = (stop - start)[order]
+    return PartitionDraws(
+        np.repeat(shift[order], length).reshape(-1, cells),
+        np.repeat(slope[order], length).reshape(-1, cells),
+        setting,
+    )
+
+
+def type_weights(on_left: bool, on_right: bool, hinge: float) -> Floats:
+    """Probability of each type of a stretch off the diagonal, given its neighbours.
+
+    A hinge whose neighbour is not on the diagonal is a line.
+    """
+    weights = np.zeros(TYPES)
+    weights[SHIFT] = weights[LINE] = (1 - hinge) / 2
+    weights[LEFT if on_left else LINE] += hinge / 2
+    weights[RIGHT if on_right else LINE] += hinge / 2
+    return weights
+
+
+def _by_type(stretches: Stretches, neighbour: int, state: int, hinge: float) -> Floats:
+    """Log of prior probability times evidence, of shape (TYPES, stretches)."""
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(type_weights(neighbour == 0, state == BEFORE_ON, hinge))
+    return np.asarray(log_weights[:, None] + stretches.log_evidence)
+
+
+def _off_diagonal(stretches: Stretches, hinge: float) -> Floats:
+    """Log evidence of each stretch, types summed: (left neighbour, end state, first, last)."""
+    k = stretches.cells
+    out = np.full((2, 2, k, k), -np.inf)
+    for neighbour in (0, 1):
+        for state in (BEFORE_ON, OFF):
+            evidence = logsumexp(_by_type(stretches, neighbour, state, hinge), axis=0)
+            out[neighbour, state - 1] = np.where(
+                stretches.index >= 0, evidence[stretches.index], -np.inf
+            )
+    return out
+
+
+def _coefficients(
+    stretches: Stretches,
+    prior: PartitionPrior,
+    start: Index,
+    stop: Index,
+    state: Index,
+    neighbour: Index,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """Shift and slope of each stretch drawn."""
+    shift, slope = np.zeros((2, start.size))
+    index = stretches.index[start, stop - 1]
+    kind = np.full(start.size, -1)
+    for side in (0, 1):
+        for end in (BEFORE_ON, OFF):
+            mine = np.flatnonzero((neighbour == side) & (state == end))
+            if mine.size:
+                by_type = _by_type(stretches, side, end, prior.hinge).T
+                kind[mine] = _Tables(by_type).draw(index[mine], rng)
+    for type_ in range(TYPES):
+        mine = np.flatnonzero(kind == type_)
+        if mine.size:
+            drawn = _smoothed(
+                stretches.log_weight[type_],
+                (stretches.shift[type_], stretches.slope[type_]),
+                index[mine],
+                rng,
+            )
+            shift[mine], slope[mine] = drawn
+    return shift, slope
+
+
+def _smoothed(
+    log_weight: Floats, points: tuple[Floats, ...], row: Index, rng: np.random.Generator
+) -> list[Floats]:
+    """Draws from each row's weighted points, smoothed.
+
+    Two points are drawn and combined so that mean and covariance stay as they are.
+    """
+    tables = _Tables(log_weight)
+    first, second = tables.draw(row, rng), tables.draw(row, rng)
+    weight = np.exp(log_weight)
+    drawn = []
+    for values in points:
+        mean = np.einsum("ij,ij->i", weight, values)[row]
+        kept = np.sqrt(1 - SMOOTHING**2) * (values[row, first] - mean)
+        drawn.append(mean + kept + SMOOTHING * (values[row, second] - mean))
+    return drawn
+
+
+class _Tables:
+    """Discrete distributions, one a row of log weights; rows without weight cannot be drawn."""
+
+    def __init__(self, log_weight: Floats) -> None:
+        top = log_weight.max(axis=1, keepdims=True)
+        weight = np.exp(log_weight - np.where(np.isfinite(top), top, 0.0))
+        ladder = np.cumsum(weight, axis=1)
+        ladder /= np.where(ladder[:, -1:] > 0, ladder[:, -1:], 1.0)
+        self.columns = log_weight.shape[1]
+        self.ladder = (ladder + np.arange(ladder.shape[0])[:, None]).ravel()
+
+    def draw(self, row: Index, rng: np.random.Generator) -> Index:
+        """One column for each of the rows given."""
+        below_one = (1 - 1e-9) * rng.random(row.size)  # else its sum with a row may reach the next
+        position = np.searchsorted(self.ladder, row + below_one, side="right")
+        return np.asarray(position - row * self.columns, dtype=np.intp)
+
+
+def _log_sum(steps: Floats) -> Floats:
+    """Sum over the last two axes, on the log scale; -inf where there is nothing."""
+    top = steps.max(axis=(-2, -1))
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(steps - safe[..., None, None]).sum(axis=(-2, -1))) + safe)
+
+
+def _systematic(probability: Floats, draws: int, rng: np.random.Generator) -> Index:
+    """Indices in proportion to their probability, in random order."""
+    ladder = np.cumsum(probability)
+    steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
+    index = np.minimum(np.searchsorted(ladder, steps), probability.size - 1)
+    return np.asarray(rng.permutation(index))

@@ -1,0 +1,274 @@
+"""Every stretch of consecutive cells: its evidence, and weighted points of its curve.
+
+In a stretch the curve is logit g = x + shift + slope * x with x = logit s, of one of four types:
+shifted, a line, or a line that meets the diagonal at the stretch's left or right end. Evidences
+are relative to that of the diagonal on the same cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+from scipy.stats import t as student
+
+from bayescal._base.arrays import Floats
+from bayescal._base.logistic import softplus
+from bayescal.model.partition.cells import cell_of, stretch_nodes
+from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
+from bayescal.model.partition.prior import SCALES, log_prior
+
+__all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Stretches", "stretch_evidences"]
+
+SHIFT, LINE, LEFT, RIGHT = range(4)
+TYPES = 4
+
+STEPS = 16
+LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
+DEGREES = 5
+RINGS, SPOKES, LEVELS = 8, 8, 16
+BLOCK = 1 << 16
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Evidences and points of all stretches.
+
+    Attributes
+    ----------
+    cells : int
+    index : ndarray of int of shape (cells, cells)
+        The stretch from the first cell (row) to the last (column), or -1.
+    log_evidence : ndarray of shape (TYPES, stretches)
+        Relative to the diagonal.
+    log_weight : tuple of TYPES ndarrays of shape (stretches, points)
+        Of the points, normalised.
+    shift, slope : tuple of TYPES ndarrays of shape (stretches, points)
+        The points, as coefficients of x.
+    log_diagonal : float
+        Log likelihood of all outcomes on the diagonal.
+    """
+
+    cells: int
+    index: Index
+    log_evidence: Floats
+    log_weight: tuple[Floats, ...]
+    shift: tuple[Floats, ...]
+    slope: tuple[Floats, ...]
+    log_diagonal: float
+
+
+def stretch_evidences(
+    score: Floats, trials: Floats, hits: Floats, edges: Floats, hinges: bool = False
+) -> Stretches:
+    """Integrate the likelihood of every stretch over its shift and slope.
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+        Inside (0, 1), ascending.
+    trials, hits : ndarray of shape (rows,)
+        Cases, positive, and events; need not be whole numbers.
+    edges : ndarray of shape (cells - 1,)
+        Log-odds between the cells; see `cell_edges`.
+    hinges : bool
+        Whether to integrate over lines that meet the diagonal at an end, too.
+
+    Returns
+    -------
+    Stretches
+    """
+    x = logit(score)
+    cell = cell_of(x, edges)
+    cells = edges.size + 1
+    first, last = np.triu_indices(cells)
+    likelihood = _Likelihood(x, trials, hits, cell, first, last)
+    centre = likelihood.centre
+    ends = np.concatenate([[x[0]], edges, [x[-1]]])
+    ones = np.ones(first.size)
+    parts = [_integrate_slope(likelihood, 0 * ones, ones), _integrate_line(likelihood, centre)]
+    if hinges:
+        parts += [_integrate_slope(likelihood, ones, -end) for end in (ends[first], ends[last + 1])]
+    else:
+        none = np.zeros((first.size, 1))
+        parts += 2 * [(np.full(first.size, -np.inf), none, none, none)]
+    log_evidence, log_weight, shift, slope = zip(*parts, strict=True)
+    index = np.full((cells, cells), -1)
+    index[first, last] = np.arange(first.size)
+    log_diagonal = float(hits @ np.log(score) + (trials - hits) @ np.log1p(-score))
+    return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
+
+
+class _Likelihood:
+    """Log likelihood ratio of all stretches at once, against the diagonal."""
+
+    def __init__(
+        self, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
+    ) -> None:
+        self.nodes = stretch_nodes(x, trials, hits, cell, first, last)
+        self.stretch = np.repeat(np.arange(first.size), self.nodes.size)
+        fitted = expit(x)
+        information = trials * fitted * (1 - fitted)
+        total, total_x = _sums((information, information * x), cell, first, last)
+        self.centre = total_x / total
+        self.hits = self._sum(self.nodes.hits)
+        self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
+        self.at_zero = self._sum(self.nodes.weight * softplus(self.nodes.x.copy()))
+
+    def reach(self, variable: Floats) -> Floats:
+        """The largest absolute value of a variable in each stretch."""
+        return np.asarray(np.maximum.reduceat(np.abs(variable), self.nodes.start))
+
+    def sums(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """Expected events times 1 and each variable, then information times all their products."""
+        fitted = expit(self.nodes.x + delta)
+        fitted *= self.nodes.weight
+        information = fitted * (1 - fitted / self.nodes.weight)
+        terms = [fitted * v for v in variables]
+        for k, v in enumerate(variables):
+            terms += [information * v * w for w in variables[: k + 1]]
+        return [self._sum(term) for term in terms]
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """The ratio at points of every stretch, of shape (points, stretches).
+
+        Parameters
+        ----------
+        shift, slope : ndarray of shape (points, stretches)
+            Coefficients of the points.
+        middle : ndarray of shape (nodes,)
+            Distance from the diagonal of the curve at the mode, in log-odds.
+        directions : ndarray of shape (d, nodes)
+            By how much it moves for each unit of z.
+        z : ndarray of shape (points, d)
+        """
+        out = shift * self.hits + slope * self.hits_x + self.at_zero
+        middle = self.nodes.x + middle
+        block = max(1, BLOCK // middle.size)
+        for begin in range(0, z.shape[0], block):
+            part = slice(begin, begin + block)
+            soft = softplus(z[part] @ directions + middle)
+            soft *= self.nodes.weight
+            out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
+        return np.asarray(out)
+
+    def _sum(self, values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, self.nodes.start))
+
+
+Part = tuple[Floats, Floats, Floats, Floats]
+
+
+def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> Part:
+    """Over one number t, with delta = t * (shift + slope * x)."""
+    stretch = likelihood.stretch
+    variable = shift[stretch] + slope[stretch] * likelihood.nodes.x
+    observed = shift * likelihood.hits + slope * likelihood.hits_x
+    reach = likelihood.reach(variable)
+    t = np.zeros(shift.size)
+    for _ in range(STEPS):
+        expected, information = likelihood.sums(t[stretch] * variable, variable)
+        precision = information + _ridge(t)
+        step = (observed - expected - _ridge(t) * t) / precision
+        longest = np.abs(step) * reach
+        t += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
+        if longest.max() < 1e-4:
+            break
+    z, log_volume = _levels()
+    scale = 1 / np.sqrt(precision)
+    points = t + z * scale
+    middle, direction = t[stretch] * variable, scale[stretch] * variable
+    density = likelihood.ratio(points * shift, points * slope, middle, direction[None], z)
+    density += log_prior(points)
+    density += log_volume[:, None] - np.log(precision) / 2
+    return _weighted(density, points * shift, points * slope)
+
+
+def _integrate_line(likelihood: _Likelihood, centre: Floats) -> Part:
+    """Over the height a at the centre c and the slope b: delta = a + b (x - c)."""
+    stretch = likelihood.stretch
+    variable = likelihood.nodes.x - centre[stretch]
+    ones = np.ones(variable.size)
+    observed_a = likelihood.hits
+    observed_b = likelihood.hits_x - centre * likelihood.hits
+    reach = likelihood.reach(variable)
+    a, b = np.zeros((2, centre.size))
+    for _ in range(STEPS):
+        expected_a, expected_b, p, r, q = likelihood.sums(
+            a[stretch] + b[stretch] * variable, ones, variable
+        )
+        p, q = p + _ridge(a), q + _ridge(b)
+        slope_a = observed_a - expected_a - _ridge(a) * a
+        slope_b = observed_b - expected_b - _ridge(b) * b
+        determinant = p * q - r * r
+        step_a = (q * slope_a - r * slope_b) / determinant
+        step_b = (p * slope_b - r * slope_a) / determinant
+        longest = np.abs(step_a) + np.abs(step_b) * reach
+        damping = np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
+        a += damping * step_a
+        b += damping * step_b
+        if longest.max() < 1e-4:
+            break
+    z, log_volume = _rings()
+    scale_a, scale_b, tilt = 1 / np.sqrt(p), np.sqrt(p / determinant), r / p
+    points_b = b + z[:, 1:] * scale_b
+    points_a = a + z[:, :1] * scale_a - (points_b - b) * tilt
+    shift = points_a - points_b * centre
+    middle = a[stretch] + b[stretch] * variable
+    directions = np.stack([scale_a[stretch], scale_b[stretch] * (variable - tilt[stretch])])
+    density = likelihood.ratio(shift, points_b, middle, directions, z)
+    density += log_prior(points_a) + log_prior(points_b)
+    density += log_volume[:, None] - np.log(determinant) / 2
+    return _weighted(density, shift, points_b)
+
+
+def _ridge(x: Floats) -> Floats:
+    """Weight of the prior in a step to the mode: that of a wide, heavy-tailed prior at x.
+
+    The peak of the prior is left to the weights of the points, which are spread widely enough.
+    """
+    return np.asarray(1 / (SCALES[1] ** 2 + x * x / PRIOR_DEGREES))
+
+
+def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
+    """Evidence, normalised log weights, and the points, one row a stretch."""
+    evidence = np.asarray(logsumexp(log_density, axis=0))
+    log_weight = np.ascontiguousarray((log_density - evidence).T)
+    return evidence, log_weight, np.ascontiguousarray(shift.T), np.ascontiguousarray(slope.T)
+
+
+@cache
+def _levels() -> tuple[Floats, Floats]:
+    """Middles of slices of equal Student-t probability, and their log volume."""
+    z = student.ppf((np.arange(LEVELS) + 0.5) / LEVELS, DEGREES)
+    return z[:, None], -np.log(LEVELS) - student.logpdf(z, DEGREES)
+
+
+@cache
+def _rings() -> tuple[Floats, Floats]:
+    """Points on rings of equal probability under a Student-t in the plane, and log volumes.
+
+    Every other ring is turned by half a spoke. The points mirror in either axis.
+    """
+    ring, spoke = np.divmod(np.arange(RINGS * SPOKES), SPOKES)
+    square = DEGREES * ((1 - (ring + 0.5) / RINGS) ** (-2 / DEGREES) - 1)
+    angle = (spoke + 0.5 + 0.5 * (ring % 2)) * 2 * np.pi / SPOKES
+    points = np.sqrt(square)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    log_density = -(DEGREES + 2) / 2 * np.log1p(square / DEGREES) - np.log(2 * np.pi)
+    return points, -np.log(ring.size) - log_density
+
+
+def _sums(values: tuple[Floats, ...], cell: Index, first: Index, last: Index) -> list[Floats]:
+    """Sums over the rows of each stretch."""
+    sums = []
+    for value in values:
+        below = np.concatenate([[0.0], np.cumsum(np.bincount(cell, value))])
+        sums.append(below[last + 1] - below[first])
+    return sums

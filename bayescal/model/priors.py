@@ -1,0 +1,322 @@
+"""Priors as data: a distribution for each working coordinate of a curve, and the presets.
+
+Every coordinate is zero at perfect calibration, so a prior centred on zero is a prior centred on
+a calibrated model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit, gammaln, logsumexp
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+
+__all__ = ["MODEST", "PRESETS", "Normal", "Prior", "StudentT", "as_prior"]
+
+
+def _check_scale(mu: float, sigma: float) -> None:
+    if not np.isfinite(mu):
+        raise InputError(f"mu must be a finite number, got {mu!r}.")
+    if not (np.isfinite(sigma) and sigma > 0):
+        raise InputError(f"sigma must be a positive number, got {sigma!r}.")
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normal distribution.
+
+    Parameters
+    ----------
+    mu : float
+        Mean.
+    sigma : float
+        Standard deviation, positive.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Normal
+    >>> Normal(0, 0.5)
+    Normal(mu=0, sigma=0.5)
+    """
+
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self.mu, self.sigma)
+
+    def logpdf(self, x: Floats) -> Floats:
+        """Log density at `x`, of the same shape."""
+        z = (x - self.mu) / self.sigma
+        return np.asarray(-0.5 * z**2 - np.log(self.sigma) - 0.5 * np.log(2 * np.pi))
+
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
+        """First and second derivative of the log density at `x`."""
+        return (self.mu - x) / self.sigma**2, -1 / self.sigma**2
+
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+        """Independent draws of shape (size,)."""
+        return rng.normal(self.mu, self.sigma, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.Normal(name, self.mu, self.sigma)
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """Student-t distribution.
+
+    Parameters
+    ----------
+    nu : float
+        Degrees of freedom, positive.
+    mu : float
+        Location.
+    sigma : float
+        Scale, positive.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import StudentT
+    >>> StudentT(4, 0, 0.5)
+    StudentT(nu=4, mu=0, sigma=0.5)
+    """
+
+    nu: float
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self.mu, self.sigma)
+        if not (np.isfinite(self.nu) and self.nu > 0):
+            raise InputError(f"nu must be a positive number, got {self.nu!r}.")
+
+    def logpdf(self, x: Floats) -> Floats:
+        """Log density at `x`, of the same shape."""
+        z = (x - self.mu) / self.sigma
+        half = (self.nu + 1) / 2
+        constant = gammaln(half) - gammaln(self.nu / 2) - 0.5 * np.log(self.nu * np.pi)
+        return np.asarray(constant - np.log(self.sigma) - half * np.log1p(z**2 / self.nu))
+
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
+        """First and second derivative of the log density at `x`."""
+        d = x - self.mu
+        spread = self.nu * self.sigma**2 + d**2
+        slope = -(self.nu + 1) * d / spread
+        curvature = -(self.nu + 1) * (self.nu * self.sigma**2 - d**2) / spread**2
+        return slope, curvature
+
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+        """Independent draws of shape (size,)."""
+        return self.mu + self.sigma * rng.standard_t(self.nu, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
+
+
+Distribution = Normal | StudentT
+
+_KINDS: dict[str, type[Normal] | type[StudentT]] = {"Normal": Normal, "StudentT": StudentT}
+
+
+TAUS = np.geomspace(0.02, 1.8, 9)
+ROUGHNESS = tuple((float(tau), 0.2 if tau > 0.5 else 1 / 15) for tau in TAUS)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A prior on calibration curves: a centre, and a distribution for each coordinate.
+
+    Parameters
+    ----------
+    shift : Normal or StudentT
+        Log-odds by which the curve lies above (+) or below (-) the diagonal at the centre.
+    log_slope : Normal or StudentT
+        Logarithm of the curve's slope on the log-odds scale; negative is overconfident.
+    asymmetry : Normal or StudentT
+        log(alpha / beta) of the beta family: how differently low and high scores behave.
+    roughness : tuple of (tau, weight) pairs
+        Prior of the spline's scale tau, the standard deviation of its departure from a line in
+        log-odds, averaged over the cases: a few values and their probabilities.
+    centre : float in (0, 1) or "mean"
+        Score at which `shift` acts; "mean" takes the score whose log-odds is the mean.
+    name : str
+        What tables and figures call it.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Normal, Prior
+    >>> sceptical = Prior(shift=Normal(0, 0.2), log_slope=Normal(0, 0.1), name="sceptical")
+    >>> sceptical.asymmetry
+    Normal(mu=0.0, sigma=1.0)
+    """
+
+    shift: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
+    log_slope: Distribution = field(default_factory=lambda: Normal(0.0, 0.5))
+    asymmetry: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
+    roughness: tuple[tuple[float, float], ...] = ROUGHNESS
+    centre: float | Literal["mean"] = 0.5
+    name: str = "custom"
+
+    def __post_init__(self) -> None:
+        for coordinate in ("shift", "log_slope", "asymmetry"):
+            if not isinstance(getattr(self, coordinate), (Normal, StudentT)):
+                raise InputError(
+                    f"the prior of {coordinate} must be a Normal or StudentT of bayescal.priors, "
+                    f"got {getattr(self, coordinate)!r}."
+                )
+        taus = np.array(self.roughness, dtype=np.float64)
+        if taus.ndim != 2 or taus.shape[1] != 2 or (taus <= 0).any():
+            raise InputError(
+                "roughness must hold (tau, weight) pairs of positive numbers, "
+                f"got {self.roughness!r}."
+            )
+        if abs(taus[:, 1].sum() - 1) > 1e-9:
+            raise InputError(f"the weights of roughness sum to {taus[:, 1].sum():g}, not 1.")
+        if isinstance(self.centre, str):
+            check_choice(self.centre, ("mean",), "centre")
+        elif not 0 < self.centre < 1:
+            raise InputError(f'centre must lie in (0, 1) or be "mean", got {self.centre!r}.')
+
+    def of(self, coordinate: str) -> Distribution:
+        """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
+        if coordinate.startswith("deviation"):
+            ((tau, _),) = self.roughness
+            return Normal(0.0, tau)
+        distribution: Distribution = getattr(self, coordinate)
+        return distribution
+
+    def at(self, tau: float) -> Prior:
+        """The same prior with the spline's scale fixed."""
+        return replace(self, roughness=((tau, 1.0),))
+
+    def centre_for(self, log_odds: Floats, trials: Floats) -> float:
+        """The centre for scores with these log-odds, each counted `trials` times."""
+        if self.centre == "mean":
+            return float(expit(np.average(log_odds, weights=trials)))
+        return float(self.centre)
+
+    def logpdf(self, coordinates: tuple[str, ...], u: Floats) -> Floats:
+        """Joint log density of draws `u` of shape (draws, d)."""
+        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
+        density = np.zeros(u.shape[0])
+        for column in np.flatnonzero(~rough):
+            density += self.of(coordinates[column]).logpdf(u[:, column])
+        return density + self.deviation_logpdf(u[:, rough]) if rough.any() else density
+
+    def deviation_logpdf(self, deviations: Floats) -> Floats:
+        """Joint log density of deviations of shape (draws, k), tau summed out."""
+        terms = [
+            np.log(weight) + Normal(0.0, tau).logpdf(deviations).sum(axis=1)
+            for tau, weight in self.roughness
+        ]
+        return np.asarray(logsumexp(terms, axis=0))
+
+    def sample(
+        self, coordinates: tuple[str, ...], rng: np.random.Generator, size: int
+    ) -> dict[str, Floats]:
+        """Draws of the coordinates, each of shape (size,)."""
+        taus, weights = np.array(self.roughness).T
+        tau = rng.choice(taus, size, p=weights)
+        return {
+            name: tau * rng.standard_normal(size)
+            if name.startswith("deviation")
+            else self.of(name).sample(rng, size)
+            for name in coordinates
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description; `from_dict` reads it back."""
+        described: dict[str, Any] = {"name": self.name, "centre": self.centre}
+        described["roughness"] = [list(pair) for pair in self.roughness]
+        for coordinate in ("shift", "log_slope", "asymmetry"):
+            distribution = self.of(coordinate)
+            kind = {"distribution": type(distribution).__name__}
+            described[coordinate] = kind | {k: float(v) for k, v in asdict(distribution).items()}
+        return described
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any]) -> Prior:
+        """Read back what `to_dict` wrote."""
+        distributions = {}
+        for coordinate in ("shift", "log_slope", "asymmetry"):
+            arguments = dict(described[coordinate])
+            distributions[coordinate] = _KINDS[arguments.pop("distribution")](**arguments)
+        return cls(
+            **distributions,
+            roughness=tuple(map(tuple, described["roughness"])),
+            centre=described["centre"],
+            name=described["name"],
+        )
+
+
+PRESETS: dict[str, Prior] = {
+    "neutral": Prior(name="neutral"),
+    "clinical": Prior(
+        shift=StudentT(4.0, 0.0, 0.5),
+        log_slope=Normal(0.0, 0.4),
+        asymmetry=Normal(0.0, 0.5),
+        centre="mean",
+        name="clinical",
+    ),
+}
+"""The presets: "neutral" by default; "clinical" follows the spread between external validations."""
+
+MODEST = Prior(
+    shift=Normal(0.0, 0.35),
+    log_slope=Normal(0.0, 0.2),
+    asymmetry=Normal(0.0, 0.25),
+    roughness=((0.15, 1.0),),
+    centre="mean",
+    name="modest",
+)
+"""Errors of the size that a competent model has at its next hospital.
+
+The presets allow much larger errors. Against these a model with a small error is easily taken for
+exactly calibrated, so the sensitivity of P(calibrated) is shown against this prior too.
+"""
+
+
+def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
+    """A preset by name, a Prior, or a mapping that changes parts of the neutral preset.
+
+    Parameters
+    ----------
+    prior : {"neutral", "clinical"}, Prior, or mapping
+        A mapping may set shift, log_slope, asymmetry and centre.
+
+    Returns
+    -------
+    Prior
+
+    Raises
+    ------
+    InputError
+        If the name or a key is unknown.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Normal, as_prior
+    >>> as_prior({"shift": Normal(0, 0.3)}).log_slope
+    Normal(mu=0.0, sigma=0.5)
+    """
+    if isinstance(prior, Prior):
+        return prior
+    if isinstance(prior, Mapping):
+        known = ("shift", "log_slope", "asymmetry", "roughness", "centre", "name")
+        for key in prior:
+            check_choice(key, known, "the prior's keys")
+        return Prior(**prior)
+    return PRESETS[check_choice(prior, PRESETS, "prior")]

@@ -1,0 +1,142 @@
+"""Logistic recalibration plus smooth deviations: for when no ladder of parameters fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.linalg import eigh
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats
+from bayescal.model.curve import Curve, Frame
+
+__all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "with_deviations"]
+
+KNOTS = 40
+OUTER = 0.005  # share of the cases beyond each outer knot
+SMOOTHNESS = 0.35  # 1/2 is the cubic smoothing spline; less favours quick bends more
+FAINT = 0.1  # what the deviations left out could add to the log likelihood, at a tau of one
+REACH = 12.0  # log-odds past which no bend is looked for
+
+
+def _knots(x: Floats, weight: Floats) -> tuple[float, ...]:
+    """Quantiles of the log-odds, or the log-odds themselves when they are few."""
+    distinct = np.unique(np.round(x, 6))
+    if distinct.size <= KNOTS:
+        return tuple(distinct.tolist())
+    order = np.argsort(x)
+    level = (np.cumsum(weight[order]) - weight[order] / 2) / weight.sum()
+    quantiles = np.interp(np.linspace(OUTER, 1 - OUTER, KNOTS), level, x[order])
+    return tuple(np.unique(np.round(quantiles, 6)).tolist())
+
+
+def _natural_spline(x: Floats, knots: tuple[float, ...], at_knots: Floats) -> Floats:
+    """Natural cubic splines through `at_knots`, one a column; straight beyond the outer knots."""
+    spline = CubicSpline(knots, at_knots, bc_type="natural")
+    inside = np.clip(x, knots[0], knots[-1])
+    return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
+
+
+def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Curves whose second derivative is a hat over one inner knot, and the penalty between them.
+
+    Returns
+    -------
+    at_knots : ndarray of shape (knots, knots - 2)
+        The curves themselves, up to a line.
+    penalty : ndarray of shape (knots - 2, knots - 2)
+        Integrals of the products of their second derivatives.
+    """
+    gap = np.diff(knots)
+    second = make_interp_spline(knots, np.eye(len(knots))[:, 1:-1], k=1)
+    penalty = np.diag((gap[:-1] + gap[1:]) / 3)
+    penalty += np.diag(gap[1:-1] / 6, 1) + np.diag(gap[1:-1] / 6, -1)
+    return np.asarray(second.antiderivative(2)(np.array(knots))), penalty
+
+
+def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
+    """Knots at quantiles of the scores, and deviations orthogonal to intercept and slope.
+
+    Quantiles are of cases weighted by sqrt(s (1 - s)), so that knots go where outcomes can tell
+    one curve from another. Deviations are the Demmler-Reinsch basis of the natural cubic splines:
+    orthogonal over the cases and in the integrated squared second derivative alike. Prior variance
+    is that penalty to the power -2 SMOOTHNESS, scaled so that the trial-weighted mean variance of
+    their sum is one. Deviations too faint for this many cases to show are left out.
+
+    References
+    ----------
+    Demmler & Reinsch (1975), Oscillation matrices with spline smoothing, Numerische Mathematik 24.
+    """
+    x = np.clip(logit(score), -REACH, REACH)
+    knots = _knots(x, trials * np.sqrt(score * (1 - score)))
+    if len(knots) < 3:
+        return Frame(centre, knots)
+    at_knots, penalty = _hats(knots)
+    at_scores = _natural_spline(x, knots, at_knots)
+    mass = np.sqrt(trials / trials.sum())[:, None]
+    line = np.linalg.lstsq(mass * _line(x), mass * at_scores, rcond=None)[0]
+    bent = mass * (at_scores - _line(x) @ line)
+    smooth, vectors = eigh(bent.T @ bent, penalty)  # mean square over penalty, least smooth first
+    smooth, vectors = np.maximum(smooth[::-1], 0), vectors[:, ::-1]
+    variance = smooth ** (2 * SMOOTHNESS)
+    if not variance[0] > 0:
+        return Frame(centre, knots)
+    left_out = variance[::-1].cumsum()[::-1] / variance.sum()
+    size = np.count_nonzero(trials.sum() / 8 * left_out > FAINT)
+    scale = smooth[:size] ** (SMOOTHNESS - 0.5) / np.sqrt(variance[:size].sum())
+    deviations = (at_knots - _line(np.array(knots)) @ line) @ vectors[:, :size] * scale
+    return Frame(centre, knots, tuple(map(tuple, deviations.tolist())))
+
+
+def _line(x: Floats) -> Floats:
+    return np.column_stack([np.ones_like(x), x])
+
+
+def deviation_columns(score: Floats, frame: Frame) -> Floats:
+    """The deviations of a fit at `score`, of shape (rows, deviations)."""
+    if not frame.deviations:
+        return np.zeros((score.size, 0))
+    x = np.clip(logit(score), -REACH, REACH)
+    return _natural_spline(x, frame.knots, np.array(frame.deviations))
+
+
+def with_deviations(curve: Curve, frame: Frame) -> Curve:
+    """The family with a coordinate for each deviation of a fit."""
+    fixed = sum(not name.startswith("deviation") for name in curve.coordinates)
+    rows = len(curve.combination) - (curve.size - fixed)
+    size = len(frame.deviations[0]) if frame.deviations else 0
+    combination = np.zeros((rows + size, fixed + size))
+    combination[:rows, :fixed] = [row[:fixed] for row in curve.combination[:rows]]
+    combination[rows:, fixed:] = np.eye(size)
+    return replace(
+        curve,
+        coordinates=(*curve.coordinates[:fixed], *(f"deviation_{k + 1}" for k in range(size))),
+        combination=tuple(map(tuple, combination.tolist())),
+        positive=(*curve.positive[:rows], *(False for _ in range(size))),
+    )
+
+
+def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    centre = logit(frame.centre)
+    line = np.column_stack([np.ones(score.size), logit(score) - centre])
+    return np.full(score.size, centre), np.hstack([line, deviation_columns(score, frame)])
+
+
+def _derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
+    return {"slope": exp(u["log_slope"])}
+
+
+SPLINE = Curve(
+    name="spline",
+    formula="logit m + shift + slope * (logit s - logit m) + smooth deviations",
+    coordinates=("shift", "log_slope"),
+    basis=_basis,
+    combination=((1.0, 0.0), (0.0, 1.0)),
+    positive=(False, True),
+    derived=_derived,
+    shape_frame=spline_frame,
+    sized=with_deviations,
+)

@@ -1,0 +1,96 @@
+"""The posterior of a calibration curve as numbers for a figure: its mean and its bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats
+from bayescal.data.validate import as_level
+
+if TYPE_CHECKING:
+    from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["Bands", "curve_bands", "error_interval"]
+
+POINTS = 101
+STUB = 0.01
+INSIDE = 1e-4
+
+
+class Bands(NamedTuple):
+    """Pointwise posterior of a calibration curve over the range of the observed scores.
+
+    Attributes
+    ----------
+    score, mean : ndarray of shape (points,)
+    lower, upper : ndarray of shape (bands, points)
+        Equal-tailed, one row per band.
+    """
+
+    score: Floats
+    mean: Floats
+    lower: Floats
+    upper: Floats
+
+
+def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
+    """Posterior mean and equal-tailed bands of the curve, over the range of the observed scores.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    ci_probs : sequence of float in (0, 1)
+
+    Returns
+    -------
+    Bands
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.plots._bands import curve_bands
+    >>> post = bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], random_state=0)
+    >>> bands = curve_bands(post, [0.5, 0.95])
+    >>> bands.score.min(), bands.score.max()
+    (np.float64(0.2), np.float64(0.9))
+    """
+    levels = np.array([as_level(probability, "ci_probs") for probability in ci_probs])
+    tails = np.concatenate([(1 - levels) / 2, (1 + levels) / 2])
+    score = _grid(post.data.score)
+    draws = post.curve(score).to_numpy().reshape(-1, score.size)
+    ends = np.quantile(draws, tails, axis=0)
+    lower, upper = np.reshape(ends, (2, levels.size, score.size))
+    return Bands(score, draws.mean(axis=0), lower, upper)
+
+
+def error_interval(
+    post: CalibrationPosterior, ci_prob: float, p: float
+) -> tuple[float, float, float]:
+    """Estimate, lower and upper end of the true calibration error.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    ci_prob : float in (0, 1)
+    p : float, at least 1
+
+    Returns
+    -------
+    tuple of float
+    """
+    lower, upper = post.interval("tce", ci_prob, p=p)
+    return post.estimate(p=p), lower, upper
+
+
+def _grid(score: Floats) -> Floats:
+    """Points from the lowest to the highest score, dense towards 0 and 1, where curves bend."""
+    low, high = score.min(), score.max()
+    if low == high:
+        low, high = max(low - STUB, 0.0), min(high + STUB, 1.0)
+    first, last = logit(np.clip([low, high], INSIDE, 1 - INSIDE))
+    bent = np.clip(expit(np.linspace(first, last, POINTS)), low, high)
+    return np.unique(np.concatenate([np.linspace(low, high, POINTS), bent]))

@@ -1,0 +1,136 @@
+"""Families of curves compared: how probable each is, and how well each predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.inference import CurveComparison
+from bayescal.plots import _style
+from bayescal.plots.text import chance
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["comparison"]
+
+ERRORS = 2
+HALF = 0.19
+
+
+def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list[Axes]:
+    """Draw a comparison of families of curves.
+
+    On the left the posterior probability of each family, with its prior probability beneath. On
+    the right by how much it predicts better than `identity`, which takes the scores as they are:
+    the difference in expected log predictive density, by leave-one-out, with two standard errors
+    either way.
+
+    Parameters
+    ----------
+    cmp : CurveComparison
+        From `bayescal.compare`.
+    axes : two matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If `cmp` is not a comparison, or there are not two axes.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC, Statistics and Computing 27.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    >>> left, right = bc.plots.comparison(bc.compare(y_true, y_prob, random_state=1))
+    >>> left.get_xlabel()
+    'Probability'
+    """
+    if not isinstance(cmp, CurveComparison):
+        raise InputError(
+            f"cmp must be a CurveComparison, got {type(cmp).__name__}. "
+            "Pass what bayescal.compare returns."
+        )
+    table = cmp.table
+    panels = _new_panels(len(table)) if axes is None else _style.as_panels(axes, 2, "panels")
+    _draw_probabilities(panels[0], table)
+    _draw_differences(panels[1], table)
+    for ax in panels:
+        ax.set_yticks(range(len(table)), [str(name) for name in table.index])
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(len(table) - 0.5, -0.5)
+        ax.spines[["top", "right"]].set_visible(False)
+    if axes is None:
+        panels[1].tick_params(axis="y", labelleft=False)
+    return panels
+
+
+def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
+    place = np.arange(len(table))
+    posterior, prior = table["posterior_prob"].tolist(), table["prior"].tolist()
+    ax.barh(place - HALF, posterior, 2 * HALF, color=_style.CURVE, label="Posterior")
+    ax.barh(
+        place + HALF,
+        prior,
+        2 * HALF,
+        color="white",
+        ec=_style.NON_EVENTS,
+        hatch="////",
+        label="Prior",
+    )
+    for at, (probability, before) in enumerate(zip(posterior, prior, strict=True)):
+        said = chance(probability) if before else "not in the average"
+        x, y = (probability + 0.02, at - HALF) if before else (0.02, at)
+        ax.text(x, y, said, va="center", fontsize="small", color=_style.INK)
+    ax.set_xlim(0, 1.12)
+    ax.set_xticks(np.linspace(0, 1, 5))
+    ax.set_xlabel("Probability")
+    ax.legend(loc="best", **_style.SMALL_LEGEND)
+    identity = list(table.index).index("identity")
+    ax.set_title(
+        f"Exactly calibrated: {chance(posterior[identity])}, from a prior of {prior[identity]:g}",
+        loc="left",
+        fontsize="medium",
+    )
+
+
+def _draw_differences(ax: Axes, table: pd.DataFrame) -> None:
+    place = np.arange(len(table))
+    difference, error = table["elpd_diff"].to_numpy(), table["elpd_diff_error"].to_numpy()
+    ax.axvline(0, color=_style.DIAGONAL, lw=1, ls="--")
+    ax.hlines(
+        place, difference - ERRORS * error, difference + ERRORS * error, color=_style.CURVE, lw=2
+    )
+    ax.plot(difference, place, "o", color="white", mec=_style.CURVE, ms=6)
+    ax.set_xlabel("Log predictive density, less that of identity\n(bars: 2 standard errors)")
+    ax.set_title(_verdict(table), loc="left", fontsize="medium")
+
+
+def _verdict(table: pd.DataFrame) -> str:
+    best = str(table["elpd_diff"].idxmax())
+    difference, error = float(table["elpd_diff"][best]), float(table["elpd_diff_error"][best])
+    if difference <= ERRORS * error:
+        return "No curve clearly predicts better than identity"
+    return f"{best} predicts best: +{difference:.1f} (SE {error:.1f}) over identity"
+
+
+def _new_panels(rows: int) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    _, panels = plt.subplots(
+        1, 2, figsize=(9, 1.3 + 0.42 * rows), sharey=True, layout="constrained"
+    )
+    return list(panels)

@@ -1,0 +1,221 @@
+"""A forest: every functional with its interval, and estimators beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level, check_choice
+from bayescal.estimators.registry import ESTIMATORS
+from bayescal.plots import _style
+from bayescal.plots._names import SCALES, ideal, scale_of, short_name
+from bayescal.plots.text import label, minus, percent, rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["forest"]
+
+
+class Row(NamedTuple):
+    """One line of the forest.
+
+    Attributes
+    ----------
+    label, scale : str
+    middle, lower, upper : float
+        Ends are NaN where there is no interval.
+    ideal : float
+        At perfect calibration.
+    is_posterior : bool
+        A functional of the posterior, or an estimator.
+    """
+
+    label: str
+    scale: str
+    middle: float
+    lower: float
+    upper: float
+    ideal: float
+    is_posterior: bool
+
+
+def forest(
+    post: CalibrationPosterior | pd.DataFrame,
+    axes: Axes | Sequence[Axes] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    estimators: Mapping[str, Any] | pd.DataFrame | None = None,
+    ci_prob: float = 0.95,
+) -> list[Axes]:
+    """Draw functionals with their estimates, intervals and ideal values.
+
+    One panel for each scale, since errors, ratios and log-odds share no axis; numbers stand at
+    the right. A dashed line marks the value at perfect calibration. Estimators are squares beneath
+    the functionals of their scale.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior or DataFrame
+        A posterior, or what its `summary` gave.
+    axes : matplotlib.axes.Axes or sequence of them, optional
+        Where to draw, one a scale in the order errors, ratios, log-odds; by default on a new
+        figure.
+    names : sequence of str, optional
+        Functionals to draw; by default all, and ICI in the row of TCE when they are equal.
+    estimators : mapping or DataFrame, optional
+        From names to (estimate, lower, upper), or to the estimate alone; or a table with these
+        columns. Names in `bayescal.estimators` are put on their own scale, others on that of
+        errors.
+    ci_prob : float in (0, 1)
+        Of the posterior's intervals; a summary has its own.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+        The axes drawn on, one a scale.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, an estimator is not one or three numbers, or there are not as many
+        axes as scales.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, random_state=1)
+    >>> panels = bc.plots.forest(post, estimators={"ece": (0.09, 0.04, 0.12)})
+    >>> [panel.get_xlabel() for panel in panels]
+    ['Error (difference in probability)', 'Ratio', 'Log-odds']
+    """
+    table, level = _as_table(post, ci_prob)
+    rows = [*_functionals(table, names), *_estimates(estimators)]
+    groups = {scale: [row for row in rows if row.scale == scale] for scale in SCALES}
+    groups = {scale: found for scale, found in groups.items() if found}
+    panels = (
+        _new_panels([len(found) for found in groups.values()], bool(estimators is not None), level)
+        if axes is None
+        else _style.as_panels(axes, len(groups), "scales")
+    )
+    for ax, (scale, found) in zip(panels, groups.items(), strict=True):
+        _draw(ax, found)
+        ax.set_xlabel(SCALES[scale])
+    return panels
+
+
+def _draw(ax: Axes, rows: Sequence[Row]) -> None:
+    for value in {row.ideal for row in rows}:
+        ax.axvline(value, color=_style.DIAGONAL, lw=1, ls="--", zorder=0)
+    for place, row in enumerate(rows):
+        colour = _style.CURVE if row.is_posterior else _style.EVENTS
+        ax.plot(
+            [row.lower, row.upper], [place] * 2, color=colour, lw=2 if row.is_posterior else 1.2
+        )
+        ax.plot(
+            row.middle,
+            place,
+            "o" if row.is_posterior else "s",
+            color=colour if row.is_posterior else "white",
+            mec=colour,
+            ms=5,
+        )
+        ax.text(
+            1.02,
+            place,
+            _numbers(row),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+            color=_style.INK,
+        )
+    ax.set_yticks(range(len(rows)), [row.label for row in rows])
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _numbers(row: Row) -> str:
+    if np.isnan(row.lower):
+        return minus(f"{row.middle:.3f}")
+    middle, lower, upper = rounded((row.middle, row.lower, row.upper), row.lower, row.upper)
+    return minus(f"{middle} ({lower} to {upper})")
+
+
+def _new_panels(sizes: Sequence[int], has_estimators: bool, level: float) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(
+        len(sizes),
+        1,
+        figsize=(6.4, 0.5 + 0.62 * len(sizes) + 0.27 * sum(sizes)),
+        height_ratios=[size + 0.2 for size in sizes],
+        squeeze=False,
+        layout="constrained",
+    )
+    said = f"Posterior estimate and {percent(level)} credible interval; dashed: perfect calibration"
+    if has_estimators:
+        said += "\nSquares: estimators with their own intervals"
+    figure.suptitle(said, fontsize="medium", x=0.01, ha="left")
+    return list(panels.flat)
+
+
+def _functionals(table: pd.DataFrame, names: Sequence[str] | None) -> list[Row]:
+    chosen = [str(name) for name in (table.index if names is None else names)]
+    for name in chosen:
+        check_choice(name, map(str, table.index), "names")
+    numbers = {name: _read(table, name, ("estimate", "lower", "upper")) for name in chosen}
+    both = names is None and {"tce", "ici"} <= {*chosen} and numbers["tce"] == numbers["ici"]
+    rows = []
+    for name, (middle, lower, upper) in numbers.items():
+        if both and name == "ici":
+            continue
+        said = "TCE, ICI" if both and name == "tce" else short_name(name)
+        rows.append(Row(said, scale_of(name), middle, lower, upper, ideal(name), True))
+    return rows
+
+
+def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]:
+    if estimators is None:
+        return []
+    if not isinstance(estimators, Mapping):
+        estimators = {
+            str(name): _read(estimators, str(name), ("estimate", "lower", "upper"))
+            for name in estimators.index
+        }
+    rows = []
+    for name, found in estimators.items():
+        numbers = np.ravel(np.asarray(found, dtype=float))
+        if numbers.size not in (1, 3):
+            raise InputError(
+                f"estimators[{name!r}] holds {numbers.size} numbers. Give the estimate, or the "
+                "estimate and both ends of its interval."
+            )
+        middle, lower, upper = numbers if numbers.size == 3 else (numbers[0], np.nan, np.nan)
+        known = ESTIMATORS.get(name)
+        said, perfect = (known.title, known.perfect) if known else (label(name), 0.0)
+        rows.append(Row(said, scale_of(name), middle, lower, upper, perfect, False))
+    return rows
+
+
+def _read(table: pd.DataFrame, name: str, columns: Sequence[str]) -> list[float]:
+    return [float(table[column][name]) for column in columns]
+
+
+def _as_table(post: Any, ci_prob: float) -> tuple[pd.DataFrame, float]:
+    if hasattr(post, "summary"):
+        level = as_level(ci_prob)
+        return post.summary(level), level
+    if not {"estimate", "lower", "upper"} <= set(getattr(post, "columns", ())):
+        raise InputError(
+            f"post must be a CalibrationPosterior or its summary, got {type(post).__name__}. "
+            "Pass what bayescal.fit returns."
+        )
+    return post, float(post.attrs.get("ci_prob", ci_prob))

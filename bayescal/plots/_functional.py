@@ -1,0 +1,263 @@
+"""The posterior of the true calibration error, or of another functional."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level
+from bayescal.plots import _style
+from bayescal.plots._names import axis_label, ideal, short_name
+from bayescal.plots._shares import Shares, edges_over, shares_of
+from bayescal.plots.text import chance, interval, minus, percent
+from bayescal.posterior.functionals import FUNCTIONALS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["functional", "tce"]
+
+Rope = float | tuple[float, float]
+
+BELOW = -0.09
+TOP = 1.32
+
+
+def tce(
+    post: CalibrationPosterior,
+    ax: Axes | None = None,
+    *,
+    rope: float | None = None,
+    p: float = 1,
+    ci_prob: float = 0.95,
+    population: str = "bootstrap",
+    legend: bool = True,
+) -> Axes:
+    """Draw the posterior of the true calibration error.
+
+    The histogram is of the draws, none of which is exactly calibrated; the title has the
+    probability of that. Of an averaged posterior the lower reading is drawn too, as an outline,
+    and a stem at zero for those of its draws that are nowhere surely off. Below are the credible
+    interval, as `post.interval` gives it, and the estimate, as `post.estimate` does.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure.
+    rope : float, optional
+        An error too small to matter. The region from 0 to it is shaded, and its probability given.
+    p : float, at least 1
+        Norm of the error.
+    ci_prob : float in (0, 1)
+    population : {"bootstrap", "sample", "beta"}
+    legend : bool
+        Whether to draw a legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on, for further changes.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
+    >>> cmp = bc.compare(y_true, y_prob, random_state=1)
+    >>> ax = bc.plots.tce(cmp.posterior, rope=0.02)
+    >>> ax.get_xlabel()
+    'True calibration error (TCE)'
+    """
+    return functional(
+        post,
+        "tce",
+        ax,
+        rope=rope,
+        ci_prob=ci_prob,
+        population=population,
+        legend=legend,
+        p=p,
+    )
+
+
+def functional(
+    post: CalibrationPosterior,
+    name: str = "tce",
+    ax: Axes | None = None,
+    *,
+    rope: Rope | None = None,
+    ci_prob: float = 0.95,
+    population: str = "bootstrap",
+    legend: bool = True,
+    **options: Any,
+) -> Axes:
+    """Draw the posterior of a functional; `tce` says what is drawn.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    name : str
+        A name in `bayescal.functionals.FUNCTIONALS`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure.
+    rope : float or pair of float, optional
+        Region of practical equivalence: from the first to the second, or this far from the value
+        that perfect calibration gives.
+    ci_prob : float in (0, 1)
+    population : {"bootstrap", "sample", "beta"}
+    legend : bool
+        Whether to draw a legend.
+    **options
+        Passed to the functional, such as `p` for "tce".
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or an argument out of range.
+
+    References
+    ----------
+    Kruschke, "Rejecting or accepting parameter values in Bayesian estimation", Advances in Methods
+    and Practices in Psychological Science 1, 2018.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
+    >>> ax = bc.plots.functional(bc.fit(y_true, y_prob, random_state=1), "o_e", rope=(0.8, 1.25))
+    >>> ax.get_title(loc="left").splitlines()[1]
+    'P(O/E 0.8 to 1.25) > 0.99'
+    """
+    level = as_level(ci_prob)
+    values = post.functional(name, population, **options).to_numpy().ravel()
+    ends = post.interval(name, level, population=population, **options)
+    estimate = post.estimate(name, level, population=population, **options)
+    region = None if rope is None else _as_region(rope, name)
+    floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
+    edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
+    shares = shares_of(values, edges, ideal(name))
+    lower = None
+    if post.prob_calibrated is not None and FUNCTIONALS[name].is_distance:
+        drawn = post.functional(name, population, reading="lower", **options)
+        lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
+
+    axes = _style.new_axes(5, 3.4) if ax is None else ax
+    if region is not None:
+        label = _as_text(region, name).capitalize()
+        axes.axvspan(*region, color=_style.NON_EVENTS, alpha=0.25, lw=0, label=label)
+    _draw_shares(axes, shares, ideal(name))
+    if lower is not None:
+        _draw_outline(axes, lower, ideal(name))
+    _draw_interval(axes, estimate, ends, level)
+    axes.set_xlim(edges[0] - 0.02 * np.ptp(edges), edges[-1])
+    axes.set_ylim(2 * BELOW, TOP if legend else 1.08)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_yticks([])
+    axes.set_xlabel(axis_label(name))
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_title(
+        _title(post, name, values, (estimate, *ends), level, region, population, options),
+        loc="left",
+        fontsize="medium",
+    )
+    if legend:
+        axes.legend(
+            loc="upper right", ncols=2, borderaxespad=0, columnspacing=1.2, **_style.SMALL_LEGEND
+        )
+    return axes
+
+
+def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
+    """The highest bar is as high as the probability of all bars, the stem as high as its own."""
+    if shares.share.any():
+        height = shares.share * (1 - shares.atom) / shares.share.max()
+        ax.stairs(height, shares.edges, fill=True, color=_style.CURVE, alpha=0.45, lw=0)
+        ax.stairs(height, shares.edges, color=_style.CURVE, lw=1.2)
+    if shares.atom:
+        stem: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
+        ax.vlines(at, 0, shares.atom, lw=2.5, label="Exactly calibrated", **stem)
+        ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
+
+
+def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
+    """The lower reading on the same terms: bars as high as their probability, and the stem."""
+    look: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
+    if shares.share.any():
+        height = shares.share * (1 - shares.atom) / shares.share.max()
+        ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Surely an error", **look)
+    if shares.atom:
+        ax.vlines(at, 0, shares.atom, lw=2.5, label="No part surely off", **look)
+        ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **look)
+
+
+def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
+    ax.axhline(0, color=_style.INK, lw=0.6)
+    label = f"{percent(level)} credible interval"
+    ax.plot(ends, [BELOW] * 2, color=_style.INK, lw=3, solid_capstyle="butt", label=label)
+    dot: dict[str, Any] = {"color": "white", "mec": _style.INK, "ms": 6, "clip_on": False, "ls": ""}
+    ax.plot(estimate, BELOW, marker="o", label="Estimate", **dot)
+
+
+def _title(
+    post: CalibrationPosterior,
+    name: str,
+    values: Floats,
+    numbers: tuple[float, float, float],
+    level: float,
+    region: tuple[float, float] | None,
+    population: str,
+    options: dict[str, Any],
+) -> str:
+    """The estimate and its interval; then the probabilities."""
+    said = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
+    if region is not None:
+        inside = _prob_inside(post, name, values, region, population, options)
+        said.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
+    if post.prob_calibrated is not None:
+        said.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
+    return "\n".join([said[0], "; ".join(said[1:])]).strip()
+
+
+def _prob_inside(
+    post: CalibrationPosterior,
+    name: str,
+    values: Floats,
+    region: tuple[float, float],
+    population: str,
+    options: dict[str, Any],
+) -> float:
+    """Of a distance below a limit, on the safe side; else the share of the draws."""
+    if FUNCTIONALS[name].is_distance and region[0] == 0:
+        return post.prob_below(region[1], name, population=population, **options)
+    return float(((values >= region[0]) & (values <= region[1])).mean())
+
+
+def _as_text(region: tuple[float, float], name: str) -> str:
+    if FUNCTIONALS[name].is_distance and region[0] == 0:
+        return f"below {region[1]:g}"
+    return f"{region[0]:g} to {region[1]:g}"
+
+
+def _as_region(rope: Rope, name: str) -> tuple[float, float]:
+    """A pair as it is; one number as the distance from the value at perfect calibration."""
+    pair = np.ravel(np.asarray(rope, dtype=float))
+    if pair.size == 1 and pair[0] > 0:
+        low = 0.0 if FUNCTIONALS[name].is_distance else ideal(name) - pair[0]
+        return float(low), float(ideal(name) + pair[0])
+    if pair.size == 2 and pair[0] < pair[1]:
+        return float(pair[0]), float(pair[1])
+    raise InputError(f"rope must be a positive number, or two numbers in order, got {rope!r}.")

@@ -1,0 +1,115 @@
+"""The posterior of what a recalibration gained, and where nothing was gained."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.gain import RecalibrationGain
+from bayescal.plots import _style
+from bayescal.plots.text import minus, percent, rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["gain"]
+
+BARS = 60
+WIDTH = 62
+NAMES = {
+    "tce": "Fall in true calibration error",
+    "brier": "Fall in Brier score",
+    "log_score": "Rise in log score",
+    "brier_calibration": "Fall in Brier score by calibration",
+    "brier_refinement": "Fall in Brier score by refinement",
+    "log_calibration": "Rise in log score by calibration",
+    "log_refinement": "Rise in log score by refinement",
+}
+
+
+def gain(
+    result: RecalibrationGain,
+    measure: str = "brier",
+    ax: Axes | None = None,
+    *,
+    ci_prob: float = 0.95,
+) -> Axes:
+    """Draw the posterior of one gain.
+
+    The histogram is darker where recalibration helped; the bar below it is the credible interval,
+    and the point the estimate. The title gives the probability of a gain, and on which patients
+    it was seen. For "tce" the bar is wider than the histogram where predictions may be calibrated
+    exactly, and the title gives the probabilities of that.
+
+    Parameters
+    ----------
+    result : RecalibrationGain
+        From `bayescal.recalibration_gain`.
+    measure : str
+        A row of `result.summary(parts=True)`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a new figure.
+    ci_prob : float in (0, 1)
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If `result` is not a gain, or the measure is unknown.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, before = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    >>> found = bc.recalibration_gain(y_true, before, 0.15 + 0.6 * before, random_state=1)
+    >>> bc.plots.gain(found).get_xlabel()
+    'Fall in Brier score per patient'
+    """
+    if not isinstance(result, RecalibrationGain):
+        raise InputError(
+            f"result must be a RecalibrationGain, got {type(result).__name__}. "
+            "Pass what bayescal.recalibration_gain returns."
+        )
+    lower, upper = result.interval(measure, ci_prob)
+    estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
+    values = result.draws[measure].to_numpy().ravel()
+    axes = _style.new_axes(5, 3.2) if ax is None else ax
+    low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
+    room = 0.04 * (high - low) or 0.01
+    width = (high - low + 2 * room) / BARS
+    edges = width * np.arange(np.floor((low - room) / width), np.ceil((high + room) / width) + 1)
+    share = np.histogram(values, edges)[0] / values.size
+    helped = edges[:-1] > -width / 2
+    for part, colour in ((~helped, _style.NON_EVENTS), (helped, _style.CURVE)):
+        axes.stairs(np.where(part, share, 0), edges, fill=True, color=colour, alpha=0.55, lw=0)
+    top = share.max()
+    axes.axvline(0, color=_style.DIAGONAL, lw=1, ls="--")
+    axes.plot([lower, upper], [-0.06 * top] * 2, color=_style.INK, lw=3, solid_capstyle="butt")
+    axes.plot(estimate, -0.06 * top, "o", color="white", mec=_style.INK, ms=6)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(-0.14 * top, 1.08 * top)
+    axes.set_yticks([])
+    name = NAMES.get(measure, _net_benefit(measure))
+    axes.set_xlabel(f"{name} per patient")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))
+    said = (
+        f"{name}: {middle} ({percent(ci_prob)} CrI {first} to {last}). "
+        f"Probability that it helped {result.prob_above(0, measure):.2f}. "
+    )
+    if measure == "tce":
+        exact = result.prob_calibrated
+        said += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
+    said += f"{result.evidence[0].upper()}{result.evidence[1:]}."
+    axes.set_title("\n".join(wrap(said, WIDTH)), loc="left", fontsize="medium")
+    return axes
+
+
+def _net_benefit(measure: str) -> str:
+    return f"Rise in net benefit, treating from {measure.rpartition('@')[2]}"

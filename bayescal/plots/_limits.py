@@ -1,0 +1,60 @@
+"""Ranges of axes: round numbers that hold what is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+
+__all__ = ["as_limits", "round_up"]
+
+ROOM = 1.15
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, float]:
+    """Range of a reliability diagram: as told, or the half of [0, 1] that holds what is drawn.
+
+    Parameters
+    ----------
+    limits : {"auto", "full"} or pair of float
+    drawn : ndarray
+        Probabilities.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    InputError
+        If the limits are not in order within [0, 1].
+    """
+    if limits == "full":
+        return 0.0, 1.0
+    if limits == "auto":
+        return _zoom(float(drawn.min()), float(drawn.max()))
+    if isinstance(limits, str) or len(limits) != 2 or not 0 <= limits[0] < limits[1] <= 1:
+        raise InputError(
+            f"limits must be 'auto', 'full' or two numbers from 0 to 1 in order, got {limits!r}."
+        )
+    return float(limits[0]), float(limits[1])
+
+
+def round_up(value: float) -> float:
+    """The next of 1, 1.5, 2, 3, ... times a power of ten, at most 1."""
+    if value <= 0:
+        return 1.0
+    scale = 10.0 ** np.floor(np.log10(value))
+    step = next((step for step in STEPS if step * scale >= value), STEPS[-1])
+    return float(min(step * scale, 1.0))
+
+
+def _zoom(lowest: float, highest: float) -> tuple[float, float]:
+    """From 0 to a round number above what lies in the lower half, likewise the upper half."""
+    if highest < 0.5:
+        return 0.0, round_up(ROOM * highest)
+    if lowest > 0.5:
+        return 1 - round_up(ROOM * (1 - lowest)), 1.0
+    return 0.0, 1.0

@@ -1,0 +1,67 @@
+"""What figures call the quantities, in few words, and on which scale each is measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayescal.posterior.functionals import FUNCTIONALS
+
+__all__ = ["SCALES", "axis_label", "ideal", "scale_of", "short_name"]
+
+SHORT = {
+    "tce": "TCE",
+    "ici": "ICI",
+    "e50": "E50",
+    "e90": "E90",
+    "emax": "Emax",
+    "signed_error": "Mean signed error",
+    "o_e": "O/E",
+    "calibration_in_the_large": "Calibration-in-the-large",
+    "intercept": "Intercept, with slope",
+    "slope": "Slope",
+    "shift": "Shift",
+    "log_slope": "Log slope",
+    "asymmetry": "Asymmetry",
+}
+
+AXES = {
+    "shift": "Shift (log-odds)",
+    "log_slope": "Log slope (negative: overconfident)",
+    "asymmetry": "Asymmetry, log(alpha / beta)",
+}
+
+SCALES = {
+    "error": "Error (difference in probability)",
+    "ratio": "Ratio",
+    "log-odds": "Log-odds",
+}
+"""Scales in the order of panels, and the labels of their axes."""
+
+RATIOS = {"o_e", "slope", "observed_expected", "calibration_slope"}
+LOG_ODDS = {"calibration_in_the_large", "intercept", "calibration_intercept"}
+
+
+def short_name(name: str, **options: Any) -> str:
+    """A few letters for titles and rows: `TCE`, or `TCE (p = 2)`."""
+    said = SHORT.get(name, name)
+    return said if options.get("p", 1) == 1 else f"{said} (p = {options['p']:g})"
+
+
+def axis_label(name: str) -> str:
+    """The full name, for an axis."""
+    if name not in FUNCTIONALS:
+        return AXES.get(name, name)
+    label = FUNCTIONALS[name].label
+    return label[0].upper() + label[1:]
+
+
+def ideal(name: str) -> float:
+    """Its value at perfect calibration; working coordinates are zero there."""
+    return FUNCTIONALS[name].calibrated if name in FUNCTIONALS else 0.0
+
+
+def scale_of(name: str) -> str:
+    """One of the names in SCALES."""
+    if name in RATIOS:
+        return "ratio"
+    return "log-odds" if name in LOG_ODDS else "error"

@@ -1,0 +1,160 @@
+"""What was observed, as numbers for a figure: proportions in bins of scores, and the scores."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import as_level
+
+__all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
+
+HANDFUL = 5
+MOST_BINS = 15
+
+
+class Observed(NamedTuple):
+    """Observed proportions of the event in bins of scores, ascending.
+
+    Attributes
+    ----------
+    score : ndarray of shape (bins,)
+        Mean score of the cases in the bin.
+    trials, hits : ndarray of shape (bins,)
+        Cases and events; effective ones when the weights are sampling weights.
+    proportion, lower, upper : ndarray of shape (bins,)
+        Observed proportion and its Jeffreys interval.
+    """
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    proportion: Floats
+    lower: Floats
+    upper: Floats
+
+
+class ScoreCounts(NamedTuple):
+    """A histogram of the scores by outcome.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (bins + 1,)
+    events, non_events : ndarray of shape (bins,)
+        Cases in each bin.
+    """
+
+    edges: Floats
+    events: Floats
+    non_events: Floats
+
+
+def observed_proportions(
+    data: CalibrationData, bins: int | Literal["auto"] = "auto", ci_prob: float = 0.95
+) -> Observed:
+    """Observed proportions in bins that hold about equally many cases; ties stay together.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    bins : int or "auto"
+        At most this many bins. "auto" takes the cube root of the number of cases, at most 15 and
+        with at least five cases each; when there are no more distinct scores than that and each
+        has its five cases, every score is a bin.
+    ci_prob : float in (0, 1)
+        Probability of the Jeffreys intervals.
+
+    Returns
+    -------
+    Observed
+
+    Raises
+    ------
+    InputError
+        If `bins` is neither "auto" nor a positive whole number.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), Interval estimation for a binomial proportion, Statistical
+    Science 16, section 4.3: an endpoint is 0 (or 1) when no case (or every case) had the event.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.plots._observed import observed_proportions
+    >>> data = bc.CalibrationData.from_counts([0.1, 0.5, 0.9], [10, 10, 10], [0, 4, 9])
+    >>> observed_proportions(data).proportion
+    array([0. , 0.4, 0.9])
+    """
+    trials, hits = data.trials * data.weight_scale, data.hits * data.weight_scale
+    starts = _bin_starts(trials, bins)
+    cases, events = np.add.reduceat(trials, starts), np.add.reduceat(hits, starts)
+    score = np.add.reduceat(trials * data.score, starts) / cases
+    return Observed(score, cases, events, events / cases, *_jeffreys(cases, events, ci_prob))
+
+
+def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50) -> ScoreCounts:
+    """Count scores by outcome in equally wide bins from `low` to `high`.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    low, high : float
+    bins : int
+
+    Returns
+    -------
+    ScoreCounts
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.plots._observed import count_scores
+    >>> data = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.8, 0.9, 0.2])
+    >>> count_scores(data, 0, 1, bins=2).non_events
+    array([2., 0.])
+    """
+    edges = np.linspace(low, high, bins + 1)
+    events, _ = np.histogram(data.score, edges, weights=data.hits)
+    non_events, _ = np.histogram(data.score, edges, weights=data.trials - data.hits)
+    return ScoreCounts(edges, events, non_events)
+
+
+def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:
+    """First row of each bin: rows are taken until it has its share."""
+    if bins == "auto":
+        if trials.size <= MOST_BINS and trials.min() >= HANDFUL:
+            return np.arange(trials.size)
+        wanted = min(round(trials.sum() ** (1 / 3)), int(trials.sum()) // HANDFUL, MOST_BINS)
+    else:
+        wanted = _as_bins(bins)
+    share = trials.sum() / max(wanted, 1) * (1 - 1e-9)
+    starts, held = [0], 0.0
+    for row, cases in enumerate(trials.tolist()):
+        if held >= share:
+            starts.append(row)
+            held = 0.0
+        held += cases
+    if held < min(share, HANDFUL) and len(starts) > 1:
+        starts.pop()
+    return np.array(starts)
+
+
+def _jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floats]:
+    tail = (1 - as_level(ci_prob)) / 2
+    a, b = hits + 0.5, trials - hits + 0.5
+    lower = np.where(hits > 0, betaincinv(a, b, tail), 0.0)
+    upper = np.where(hits < trials, betaincinv(a, b, 1 - tail), 1.0)
+    return lower, upper
+
+
+def _as_bins(bins: int) -> int:
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
+        raise InputError(f"bins must be 'auto', None or a positive whole number, got {bins!r}.")
+    return int(bins)

@@ -1,0 +1,67 @@
+"""Smoothers of the outcomes, as thin lines to hold a posterior against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.estimators.integrated.smoothers import smoothed_curve
+from bayescal.estimators.smoothed.smooth import smooth_curve
+from bayescal.plots import _style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayescal.data.data import CalibrationData
+
+__all__ = ["as_overlays", "draw_overlays", "smoother_at"]
+
+NAMES = {
+    "smooth": "SmoothECE's curve",
+    "isotonic": "Isotonic (CORP)",
+    "loess": "Loess",
+    "lowess": "Lowess",
+    "rcs": "Restricted cubic spline",
+    "logistic": "Logistic recalibration",
+    "beta": "Beta recalibration",
+}
+
+
+def as_overlays(overlay: str | Sequence[str]) -> list[str]:
+    """Names of smoothers, as many as can be told apart."""
+    names = [overlay] if isinstance(overlay, str) else list(overlay)
+    if len(names) > len(_style.OVERLAYS):
+        raise InputError(
+            f"overlay names {len(names)} smoothers, but {len(_style.OVERLAYS)} are as many as can "
+            "be told apart. Choose among them."
+        )
+    return [check_choice(name, NAMES, "overlay") for name in names]
+
+
+def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
+    """A smoother of the outcomes at these scores.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    name : str
+        "smooth", or a smoother of `bayescal.estimators.smoothed_curve`.
+    score : ndarray of shape (points,)
+
+    Returns
+    -------
+    ndarray of shape (points,)
+    """
+    y_true, y_prob, weight = data.to_arrays()
+    if name == "smooth":
+        return smooth_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
+    return smoothed_curve(y_true, y_prob, score, smoother=name, sample_weight=weight)
+
+
+def draw_overlays(ax: Axes, lines: dict[str, Floats], score: Floats) -> None:
+    """Draw them, each labelled."""
+    for line, (name, values) in zip(_style.OVERLAYS, lines.items(), strict=False):
+        ax.plot(score, values, color=line.color, ls=line.ls, lw=1.2, label=NAMES[name])

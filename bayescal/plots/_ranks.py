@@ -1,0 +1,136 @@
+"""Ranks of simulation-based calibration: how far their ECDF strays from uniform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal.plots import _style
+from bayescal.plots.text import count, percent
+from bayescal.validation.ranks import RankBand, rank_bands
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["rank_ecdf"]
+
+ACROSS = 3
+
+
+def rank_ecdf(
+    dataset: xr.Dataset,
+    axes: Axes | Sequence[Axes] | None = None,
+    *,
+    prob: float = 0.99,
+) -> list[Axes]:
+    """Draw the ranks of simulation-based calibration, one small panel a quantity.
+
+    Each panel shows the ECDF of the ranks minus that of uniform ranks, and the band that all
+    curves of all panels stay inside with probability `prob` if the engine is right. An ECDF above
+    zero on the left and below it on the right means a posterior that is too narrow; the other way
+    round, too wide; above zero throughout, truths that rank too low.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        From `bayescal.validation.sbc`.
+    axes : matplotlib.axes.Axes or sequence of them, optional
+        Where to draw, one a quantity; by default on a new figure.
+    prob : float in (0, 1)
+        Probability of the band, over all quantities together.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+        The axes drawn on, one a quantity.
+
+    Raises
+    ------
+    InputError
+        If there are not as many axes as quantities, or the dataset is not from `sbc`.
+
+    References
+    ----------
+    Säilynoja, Bürkner & Vehtari (2022), Graphical test for discrete uniformity and its
+    applications in goodness-of-fit evaluation and multiple sample comparison, Statistics and
+    Computing 32.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> found = bc.validation.sbc("intercept", n=50, simulations=20, random_state=0, n_jobs=1)
+    >>> len(bc.plots.rank_ecdf(found)) == found.sizes["quantity"]
+    True
+    """
+    bands = rank_bands(dataset, prob)
+    size = dataset.sizes["simulation"]
+    if axes is None:
+        panels = _new_axes(bands, size, prob)
+    else:
+        panels = _style.as_panels(axes, len(bands.quantity), "quantities")
+    reach = 1.1 * max(_off(curve, bands) for curve in (bands.lower, bands.upper, *bands.ecdf))
+    for ax, name, ecdf in zip(panels, bands.quantity, bands.ecdf, strict=True):
+        _draw(ax, name, ecdf, bands)
+        ax.set(xlim=(0, 1), ylim=(-reach, reach))
+    if axes is None:
+        _label_outer(panels)
+    return panels
+
+
+def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
+    place = bands.place
+    outside = (ecdf < bands.lower) | (ecdf > bands.upper)
+    ax.fill_between(
+        place, bands.lower - place, bands.upper - place, color=_style.CURVE, alpha=0.18, lw=0
+    )
+    ax.axhline(0, color=_style.DIAGONAL, lw=0.8, ls="--")
+    ax.plot(place, ecdf - place, color=_style.CURVE, lw=1.2)
+    if outside.any():
+        strayed = (ecdf - place)[outside]
+        ax.plot(place[outside], strayed, ls="", marker="o", ms=2.5, color=_style.EVENTS)
+    ax.set_title(f"{name}: outside" if outside.any() else name, loc="left", fontsize="medium")
+    ax.set_xlabel("Fractional rank")
+    ax.set_ylabel("ECDF − uniform")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _off(curve: Floats, bands: RankBand) -> float:
+    return float(np.abs(curve - bands.place).max())
+
+
+def _new_axes(bands: RankBand, size: int, prob: float) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    panels = len(bands.quantity)
+    columns = min(panels, ACROSS)
+    rows = -(-panels // columns)
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(2.6 * columns, 0.5 + 2.0 * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    figure.suptitle(
+        f"Ranks of {count(size, 'truth')} among posterior draws, "
+        f"and the {percent(prob)} band over all panels",
+        fontsize="medium",
+    )
+    for ax in grid.flat[panels:]:
+        ax.remove()
+    return list(grid.flat[:panels])
+
+
+def _label_outer(panels: list[Axes]) -> None:
+    """Label the lowest panel of each column and the first of each row, and no others."""
+    for index, ax in enumerate(panels):
+        lowest, first = index + ACROSS >= len(panels), index % ACROSS == 0
+        ax.tick_params(labelbottom=lowest, labelleft=first)
+        ax.set_xlabel(ax.get_xlabel() if lowest else "")
+        ax.set_ylabel(ax.get_ylabel() if first else "")

@@ -1,0 +1,118 @@
+"""Several models, or several groups, on one reliability diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.plots import _style
+from bayescal.plots._bands import curve_bands, error_interval
+from bayescal.plots._legend import legend_off_diagonal
+from bayescal.plots._limits import as_limits
+from bayescal.plots._names import short_name
+from bayescal.plots._observed import observed_proportions
+from bayescal.plots._strip import draw_scores
+from bayescal.plots.text import interval, label, percent
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["as_models", "draw_models"]
+
+
+def as_models(
+    post: CalibrationPosterior | Mapping[str, CalibrationPosterior],
+) -> dict[str, CalibrationPosterior]:
+    """Posteriors by name; one alone is called "Model".
+
+    Raises
+    ------
+    InputError
+        If there is none, one is no posterior, or there are more than can be told apart, by
+        colour or by name.
+    """
+    models = dict(post) if isinstance(post, Mapping) else {"Model": post}
+    for name, one in models.items():
+        if not isinstance(one, CalibrationPosterior):
+            raise InputError(
+                f"post must be a CalibrationPosterior or a mapping of them, but {str(name)!r} is "
+                f"{type(one).__name__}. Pass what bayescal.fit returns."
+            )
+    if not 1 <= len(models) <= len(_style.MODELS):
+        raise InputError(
+            f"post holds {len(models)} models; from 1 to {len(_style.MODELS)} can be told apart."
+        )
+    shown = {label(name): one for name, one in models.items()}
+    if len(shown) < len(models):
+        raise InputError("post holds long names that begin alike. Give shorter ones.")
+    return shown
+
+
+def draw_models(
+    ax: Axes | None,
+    models: Mapping[str, CalibrationPosterior],
+    level: float,
+    bins: int | None,
+    limits: tuple[float, float] | str,
+    p: float,
+    legend: bool,
+) -> Axes:
+    """Draw the mean and a band of each model, its scores, and its error in the legend.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+    models : mapping of str to CalibrationPosterior
+    level : float
+        Probability of the bands.
+    bins : int or None
+        Bins of observed proportions.
+    limits : pair of float or {"auto", "full"}
+    p : float
+    legend : bool
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    bands = [curve_bands(one, [level]) for one in models.values()]
+    errors = [error_interval(one, level, p) for one in models.values()]
+    seen = [
+        None if bins is None else observed_proportions(one.data, bins, level)
+        for one in models.values()
+    ]
+    drawn = [part for band in bands for part in (band.score, band.mean)]
+    drawn += [observed.proportion for observed in seen if observed is not None]
+    low, high = as_limits(limits, np.concatenate(drawn))
+
+    axes = _style.new_axes(5.4, 7.3) if ax is None else ax
+    _style.probability_axes(axes, low, high)
+    axes.plot([low, high], [low, high], color=_style.DIAGONAL, lw=1, ls="--", label="Ideal")
+    for line, name, band, observed, error in zip(
+        _style.MODELS, models, bands, seen, errors, strict=False
+    ):
+        axes.fill_between(
+            band.score, band.lower[0], band.upper[0], color=line.color, alpha=0.16, lw=0
+        )
+        said = f"{name}: {short_name('tce', p=p)} {interval(*error, level)}"
+        axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=said)
+        if observed is not None:
+            axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
+    strips = list(zip(_style.MODELS, models.values(), strict=False))
+    for below, (line, one) in enumerate(reversed(strips)):
+        colours = (line.color, _style.NON_EVENTS)
+        draw_scores(axes, one.data, place=(below, len(strips)), colours=colours, names=("", ""))
+    axes.set_title(
+        f"Medians and {percent(level)} bands. Scores in the same order,\n"
+        "of cases with the event up and without it down",
+        loc="left",
+        fontsize="medium",
+    )
+    if legend:
+        parts = zip(*((band.score, band.lower[0], band.upper[0]) for band in bands), strict=True)
+        legend_off_diagonal(axes, *map(np.concatenate, parts), look=_style.MODEL_LEGEND)
+    return axes

@@ -1,0 +1,76 @@
+"""A strip of scores: those of the cases with the event upwards, of the others downwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayescal.data.data import CalibrationData
+from bayescal.plots import _style
+from bayescal.plots._observed import count_scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_scores"]
+
+GAP = 0.02
+HEIGHT = 0.13
+ROOM = 0.24  # for several
+
+
+def draw_scores(
+    ax: Axes,
+    data: CalibrationData,
+    *,
+    place: tuple[int, int] = (0, 1),
+    colours: tuple[str, str] = (_style.EVENTS, _style.NON_EVENTS),
+    names: tuple[str, str] = ("event", "no event"),
+) -> None:
+    """Draw a strip above square axes, over their range.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    data : CalibrationData
+    place : tuple of int
+        How many strips are below it, and how many there are in all.
+    colours, names : tuple of str
+        Of the events, and of the others.
+    """
+    low, high = ax.get_xlim()
+    below, strips = place
+    height = HEIGHT if strips == 1 else ROOM / strips
+    strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
+    counts = count_scores(data, low, high)
+    width = np.diff(counts.edges)
+    for cases, side, colour, name in (
+        (counts.events, 1, colours[0], names[0]),
+        (counts.non_events, -1, colours[1], names[1]),
+    ):
+        seen = cases > 0
+        if seen.any():
+            strip.bar(
+                counts.edges[:-1][seen],
+                side * cases[seen] / cases.max(),
+                width[seen],
+                align="edge",
+                color=colour,
+                edgecolor=colour,
+                lw=0.5,
+            )
+        strip.text(
+            1.01,
+            0.5 + side * 0.28,
+            name,
+            transform=strip.transAxes,
+            fontsize="x-small",
+            color=_style.INK,
+            va="center",
+        )
+    strip.axhline(0, color=_style.INK, lw=0.5)
+    strip.set_xlim(low, high)
+    strip.set_ylim(-1.1, 1.1)
+    strip.axis("off")
+    strip.set_label("scores")

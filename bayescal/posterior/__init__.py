@@ -1,0 +1,5 @@
+"""Draws of a calibration curve, and what one asks of them."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

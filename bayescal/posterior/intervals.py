@@ -1,0 +1,51 @@
+"""Ends of intervals, and the probabilities that agree with them to the last draw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["equal_tailed", "lower_end", "share_above", "share_below", "upper_end"]
+
+ROUNDING = 1e-9
+
+
+def equal_tailed(values: Floats, ci_prob: float) -> tuple[float, float]:
+    """Quantiles that leave the same probability on either side."""
+    tail = (1 - ci_prob) / 2
+    lower, upper = np.quantile(values, [tail, 1 - tail])
+    return float(lower), float(upper)
+
+
+def upper_end(values: Floats, ci_prob: float) -> float:
+    """The least value that is not exceeded by a share (1 + ci_prob) / 2 of the draws.
+
+    It lies below x if and only if at least that share of the draws lies below x.
+    """
+    return float(np.sort(values)[_enough(values.size, ci_prob) - 1])
+
+
+def lower_end(values: Floats, ci_prob: float) -> float:
+    """The largest value that a share (1 + ci_prob) / 2 of the draws reaches.
+
+    It lies above x if and only if at least that share of the draws lies above x.
+    """
+    return float(np.sort(values)[values.size - _enough(values.size, ci_prob)])
+
+
+def share_below(values: Floats, x: float) -> float:
+    """Share of the draws below x."""
+    return float(np.mean(values < x))
+
+
+def share_above(values: Floats, x: float) -> float:
+    """Share of the draws above x."""
+    return float(np.mean(values > x))
+
+
+def _enough(size: int, ci_prob: float) -> int:
+    """How many draws make up a share (1 + ci_prob) / 2, at least one."""
+    return max(1, math.ceil(size * (1 + ci_prob) / 2 - ROUNDING))

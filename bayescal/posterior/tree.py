@@ -1,0 +1,340 @@
+"""The posterior as an xarray.DataTree in ArviZ's schema: what each group holds, and its dims."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.versions import library_versions
+from bayescal.data.data import CalibrationData
+from bayescal.model.curves import Curve, in_average, stored_curve
+from bayescal.model.pieces import RARELY_CALIBRATED
+from bayescal.model.problem import Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = [
+    "CHAINS",
+    "OBSERVATION_LIMIT",
+    "complete",
+    "coordinates_of",
+    "fit_tree",
+    "read_coordinates",
+    "read_data",
+    "read_lower_reading",
+    "read_prior",
+    "upgraded",
+    "with_chains",
+]
+
+CHAINS = 4
+OBSERVATION_LIMIT = 5000
+"""Most cases for which log_likelihood and posterior_predictive are kept case by case."""
+
+
+def fit_tree(
+    settings: Settings,
+    data: CalibrationData,
+    coordinates: dict[str, Floats],
+    sample_stats: xr.Dataset,
+    *,
+    engine: str,
+    chains: int,
+    draws: int,
+    families: dict[str, float] | None = None,
+    prob_calibrated: float | None = None,
+    lower_reading: Floats | None = None,
+) -> xr.DataTree:
+    """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
+
+    Parameters
+    ----------
+    settings : Settings
+    data : CalibrationData
+    coordinates : dict of ndarray of shape (chains, draws)
+        Draws of the working coordinates.
+    sample_stats : xarray.Dataset
+    engine : str
+    chains, draws : int
+    families : dict of str to float, optional
+        Of an average: the families mixed and their prior probabilities. `coordinates` then holds
+        the index of each draw's family too.
+    prob_calibrated : float, optional
+        Of an average: the posterior probability of `identity`, which is not among the families.
+    lower_reading : ndarray of shape (chains * draws, 2 * cells), optional
+        Of an average: shifts and slopes by cell in the lower reading of distances.
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    attributes = settings.to_attributes() | {
+        "inference_library": json.dumps("bayescal"),
+        "engine": json.dumps(engine),
+        "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
+    }
+    if families is not None:
+        attributes["families"] = json.dumps(families)
+        attributes["prob_calibrated"] = json.dumps(prob_calibrated)
+    posterior = _with_derived(settings, coordinates, chains, draws)
+    groups = {
+        "posterior": posterior,
+        "sample_stats": sample_stats,
+        "observed_data": _observed(data),
+        "constant_data": _constant(settings, data),
+    }
+    if lower_reading is not None:
+        groups["lower_reading"] = _by_cell(settings, lower_reading, chains)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs.update(attributes)
+    return tree
+
+
+def upgraded(tree: xr.DataTree) -> xr.DataTree:
+    """A tree as this version writes it, from one that an earlier version wrote.
+
+    An average once had draws of exact calibration among its own. They are left out, and their
+    share is kept as `prob_calibrated`.
+    """
+    import xarray as xr
+
+    families: dict[str, float] = json.loads(tree.attrs.get("families", "{}"))
+    if "identity" not in families:
+        return tree
+    names, posterior = list(families), tree["posterior"].to_dataset()
+    family = posterior["family"].to_numpy().ravel()
+    chains = posterior.sizes["chain"]
+    curved = np.flatnonzero(family != names.index("identity"))
+    curved = curved[: curved.size - curved.size % chains]
+    if not curved.size:
+        raise InputError(
+            "every draw of this averaged posterior is of exact calibration. Compare the data again."
+        )
+    kept = {
+        str(name): with_chains(values.transpose("chain", "draw").to_numpy().ravel()[curved], chains)
+        for name, values in posterior.data_vars.items()
+    }
+    others = [name for name in names if name != "identity"]
+    kept["family"] = np.searchsorted([names.index(name) for name in others], kept["family"])
+    groups = {
+        "posterior": _dataset(kept, None, {}),
+        **{
+            name: tree[name].to_dataset()
+            for name in ("sample_stats", "observed_data", "constant_data")
+        },
+    }
+    total = sum(families[name] for name in others)
+    current = xr.DataTree.from_dict(groups)
+    current.attrs.update(tree.attrs)
+    current.attrs["families"] = json.dumps({name: families[name] / total for name in others})
+    current.attrs["prob_calibrated"] = json.dumps(float(np.mean(family == names.index("identity"))))
+    return current
+
+
+def complete(tree: xr.DataTree) -> None:
+    """Add the groups that cost time, in place: predictive, likelihood and prior draws.
+
+    log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
+    sampling weights, which are not cases.
+    """
+    import xarray as xr
+
+    if "posterior_predictive" in tree.children:
+        return
+    settings, data = Settings.from_attributes(tree.attrs), read_data(tree)
+    u = read_coordinates(tree)
+    posterior = tree["posterior"].to_dataset()
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    log_odds = settings.curve.log_odds(u, settings.edges.inside(data.score), settings.frame)
+    rng = settings.rng("predictive")
+    if _has_cases(data):
+        row, outcome = _cases(data)
+        constant = tree["constant_data"].to_dataset()
+        tree["constant_data"] = xr.DataTree(
+            constant.assign_coords(obs=np.arange(row.size)).assign(
+                case_score=("obs", data.score[row])
+            )
+        )
+        signs = np.where(outcome == 1, 1.0, -1.0)
+        likelihood = log_expit(log_odds[:, row] * signs)
+        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
+        coords = {"obs": np.arange(row.size)}
+        tree["log_likelihood"] = xr.DataTree(
+            _dataset({"y": with_chains(likelihood, chains)}, "obs", coords)
+        )
+        predicted = {"y": with_chains(replicate, chains)}
+        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "obs", coords))
+    else:
+        trials = np.rint(data.trials * data.weight_scale).astype(np.int64)
+        counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
+        coords = {"row": np.arange(trials.size)}
+        predicted = {"hits": with_chains(counts, chains)}
+        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
+    drawn = {name: with_chains(values, chains) for name, values in read_prior(tree).items()}
+    tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
+    if "families" in tree.attrs or settings.curve.in_cells:
+        return  # no prior density: families, and partitions, have different dimensions
+    density = _log_prior(settings, coordinates_of(posterior, settings.curve))
+    tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
+
+
+def read_coordinates(tree: xr.DataTree) -> Floats:
+    """Working coordinates of every draw, of shape (chains * draws, d), chain by chain."""
+    settings = Settings.from_attributes(tree.attrs)
+    posterior = tree["posterior"].to_dataset()
+    total = posterior.sizes["chain"] * posterior.sizes["draw"]
+    u = np.empty((total, settings.curve.size))
+    for column, values in enumerate(coordinates_of(posterior, settings.curve).values()):
+        u[:, column] = values.ravel()
+    return u
+
+
+def read_lower_reading(tree: xr.DataTree) -> Floats | None:
+    """Shifts and slopes by cell of an average's lower reading, of shape (draws, 2 * cells).
+
+    None of one family, and of an average that an earlier version wrote.
+    """
+    if "lower_reading" not in tree.children:
+        return None
+    group = tree["lower_reading"].to_dataset()
+    parts = [
+        group[name].transpose("chain", "draw", "cell").to_numpy()
+        for name in ("cell_shift", "cell_slope")
+    ]
+    return np.concatenate(parts, axis=-1).reshape(-1, 2 * group.sizes["cell"])
+
+
+def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
+    """Draws of each working coordinate, of shape (chain, draw), in the family's order.
+
+    Those numbered after one variable are taken from it; an earlier version stored them one by one.
+    """
+    coordinates = {}
+    for variable, names in curve.variables.items():
+        for index, name in enumerate(names):
+            one_by_one = name in group
+            values = group[name] if one_by_one else group[variable][..., index]
+            coordinates[name] = np.asarray(values.transpose("chain", "draw"), dtype=np.float64)
+    return coordinates
+
+
+def read_prior(tree: xr.DataTree) -> dict[str, Any]:
+    """Prior draws of the working coordinates, as many as there are of the posterior.
+
+    Of an average, also the index of each draw's `family`.
+    """
+    settings = Settings.from_attributes(tree.attrs)
+    posterior = tree["posterior"].to_dataset()
+    size = posterior.sizes["chain"] * posterior.sizes["draw"]
+    rng, names = settings.rng("prior"), settings.curve.coordinates
+    if "families" not in tree.attrs:
+        return dict(zip(names, settings.sample_prior(read_data(tree), rng, size).T, strict=True))
+    families: dict[str, float] = json.loads(tree.attrs["families"])
+    data, family = read_data(tree), rng.choice(len(families), size, p=list(families.values()))
+    u = np.zeros((size, len(names)))
+    for index, name in enumerate(families):
+        curve = stored_curve(name).at(settings.frame)
+        mine = np.flatnonzero(family == index)
+        of_family = settings.of_family(curve)
+        own = of_family.sample_prior(data, rng, mine.size, RARELY_CALIBRATED)
+        u[mine] = in_average(curve, own, settings.frame)
+    return dict(zip(names, u.T, strict=True)) | {"family": family}
+
+
+def read_data(tree: xr.DataTree) -> CalibrationData:
+    """The table that was fitted."""
+    return CalibrationData.from_xarray(tree["constant_data"].to_dataset())
+
+
+def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, Any]:
+    """Split the leading axis of draws into (chain, draw)."""
+    return values.reshape(chains, -1, *values.shape[1:])
+
+
+def _log_prior(settings: Settings, coordinates: dict[str, Floats]) -> dict[str, Floats]:
+    """Log prior density of each coordinate; of all deviations together, tau summed out."""
+    rough = [values for name, values in coordinates.items() if name.startswith("deviation")]
+    density = {
+        name: settings.prior.of(name).logpdf(values)
+        for name, values in coordinates.items()
+        if not name.startswith("deviation")
+    }
+    if rough:
+        stacked = np.stack([values.ravel() for values in rough], axis=1)
+        density["deviation"] = settings.prior.deviation_logpdf(stacked).reshape(rough[0].shape)
+    return density
+
+
+def _with_derived(
+    settings: Settings, coordinates: dict[str, Floats], chains: int, draws: int
+) -> xr.Dataset:
+    curve = settings.curve
+    values: dict[str, Any] = dict(coordinates)
+    numbers = {}
+    for variable, dim in curve.dims.items():
+        numbered = [values.pop(name) for name in curve.variables[variable]]
+        values[variable] = (("chain", "draw", dim), np.stack(numbered, axis=-1))
+        numbers[dim] = np.arange(1, len(numbered) + 1)
+    values |= curve.derived(coordinates, settings.frame, np.exp)
+    return _dataset(values, None, numbers, chains=chains, draws=draws)
+
+
+def _by_cell(settings: Settings, u: Floats, chains: int) -> xr.Dataset:
+    by_cell = settings.of_family(stored_curve("pieces"))
+    names = by_cell.curve.coordinates
+    coordinates = {name: with_chains(u[:, k], chains) for k, name in enumerate(names)}
+    return _with_derived(by_cell, coordinates, chains, u.shape[0] // chains)
+
+
+def _dataset(
+    values: dict[str, Any],
+    dim: str | None,
+    coords: dict[str, Any],
+    chains: int | None = None,
+    draws: int | None = None,
+) -> xr.Dataset:
+    import xarray as xr
+
+    if chains is None or draws is None:
+        chains, draws = next(iter(values.values())).shape[:2]
+    dims = ("chain", "draw") if dim is None else ("chain", "draw", dim)
+    axes = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    variables = {
+        name: value if isinstance(value, tuple) else (dims, value) for name, value in values.items()
+    }
+    return xr.Dataset(variables, axes | coords)
+
+
+def _observed(data: CalibrationData) -> xr.Dataset:
+    import xarray as xr
+
+    if _has_cases(data):
+        row, outcome = _cases(data)
+        return xr.Dataset({"y": ("obs", outcome)}, {"obs": np.arange(row.size)})
+    return xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})
+
+
+def _constant(settings: Settings, data: CalibrationData) -> xr.Dataset:
+    model_score = ("row", settings.edges.inside(data.score))
+    return data.to_xarray().assign(model_score=model_score)
+
+
+def _has_cases(data: CalibrationData) -> bool:
+    return not data.is_pseudo and data.n <= OBSERVATION_LIMIT
+
+
+def _cases(data: CalibrationData) -> tuple[Any, Any]:
+    """Row and outcome of each case: within a row, its events first."""
+    trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
+    row = np.repeat(np.arange(trials.size), trials)
+    start = np.cumsum(trials) - trials
+    place = np.arange(row.size) - start[row]
+    return row, (place < hits[row]).astype(np.int8)

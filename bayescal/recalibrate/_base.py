@@ -1,0 +1,229 @@
+"""What every recalibrator shares: the scikit-learn face, labels, and more than two classes."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_same_length
+from bayescal.data.weights import WeightType
+from bayescal.recalibrate._input import as_probabilities, read_cases
+
+__all__ = ["Recalibrator", "both_columns"]
+
+
+class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A map from predicted probabilities to better ones, as a scikit-learn classifier.
+
+    Its "features" are the probabilities that another model gave. A recalibrator for two classes
+    writes `_fit(scores, outcomes, weights)`, which learns, and `_map(scores)`, which recalibrates
+    probabilities of the event. With more than two classes each is recalibrated against the rest
+    and the probabilities of a case are divided by their sum; a method that knows better overrides
+    `_fit_classes` and `_map_classes`.
+
+    Attributes
+    ----------
+    uses_features : bool
+        Whether its methods also take `X`, the features that the model saw.
+    weight_type : {"counts", "sampling"} or None
+        What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, in the order of the columns of `predict_proba`; of two, the second is the event.
+    recalibrators_ : list of Recalibrator
+        With more than two classes, the one of each class against the rest.
+    """
+
+    uses_features = False
+    weight_type: WeightType | None = None
+    __metadata_request__fit = MappingProxyType(
+        {"y_prob": UNUSED, "y_true": UNUSED, "classes": UNUSED}
+    )
+    __metadata_request__transform = MappingProxyType({"y_prob": UNUSED})
+    __metadata_request__predict = MappingProxyType({"y_prob": UNUSED})
+    __metadata_request__predict_proba = MappingProxyType({"y_prob": UNUSED})
+
+    def fit(
+        self, y_prob: Any, y_true: Any, sample_weight: Any = None, *, classes: Any = None
+    ) -> Self:
+        """Learn to recalibrate, from cases that the model was not trained on.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities: of the event, or one column for each class.
+        y_true : array-like of shape (n_samples,)
+            Labels, of any type. Of two classes the greater is the event.
+        sample_weight : array-like of shape (n_samples,), optional
+            Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        classes : array-like of shape (n_classes,), optional
+            Labels in the order of the columns; by default those in `y_true`, sorted.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities and labels of the same cases, or an option is out of
+            range.
+        SeparationError
+            If the method is one of maximum likelihood and there is no maximum.
+        """
+        return self._fit_cases(y_prob, y_true, sample_weight, classes)
+
+    def transform(self, y_prob: Any) -> Floats:
+        """Recalibrated probabilities, in the shape that a reader of one column expects.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Of two classes, the probability of the event.
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities of the classes it was fitted to.
+        """
+        return self._recalibrated(y_prob)
+
+    def predict_proba(self, y_prob: Any) -> Floats:
+        """Recalibrated probability of each class.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities of the classes it was fitted to.
+        """
+        return both_columns(self._recalibrated(y_prob))
+
+    def predict(self, y_prob: Any) -> NDArray[Any]:
+        """Class of the largest recalibrated probability.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities of the classes it was fitted to.
+        """
+        return self._labels(self._recalibrated(y_prob))
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn 1.6 and later ask for; the same input as IsotonicRegression."""
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags = TransformerTags(preserves_dtype=["float64"])
+        return tags
+
+    def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        """Learn from probabilities of the event, outcomes 0 and 1, and positive case counts."""
+        raise NotImplementedError
+
+    def _map(self, scores: Floats) -> Floats:
+        """Recalibrated probabilities of the event."""
+        raise NotImplementedError
+
+    def _fit_classes(
+        self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
+    ) -> None:
+        """Learn from the probabilities and the classes 0, ..., k - 1 of cases, for k > 2."""
+        self.recalibrators_ = []
+        for j, label in enumerate(self.classes_.tolist()):
+            member = clone(self)
+            try:
+                member.fit(proba[:, j], code == j, weights, **of_cases)
+            except InputError as error:
+                raise type(error)(f"Class {label!r} against the rest: {error}") from error
+            self.recalibrators_.append(member)
+
+    def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
+        """Recalibrated probabilities of more than two classes."""
+        each = [
+            member._recalibrated(column, **of_cases)
+            for member, column in zip(self.recalibrators_, proba.T, strict=True)
+        ]
+        matrix = np.column_stack(each)
+        total = matrix.sum(axis=1, keepdims=True)
+        even = np.full_like(matrix, 1 / matrix.shape[1])
+        shares: Floats = np.divide(matrix, total, out=even, where=total > 0)
+        return shares
+
+    def _fit_cases(
+        self, y_prob: Any, y_true: Any, sample_weight: Any, classes: Any, **of_cases: Any
+    ) -> Self:
+        cases = read_cases(y_prob, y_true, sample_weight, classes, self.weight_type)
+        for name, values in of_cases.items():
+            rows = cases.code.size if cases.kept is None else cases.kept.size
+            check_same_length(len(values), name, rows, "y_prob")
+        if cases.kept is not None:
+            of_cases = {name: values[cases.kept] for name, values in of_cases.items()}
+        self.classes_ = cases.classes
+        if cases.classes.size == 2:
+            self._fit(cases.proba, cases.code.astype(np.float64), cases.weight, **of_cases)
+        else:
+            self._fit_classes(cases.proba, cases.code, cases.weight, **of_cases)
+        return self
+
+    def _recalibrated(self, y_prob: Any, **of_cases: Any) -> Floats:
+        """Probabilities of the event, or of each of more than two classes."""
+        proba = self._read_scores(y_prob)
+        for name, values in of_cases.items():
+            check_same_length(len(values), name, len(proba), "y_prob")
+        recalibrate = self._map if proba.ndim == 1 else self._map_classes
+        return recalibrate(proba, **of_cases)
+
+    def _read_scores(self, y_prob: Any) -> Floats:
+        """Probabilities of the event, or of each of more than two classes, as they came."""
+        check_is_fitted(self)
+        proba = as_probabilities(y_prob)
+        size, columns = self.classes_.size, 1 if proba.ndim == 1 else proba.shape[1]
+        if columns != size and (size, columns) != (2, 1):
+            raise InputError(
+                f"y_prob has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
+                "seen when this was fitted. Pass a column for each class."
+            )
+        return proba[:, 1] if (size, columns) == (2, 2) else proba
+
+    def _labels(self, recalibrated: Floats) -> NDArray[Any]:
+        labels: NDArray[Any] = self.classes_[both_columns(recalibrated).argmax(axis=1)]
+        return labels
+
+
+def both_columns(recalibrated: Floats) -> Floats:
+    """A column for each class."""
+    if recalibrated.ndim == 2:
+        return recalibrated
+    return np.column_stack([1 - recalibrated, recalibrated])

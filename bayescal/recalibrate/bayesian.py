@@ -1,0 +1,242 @@
+"""Recalibration by a posterior, with an interval for each case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.data.table import EDGE
+from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.weights import WeightType
+from bayescal.inference import compare, fit
+from bayescal.model.curves import CURVES, Curve
+from bayescal.model.priors import Prior
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.recalibrate._base import Recalibrator
+
+__all__ = ["BayesianRecalibrator"]
+
+_AVERAGE = "average"
+_AVERAGED = ("logistic", "beta", "spline")
+_MODES = ("class-wise", "top-label")
+_BLOCK = 1 << 22
+
+
+class BayesianRecalibrator(Recalibrator):
+    """Recalibration by the posterior of the calibration curve.
+
+    The recalibrated probability of a case is the posterior mean of the curve at its score. The
+    prior is centred on leaving the scores alone, so that few data change little, and an answer
+    exists for any data: one class only, separated outcomes, a single case.
+
+    Parameters
+    ----------
+    curve : {"average", "spline", "beta", "logistic", "temperature", "intercept"} or Curve
+        Family of curves; "average" is that of `bayescal.compare`.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+        Prior on the curve, as in `bayescal.fit`.
+    n_draws : int
+        Posterior draws, at least 100.
+    mode : {"class-wise", "top-label"}
+        With more than two classes: recalibrate each class against the rest and divide by the sum,
+        or recalibrate the largest probability, as that of being right, and share out what is left
+        among the other classes in proportion.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the draws.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is when it is fitted, as in `bayescal.fit`.
+
+    Attributes
+    ----------
+    posterior_ : CalibrationPosterior
+        With two classes, of the event's curve; by "top-label", of the curve of being right.
+    classes_ : ndarray of shape (n_classes,)
+    recalibrators_ : list of BayesianRecalibrator
+        By "class-wise" with more than two classes, the one of each class against the rest.
+
+    See Also
+    --------
+    bayescal.fit : The posterior of one family.
+    bayescal.compare : The families compared, and their average.
+    bayescal.recalibration_gain : What recalibrating gained, on other cases.
+
+    Notes
+    -----
+    Case counts in `sample_weight` enter the likelihood as repeated cases, sampling weights as
+    Kish's effective number of cases. Scores of exactly 0 and
+    1 are read as rounded, as in `bayescal.fit`; new scores are then read as no more extreme than
+    those. If it was fitted to none, new ones are read as 1e-12 away from certainty.
+
+    By "top-label" the recalibrated probability can fall below that of another class, and the
+    predicted label change.
+
+    References
+    ----------
+    Dong et al., "Combining Priors with Experience: Confidence Calibration Based on Binomial
+    Process Modeling", AAAI 2025. Hoeting et al., "Bayesian Model Averaging: A Tutorial",
+    Statistical Science 1999.
+
+    Examples
+    --------
+    >>> from bayescal import recalibrate, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 500, random_state=1)
+    >>> recalibrator = recalibrate.BayesianRecalibrator(random_state=1).fit(y_prob, y_true)
+    >>> recalibrator.transform([0.1, 0.9]).round(1)
+    array([0.1, 0.8])
+    >>> lower, upper = recalibrator.interval([0.1, 0.9])
+    >>> lower.round(1), upper.round(1)
+    (array([0.1, 0.6]), array([0.2, 0.9]))
+    """
+
+    posterior_: CalibrationPosterior
+
+    def __init__(
+        self,
+        curve: str | Curve = _AVERAGE,
+        prior: str | Prior | Mapping[str, Any] = "neutral",
+        n_draws: int = 2000,
+        mode: str = "class-wise",
+        random_state: int | np.random.Generator | None = None,
+        weight_type: WeightType | None = None,
+    ) -> None:
+        self.curve = curve
+        self.prior = prior
+        self.n_draws = n_draws
+        self.mode = mode
+        self.random_state = random_state
+        self.weight_type = weight_type
+
+    def draws(self, y_prob: Any) -> Floats:
+        """Posterior draws of the recalibrated probabilities.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples) or, with more classes, (n_draws, n_samples, n_classes)
+            Of two classes, the probability of the event. A draw is of one curve for all cases.
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities of the classes it was fitted to.
+        """
+        return self._draws_at(self._read_scores(y_prob))
+
+    def interval(self, y_prob: Any, ci_prob: float = 0.95) -> tuple[Floats, Floats]:
+        """Equal-tailed credible interval of each recalibrated probability.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,), or (n_samples, n_classes) with more classes
+            Of the probability that a case with this score has the event, not of its outcome.
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities of the classes it was fitted to.
+        """
+        tail = (1 - as_level(ci_prob)) / 2
+
+        def ends(draws: Floats) -> Floats:
+            return np.moveaxis(np.quantile(draws, [tail, 1 - tail], axis=0), 0, -1)
+
+        found = self._in_blocks(self._read_scores(y_prob), ends)
+        return found[..., 0], found[..., 1]
+
+    def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        check_choice(self.mode, _MODES, "mode")
+        options: dict[str, Any] = {
+            "prior": self.prior,
+            "draws": as_draws(self.n_draws),
+            "sample_weight": weights,
+            "weight_type": None if weights is None else self.weight_type,
+            "random_state": self.random_state,
+        }
+        if isinstance(self.curve, str):
+            check_choice(self.curve, (_AVERAGE, *CURVES), "curve")
+        if self.curve == _AVERAGE:
+            self.posterior_ = compare(outcomes, scores, curves=_AVERAGED, **options).posterior
+        else:
+            self.posterior_ = fit(outcomes, scores, curve=self.curve, **options)
+
+    def _map(self, scores: Floats) -> Floats:
+        distinct, place = np.unique(scores, return_inverse=True)
+        return self._in_blocks(distinct, _mean)[place]
+
+    def _fit_classes(
+        self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
+    ) -> None:
+        if check_choice(self.mode, _MODES, "mode") == "class-wise":
+            super()._fit_classes(proba, code, weights)
+        else:
+            right = proba.argmax(axis=1) == code
+            self._fit(proba.max(axis=1), right.astype(np.float64), weights)
+
+    def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
+        return self._in_blocks(proba, _mean)
+
+    def _in_blocks(self, proba: Floats, summary: Callable[[Floats], Floats]) -> Floats:
+        """A summary over draws of each case, a block of cases at a time."""
+        width = self.n_draws * (1 if proba.ndim == 1 else proba.shape[1])
+        size = max(1, _BLOCK // width)
+        starts = range(0, len(proba), size)
+        return np.concatenate([summary(self._draws_at(proba[i : i + size])) for i in starts])
+
+    def _draws_at(self, proba: Floats) -> Floats:
+        if proba.ndim == 1:
+            return self._curve_draws(proba)
+        if self.mode == "top-label":
+            return _shared_out(self._curve_draws(proba.max(axis=1)), proba)
+        columns = enumerate(zip(self.recalibrators_, proba.T, strict=True))
+        each = [_shuffled(member._curve_draws(column), j) for j, (member, column) in columns]
+        joint = np.stack(each, axis=-1)
+        joint /= joint.sum(axis=-1, keepdims=True)
+        return joint
+
+    def _curve_draws(self, scores: Floats) -> Floats:
+        """Draws of the curve at these scores, of shape (n_draws, n)."""
+        seen, edges = self.posterior_.data.score, self.posterior_.settings.edges
+        low = edges.low if seen[0] == 0 else EDGE
+        high = edges.high if seen[-1] == 1 else 1 - EDGE
+        drawn = self.posterior_.predict(np.clip(scores, low, high))
+        found: Floats = drawn.to_numpy().reshape(-1, scores.size)
+        return found
+
+
+def _shuffled(draws: Floats, seed: int) -> Floats:
+    """The draws in another order, so that classes fitted with one seed pair up by chance."""
+    shuffled: Floats = np.random.default_rng(seed).permutation(draws)
+    return shuffled
+
+
+def _mean(draws: Floats) -> Floats:
+    mean: Floats = draws.mean(axis=0)
+    return mean
+
+
+def _shared_out(top: Floats, proba: Floats) -> Floats:
+    """Probability `top`, of shape (draws, n), to the likeliest class and the rest to the others."""
+    row, best = np.arange(len(proba)), proba.argmax(axis=1)
+    others = proba.copy()
+    others[row, best] = 0
+    total = others.sum(axis=1, keepdims=True)
+    even = np.full_like(others, 1 / (proba.shape[1] - 1))
+    shares = np.divide(others, total, out=even, where=total > 0)
+    shares[row, best] = 0
+    shared: Floats = (1 - top)[:, :, None] * shares
+    shared[:, row, best] = top
+    return shared

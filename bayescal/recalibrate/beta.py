@@ -1,0 +1,110 @@
+"""Beta calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import SeparationError
+from bayescal._base.logistic import binomial_mle
+from bayescal.data.table import collapse
+from bayescal.recalibrate._regression import LinearRecalibrator, logarithms, maximum_likelihood
+
+__all__ = ["BetaRecalibrator"]
+
+_FACES = ([0, 1, 2], [1, 2], [0, 2], [2])
+_LEVEL = 1e-9
+
+
+class BetaRecalibrator(LinearRecalibrator):
+    """Beta calibration: logit g(s) = a log s - b log(1 - s) + c, by exact maximum likelihood.
+
+    Parameters
+    ----------
+    constrained : bool
+        Keep a and b at 0 or above, as Kull et al. do, so that the map never falls.
+
+    Attributes
+    ----------
+    a_, b_, c_ : float
+        The identity has a = b = 1 and c = 0; a = b is logistic recalibration.
+    classes_ : ndarray of shape (n_classes,)
+    recalibrators_ : list of BetaRecalibrator
+        With more than two classes, the one of each class against the rest.
+
+    Notes
+    -----
+    The constrained fit is the maximum over a, b >= 0. The package betacal fits without the
+    constraint, sets a negative coefficient to 0 and fits the rest again, to scikit-learn's
+    tolerance: its coefficients differ from these by about 1e-3, and by more when there are few
+    scores away from 0 and 1. Its third parameter m is the score at which g is one half.
+
+    When the likelihood has no maximum (the outcomes are separated, or there are fewer than three
+    distinct scores) `fit` raises SeparationError. Scores are read as no nearer to 0 and 1 than
+    1e-12.
+
+    References
+    ----------
+    Kull, Silva Filho & Flach, "Beta calibration: a well-founded and easily implemented improvement
+    on logistic calibration for binary classifiers", AISTATS 2017.
+
+    Examples
+    --------
+    >>> from bayescal import recalibrate, simulate
+    >>> y_true, y_prob = simulate.sample("clinical-middle-asymmetric", 5000, random_state=1)
+    >>> recalibrator = recalibrate.BetaRecalibrator().fit(y_prob, y_true)
+    >>> round(recalibrator.a_, 1), round(recalibrator.b_, 1)
+    (1.5, 0.7)
+    """
+
+    coef_: Floats
+    a_: float
+    b_: float
+    c_: float
+
+    def __init__(self, constrained: bool = True) -> None:
+        self.constrained = constrained
+
+    def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        free = list(_FACES[0])
+        if self.constrained:
+            free = self._face(scores, outcomes, weights)
+
+        def design(part: Floats) -> tuple[Floats, float]:
+            return self._design(part)[0][:, free], 0.0
+
+        self.coef_ = np.zeros(3)
+        self.coef_[free] = maximum_likelihood(design, scores, outcomes, weights)
+        if self.constrained:
+            self.coef_[:2] = np.maximum(self.coef_[:2], 0)
+        self.a_, self.b_, self.c_ = self.coef_.tolist()
+
+    def _design(self, scores: Floats) -> tuple[Floats, float]:
+        log_s, log_q = logarithms(scores)
+        return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
+
+    def _face(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> list[int]:
+        """Which coefficients are not held at 0 by the constraint.
+
+        The likelihood is concave, so a maximum with some held at 0 is the maximum if it would
+        rise for none of them. Where there is none without the constraint it has to fall, or
+        there would be others as good.
+        """
+        rows = collapse(scores, outcomes, weights)
+        basis, _ = self._design(rows.score)
+        level = _LEVEL * (rows.trials @ np.abs(basis))
+        failure = None
+        for face in _FACES:
+            try:
+                found = binomial_mle(basis[:, face], rows.trials, rows.hits)[0]
+            except SeparationError as error:
+                failure, level = failure or error, -np.abs(level)
+                continue
+            coef = np.zeros(3)
+            coef[face] = found
+            rise = basis.T @ (rows.hits - rows.trials * expit(basis @ coef))
+            held = [j for j in range(3) if j not in face]
+            if coef[:2].min() >= 0 and (rise[held] <= level[held]).all():
+                return list(face)
+        raise failure or SeparationError("The search for the maximum of the likelihood failed.")

@@ -1,0 +1,142 @@
+"""A mixture of tempered, original and even probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+from scipy.special import expit, softmax
+
+from bayescal._base.arrays import Floats
+from bayescal.recalibrate._base import Recalibrator
+from bayescal.recalibrate._regression import log_odds_of
+from bayescal.recalibrate._softmax import case_counts, log_probabilities
+from bayescal.recalibrate.temperature import TemperatureRecalibrator
+
+__all__ = ["EnsembleTemperatureRecalibrator"]
+
+_LEAST = 1e-300
+_STEPS = 100
+_ENOUGH = 1e-13
+_RIDGE = 1e-12
+_SHORTEST = 1e-6
+
+
+class EnsembleTemperatureRecalibrator(Recalibrator):
+    """Ensemble temperature scaling (Mix-n-Match): a mixture of three probabilities.
+
+        weight_0 softmax(log p / temperature) + weight_1 p + weight_2 / n_classes
+
+    The temperature is that of temperature scaling; given it, the weights maximise the likelihood
+    under the constraint that they are 0 or above and sum to 1. The order of the classes within a
+    case stays as it was.
+
+    Attributes
+    ----------
+    slope_ : float
+        1 / temperature.
+    weights_ : ndarray of shape (3,)
+        Of the tempered, the original and the even probabilities.
+    classes_ : ndarray of shape (n_classes,)
+
+    See Also
+    --------
+    TemperatureRecalibrator : The first of the three alone.
+
+    Notes
+    -----
+    The authors' code offers the log score and the squared error and uses the squared error unless
+    told otherwise; here both steps use the log score. When there is no temperature of maximum
+    likelihood `fit` raises SeparationError.
+
+    References
+    ----------
+    Zhang, Kailkhura & Han, "Mix-n-Match: Ensemble and Compositional Methods for Uncertainty
+    Calibration in Deep Learning", ICML 2020, section 3.
+
+    Examples
+    --------
+    >>> from bayescal import recalibrate, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 5000, random_state=1)
+    >>> recalibrator = recalibrate.EnsembleTemperatureRecalibrator().fit(y_prob, y_true)
+    >>> float(recalibrator.weights_.sum().round(6))
+    1.0
+    >>> recalibrator.transform([0.2, 0.5]).round(1)
+    array([0.2, 0.5])
+    """
+
+    slope_: float
+    weights_: Floats
+
+    def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        tempering = TemperatureRecalibrator()
+        tempering._fit(scores, outcomes, weights)
+        self.slope_ = tempering.slope_
+        event = self._components(scores)
+        density = np.where(outcomes[:, None] == 1, event, 1 - event)
+        self.weights_ = _best_mixture(density, case_counts(scores.size, weights))
+
+    def _map(self, scores: Floats) -> Floats:
+        probability: Floats = np.clip(self._components(scores) @ self.weights_, 0, 1)
+        return probability
+
+    def _components(self, scores: Floats) -> Floats:
+        """The three probabilities of the event, of shape (n, 3)."""
+        tempered = expit(self.slope_ * log_odds_of(scores))
+        return np.column_stack([tempered, scores, np.full_like(scores, 0.5)])
+
+    def _fit_classes(
+        self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
+    ) -> None:
+        tempering = TemperatureRecalibrator()
+        tempering._fit_classes(proba, code, weights)
+        self.slope_ = tempering.slope_
+        row = np.arange(code.size)
+        parts = (part[row, code] for part in self._class_components(proba))
+        self.weights_ = _best_mixture(np.column_stack(list(parts)), case_counts(code.size, weights))
+
+    def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
+        mixed = np.zeros_like(proba)
+        for weight, part in zip(self.weights_, self._class_components(proba), strict=True):
+            mixed += weight * part
+        shares: Floats = mixed / mixed.sum(axis=1, keepdims=True)
+        return shares
+
+    def _class_components(self, proba: Floats) -> tuple[Floats, Floats, Floats]:
+        """The three probabilities of each class, of shape (n, k) each."""
+        tempered = softmax(self.slope_ * log_probabilities(proba), axis=1)
+        return tempered, proba, np.full_like(proba, 1 / proba.shape[1])
+
+
+def _best_mixture(density: Floats, count: Floats) -> Floats:
+    """Weights of maximum likelihood of the columns of `density`, which has shape (n, 3).
+
+    Each step is the maximum, over weights of 0 or above, of a quadratic that touches the log
+    likelihood less the sum of the weights (Kim, Carbonetto, Stephens & Anitescu, JCGS 2020). The
+    largest mean ratio of a column to the mixture bounds what is left to gain.
+    """
+    share = count / count.sum()
+    weights = np.full(density.shape[1], 1 / density.shape[1])
+
+    def loss(tried: Floats) -> float:
+        mixed = np.maximum(density @ tried, _LEAST)
+        return float(tried.sum() - share @ np.log(mixed))
+
+    for _ in range(_STEPS):
+        ratio = density / np.maximum(density @ weights, _LEAST)[:, None]
+        mean = share @ ratio
+        if mean.max() - 1 < _ENOUGH:
+            break
+        bend = (ratio.T * share) @ ratio
+        bend += _RIDGE * np.trace(bend) * np.eye(weights.size)
+        root = cholesky(bend, lower=True)
+        peak = solve_triangular(root, bend @ weights + mean - 1, lower=True)
+        step = nnls(root.T, peak)[0] - weights
+        scale = 1.0
+        while scale > _SHORTEST and loss(weights + scale * step) > loss(weights):
+            scale /= 2
+        weights = weights + scale * step
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,71 @@
+"""A stretch of the log-odds about zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from bayescal._base.arrays import Floats
+from bayescal.recalibrate._regression import LinearRecalibrator, logarithms
+from bayescal.recalibrate._softmax import best_slope, log_probabilities
+
+__all__ = ["TemperatureRecalibrator"]
+
+
+class TemperatureRecalibrator(LinearRecalibrator):
+    """Temperature scaling: logit g(s) = logit s / temperature.
+
+    Log-odds are stretched about zero by one factor, of maximum likelihood, so that a score of one
+    half stays where it is. With more than two classes one temperature serves them all,
+    softmax(log p / temperature), and their order within a case stays as it was.
+
+    Attributes
+    ----------
+    slope_ : float
+        1 / temperature. It is below 1 when the scores are too extreme, and negative when they
+        order the outcomes the wrong way round.
+    classes_ : ndarray of shape (n_classes,)
+
+    Notes
+    -----
+    Log-probabilities are logits less a constant for each case, which the softmax forgets, so the
+    logits themselves are not needed. When the likelihood has no maximum (with two classes: every
+    score on the right side of one half, every one on the wrong side, or all equal to one half)
+    `fit` raises SeparationError. Probabilities are read as no nearer to 0 and 1 than 1e-12.
+
+    References
+    ----------
+    Guo et al., "On Calibration of Modern Neural Networks", ICML 2017.
+
+    Examples
+    --------
+    >>> from bayescal import recalibrate, simulate
+    >>> y_true, y_prob = simulate.sample("calibrated", 5000, random_state=1)
+    >>> recalibrator = recalibrate.TemperatureRecalibrator().fit(y_prob, y_true)
+    >>> round(recalibrator.slope_, 2)
+    0.95
+    >>> float(recalibrator.transform([0.5])[0])
+    0.5
+    """
+
+    slope_: float
+
+    def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        super()._fit(scores, outcomes, weights)
+        self.slope_ = float(self.coef_[0])
+
+    def _fit_classes(
+        self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
+    ) -> None:
+        self.slope_ = best_slope(log_probabilities(proba), code, weights)
+
+    def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
+        probability: Floats = softmax(self.slope_ * log_probabilities(proba), axis=1)
+        return probability
+
+    def _design(self, scores: Floats) -> tuple[Floats, Floats | float]:
+        log_s, log_q = logarithms(scores)
+        return (log_s - log_q)[:, None], 0.0

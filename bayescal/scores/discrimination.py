@@ -1,0 +1,108 @@
+"""Discrimination: do events have higher scores than non-events?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal.scores._cases import read_cases
+from bayescal.scores._levels import levels_of
+
+__all__ = ["c_statistic", "somers_dxy"]
+
+
+def c_statistic(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """C-statistic: how often an event has a higher score than a non-event. Also called AUC.
+
+    The share of pairs of an event and a non-event in which the event has the higher score; a pair
+    with equal scores counts half. It does not mind whether the scores are calibrated.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From 0 to 1, and 1/2 when scores say nothing. One for each replicate when `y_true` has
+        leading dimensions, NaN where there is but one class.
+
+    Raises
+    ------
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
+        the same.
+
+    References
+    ----------
+    Harrell, Califf, Pryor, Lee & Rosati, "Evaluating the yield of medical tests", JAMA 247, 1982.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> scores.c_statistic([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
+    0.875
+    """
+    return (1 + somers_dxy(y_true, y_prob, sample_weight=sample_weight)) / 2
+
+
+def somers_dxy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+    """Somers' Dxy: 2 C - 1, the rank correlation of score and outcome.
+
+    Pairs of an event and a non-event that the scores order rightly, less those that they order
+    wrongly, as a share of all.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (..., n_samples)
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_prob : array-like of shape (n_samples,)
+        Predicted probabilities.
+    sample_weight : array-like of shape (n_samples,), optional
+        Case counts.
+
+    Returns
+    -------
+    float or ndarray
+        From -1 to 1. One for each replicate when `y_true` has leading dimensions, NaN where there
+        is but one class.
+
+    Raises
+    ------
+    InputError
+        As `c_statistic`.
+
+    Notes
+    -----
+    With m_i the weight below case i plus half of that at its score, less half of the total, Dxy is
+    2 sum over events of w_i m_i / (weight of events times weight of non-events). Pairs of two
+    events cancel.
+
+    References
+    ----------
+    Somers, "A new asymmetric measure of association for ordinal variables", American Sociological
+    Review 27, 1962.
+
+    Examples
+    --------
+    >>> from bayescal import scores
+    >>> scores.somers_dxy([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
+    0.75
+    """
+    cases = read_cases(y_true, y_prob, sample_weight)
+    levels = levels_of(cases.scores)
+    mass = levels.totals(cases.weight)
+    centred_rank = np.cumsum(mass) - (mass + mass.sum()) / 2
+    lead = np.array([levels.totals(row) @ centred_rank for row in cases.weighed()])
+    events = np.where(cases.has_both, cases.events(), np.nan)
+    return cases.result(
+        2 * lead / (events * (cases.mass - events)),
+        "y_true holds one class only, so there is no pair of an event and a non-event to compare.",
+    )

@@ -1,0 +1,5 @@
+"""Checks by simulation: consistency, simulation-based calibration, coverage of intervals."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

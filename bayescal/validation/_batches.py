@@ -1,0 +1,154 @@
+"""Long work in batches: over processes, with progress on a terminal, resumable from a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.errors import InputError
+from bayescal._base.versions import library_versions
+
+__all__ = ["Arrays", "Batch", "as_count", "as_seed", "run_batches", "spans", "stream"]
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A piece of work, and everything its result depends on.
+
+    Attributes
+    ----------
+    work : callable
+        Takes nothing, gives arrays by name.
+    size : int
+        How many units of progress it is worth.
+    depends_on : dict
+        JSON-ready. Two batches that depend on the same have the same result.
+    """
+
+    work: Callable[[], Arrays]
+    size: int
+    depends_on: dict[str, Any]
+
+    @property
+    def file_name(self) -> str:
+        """The file its result is kept in."""
+        versions = library_versions("bayescal", "numpy", "scipy")
+        key = json.dumps([versions, self.depends_on], sort_keys=True)
+        return f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+
+
+def run_batches(
+    batches: Sequence[Batch],
+    title: str,
+    *,
+    n_jobs: int,
+    progress: bool | None,
+    path: str | PathLike[str] | None,
+) -> list[Arrays]:
+    """Results of all batches, in order.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+    title : str
+        What the progress bar says.
+    n_jobs : int
+        Processes; -1 is one a core.
+    progress : bool or None
+        Whether to show a bar; None shows it when a person is watching.
+    path : str or path-like, optional
+        Folder where each finished batch is kept, and looked for.
+
+    Returns
+    -------
+    list of dict of ndarray
+    """
+    from joblib import Parallel, delayed
+
+    folder = _as_folder(path)
+    found = {index: _stored(batch, folder) for index, batch in enumerate(batches)}
+    pending = [index for index, result in found.items() if result is None]
+    jobs = [delayed(_finish)(batches[index], folder) for index in pending]
+    with _bar(title, sum(batch.size for batch in batches), progress) as advance:
+        advance(sum(batch.size for index, batch in enumerate(batches) if index not in pending))
+        finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs) if jobs else []
+        for index, result in zip(pending, finished, strict=True):
+            found[index] = result
+            advance(batches[index].size)
+    return [result for result in found.values() if result is not None]
+
+
+def spans(total: int, size: int) -> list[range]:
+    """The numbers below `total`, a few at a time."""
+    return [range(start, min(start + size, total)) for start in range(0, total, size)]
+
+
+def stream(seed: int, *labels: str | int) -> np.random.Generator:
+    """A generator of its own for each list of labels, in whatever order they are asked for."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *json.dumps(labels).encode()]))
+
+
+def as_seed(random_state: int | np.random.Generator | None) -> int:
+    """The seed itself, or one drawn, so that it can be kept."""
+    if isinstance(random_state, (int, np.integer)):
+        return abs(int(random_state))
+    return int(np.random.default_rng(random_state).integers(2**31))
+
+
+def as_count(value: Any, name: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def _as_folder(path: str | PathLike[str] | None) -> Path | None:
+    if path is None:
+        return None
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"path {str(path)!r} is a file; name a folder for the finished batches.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _stored(batch: Batch, folder: Path | None) -> Arrays | None:
+    if folder is None or not (folder / batch.file_name).is_file():
+        return None
+    with np.load(folder / batch.file_name) as kept:
+        return {name: kept[name] for name in kept.files}
+
+
+def _finish(batch: Batch, folder: Path | None) -> Arrays:
+    """Do the work, and keep its result under a name that only whole files ever have."""
+    result = batch.work()
+    if folder is not None:
+        partial_file = folder / f"unfinished-{os.getpid()}-{batch.file_name}"
+        np.savez(partial_file, **result)  # type: ignore[arg-type]
+        partial_file.replace(folder / batch.file_name)
+    return result
+
+
+@contextmanager
+def _bar(title: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else progress
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda amount: bar.advance(task, amount)

@@ -1,0 +1,43 @@
+"""Intervals of the average and of each of its families, from one fit of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayescal.data.data import CalibrationData
+from bayescal.inference import compare
+from bayescal.inference.ladder import AVERAGED
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.intervals import equal_tailed
+
+__all__ = ["ladder_intervals"]
+
+DRAWS = 1000
+
+
+def ladder_intervals(
+    data: CalibrationData, rng: np.random.Generator, ci_prob: float, *, draws: int = DRAWS
+) -> dict[str, tuple[float, float]]:
+    """Intervals of TCE of the average, by two readings, and of each of its families alone.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    rng : numpy.random.Generator
+    ci_prob : float
+    draws : int
+        Of each family.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Equal-tailed for the families.
+    """
+    ladder = compare(data, curves=AVERAGED, draws=draws, random_state=rng)
+    intervals = {"average": ladder.posterior.interval("tce", ci_prob)}
+    for name in AVERAGED:
+        if name != "identity":
+            settings, u = ladder.of_family(name)
+            alone = Evaluation(settings, data, u).values([("tce", {})], "bootstrap")["tce"]
+            intervals[name] = equal_tailed(alone, ci_prob)
+    return intervals

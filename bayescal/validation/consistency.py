@@ -1,0 +1,453 @@
+"""Is an observed estimate what perfect calibration, or the fitted curve, would produce?
+
+Binned errors are never zero, and with few cases they are far from it even when the model is
+perfectly calibrated. Simulated outcomes at the same scores say how far.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level, check_choice
+from bayescal.estimators.registry import ESTIMATORS
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Consistency", "check_consistency"]
+
+Estimator = Callable[..., Any]
+
+RARE = 0.05
+MATERIAL = 0.1
+MOST_CASES = 20_000
+BLOCK = 1 << 20
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Consistency:
+    """An observed estimate beside what it would be if the model were calibrated.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the estimator.
+    cases : float
+        Number of cases; effective ones when the weights are sampling weights.
+    observed : float
+        The estimate on the data.
+    under_calibration : ndarray of shape (replicates,)
+        The estimate on outcomes simulated from the scores themselves.
+    under_posterior : ndarray of shape (replicates,)
+        The estimate on outcomes simulated from draws of the fitted curve; empty if not asked for.
+    tce_bound : float
+        The true calibration error is below this with posterior probability 0.95.
+    material : float
+        A true calibration error that would matter: 0.1, or half the mean score (or half of one
+        minus it) when that is smaller.
+    """
+
+    estimator: str
+    cases: float
+    observed: float
+    under_calibration: Floats
+    under_posterior: Floats
+    tce_bound: float
+    material: float
+
+    @property
+    def prob_calibrated_exceeds(self) -> float:
+        """Share of calibrated data sets whose estimate is at least the observed one.
+
+        Given the scores this is the Monte Carlo p-value of the hypothesis that the model is
+        calibrated. It says nothing of how likely that hypothesis is.
+        """
+        return _share_at_least(self.under_calibration, self.observed)
+
+    @property
+    def prob_posterior_exceeds(self) -> float:
+        """Share of data sets from the fitted curve whose estimate is at least the observed one.
+
+        A posterior predictive check: the curve has seen the outcomes, so values near one half are
+        the rule and it is not uniform under any hypothesis. Values near 0 or 1 say that this
+        family of curves does not reproduce what the estimator sees.
+        """
+        return _share_at_least(self.under_posterior, self.observed)
+
+    @property
+    def too_few_to_tell(self) -> bool:
+        """Whether the data fit perfect calibration and a material error alike."""
+        return self.prob_calibrated_exceeds >= RARE and self.tce_bound > self.material
+
+    @property
+    def verdict(self) -> str:
+        """What the comparison says, in words."""
+        if self.prob_calibrated_exceeds < RARE:
+            return f"larger than in {_how_many(self)} data sets from a calibrated model"
+        within = "within what perfect calibration produces at this n"
+        if not self.too_few_to_tell:
+            return within
+        return (
+            f"{within}, but n = {self.cases:.6g} is too small to tell: the true calibration error "
+            f"may reach {self.tce_bound:.2g}"
+        )
+
+    def summary(self, ci_prob: float = 0.95) -> pd.DataFrame:
+        """Both sets of replicates beside the observed value.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+            Probability of the equal-tailed intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: what the outcomes were simulated from. Columns: observed, mean, median, lower,
+            upper, prob_exceeds. `attrs` hold the estimator, ci_prob and the verdict.
+
+        Raises
+        ------
+        InputError
+            If `ci_prob` is not strictly between 0 and 1.
+        """
+        import pandas as pd
+
+        level = as_level(ci_prob)
+        tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
+        rows = {}
+        for name, values, exceeds in (
+            ("calibration", self.under_calibration, self.prob_calibrated_exceeds),
+            ("posterior", self.under_posterior, self.prob_posterior_exceeds),
+        ):
+            if not values.size:
+                continue
+            lower, median, upper = np.nanquantile(values, tails)
+            rows[name] = {
+                "observed": self.observed,
+                "mean": np.nanmean(values),
+                "median": median,
+                "lower": lower,
+                "upper": upper,
+                "prob_exceeds": exceeds,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "simulated_from"
+        table.attrs.update(estimator=self.estimator, ci_prob=level, verdict=self.verdict)
+        return table
+
+    def __repr__(self) -> str:
+        return f"Consistency({self.estimator} = {self.observed:.3g}: {self.verdict})"
+
+
+def check_consistency(
+    post: CalibrationPosterior,
+    estimator: str | Estimator = "ece",
+    *,
+    replicates: int = 1000,
+    resample_scores: bool = False,
+    predict: bool = True,
+    random_state: int | np.random.Generator | None = None,
+    **options: Any,
+) -> Consistency:
+    """Compare an estimate with what calibration, and the fitted curve, would produce.
+
+    Outcomes are simulated twice over: from the scores themselves, as if the model were perfectly
+    calibrated (consistency resampling), and from draws of the fitted curve (a posterior
+    predictive check). The estimator is applied to each.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+        A fit; its table is the data.
+    estimator : str or callable
+        A name in `bayescal.estimators`, or `estimator(y_true, y_prob, **options)` that returns a
+        number, larger when calibration looks worse. One that takes outcomes of shape
+        (replicates, n) and returns (replicates,) is called once, any other in a loop. It needs to
+        take `sample_weight` only when there are repeated scores and many cases.
+    replicates : int
+        Simulated data sets of each kind.
+    resample_scores : bool
+        False: the scores stay as they are, as everywhere in this package. The check is then exact:
+        for a calibrated model the observed value is one more draw. True: scores are resampled
+        with replacement as well, as Broecker & Smith do: the scores vary too, and repeats among
+        them make the check approximate.
+    predict : bool
+        False leaves out the posterior predictive check, and with it half the work.
+    random_state : int, numpy.random.Generator or None
+        By default it follows from the seed of the fit, so that asking twice gives equal numbers.
+    **options
+        Passed to the estimator, such as `n_bins`.
+
+    Returns
+    -------
+    Consistency
+
+    Raises
+    ------
+    InputError
+        If `post` is not a posterior, the estimator is unknown or does not return one finite
+        number, or `replicates` is not a positive whole number.
+
+    Notes
+    -----
+    Scores of exactly 0 and 1 are simulated as the fit reads them, a little inside, since at 0 and
+    1 themselves a single outcome to the contrary would have probability zero. The estimator sees
+    them as they were given.
+
+    A table of more than 2048 distinct scores is on a grid, so its binned errors can differ a little
+    from those of the raw scores; the replicates are on the same grid. With sampling weights the
+    replicates have Kish's effective number of cases, spread evenly over the weighted scores.
+
+    A replicate for which the estimator is undefined (one class only, say) is NaN and not counted.
+
+    References
+    ----------
+    Broecker & Smith, "Increasing the Reliability of Reliability Diagrams", Weather and
+    Forecasting 22, 2007.
+    Gelman, Meng & Stern, "Posterior predictive assessment of model fitness via realized
+    discrepancies", Statistica Sinica 6, 1996.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, random_state=1)
+    >>> bc.check_consistency(post).verdict
+    'within what perfect calibration produces at this n'
+    """
+    table = _read(post)
+    size = _as_replicates(replicates)
+    name, function = _as_estimator(estimator)
+    rng = (
+        post.settings.rng("consistency")
+        if random_state is None
+        else np.random.default_rng(random_state)
+    )
+    applied = _Applied(name, function, options)
+    observed = applied.to_data(post)
+    calibrated = np.broadcast_to(post.settings.edges.inside(table.score), (size, table.score.size))
+    curves = [_curves(post, table, size, rng)] if predict else []
+    replicated = [
+        _simulate(applied, table, probability, resample_scores, rng)
+        for probability in (calibrated, *curves)
+    ]
+    return Consistency(
+        estimator=name,
+        cases=float(table.trials.sum()),
+        observed=observed,
+        under_calibration=replicated[0],
+        under_posterior=replicated[1] if predict else np.empty(0),
+        tce_bound=float(np.quantile(post.tce(), 0.95)),
+        material=_material(table),
+    )
+
+
+class _Table(NamedTuple):
+    """Distinct scores in ascending order, and whole numbers of cases at each."""
+
+    score: Floats
+    trials: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """An estimator with its options, and what it can take."""
+
+    name: str
+    function: Estimator
+    options: dict[str, Any]
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it takes sample_weight."""
+        try:
+            known = inspect.signature(self.function).parameters
+        except ValueError:  # some built-in callables do not say
+            return False
+        return "sample_weight" in known
+
+    def __call__(self, y_true: Any, y_prob: Floats, weight: Floats | None = None) -> float:
+        """The estimate on one data set."""
+        extra = {} if weight is None else {"sample_weight": weight}
+        value = self.function(y_true, y_prob, **extra, **self.options)
+        if np.shape(value) != () or not isinstance(value, (int, float, np.number, np.ndarray)):
+            raise InputError(
+                f"estimator {self.name!r} returned {type(value).__name__}, not one number. "
+                "Pass one that maps outcomes and scores to a number."
+            )
+        return float(value)
+
+    def to_data(self, post: CalibrationPosterior) -> float:
+        """The estimate on the data of a fit."""
+        y_true, y_prob, weight = post.data.to_arrays()
+        if self.weighs:
+            value = self(y_true, y_prob, weight)
+        elif post.data.is_pseudo:
+            raise InputError(
+                f"estimator {self.name!r} takes no sample_weight, but the data have sampling "
+                "weights. Pass one that does."
+            )
+        else:
+            cases = weight.astype(np.int64)
+            value = self(np.repeat(y_true, cases), np.repeat(y_prob, cases))
+        if not math.isfinite(value):
+            raise InputError(
+                f"estimator {self.name!r} is {value!r} on the data: there is nothing to compare."
+            )
+        return value
+
+    def or_nan(self, y_true: Any, y_prob: Floats, weight: Floats | None = None) -> float:
+        """The estimate on a replicate, NaN where the replicate does not define it."""
+        try:
+            return self(y_true, y_prob, weight)
+        except InputError:
+            return math.nan
+
+    def takes_batches(self, y_true: NDArray[np.bool_], y_prob: Floats) -> bool:
+        """Whether two replicates at once give what each gives alone, found out by trying."""
+        if y_true.shape[0] < 2:
+            return False
+        alone = [self.or_nan(row, y_prob) for row in y_true[:2]]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                both = np.asarray(self.function(y_true[:2], y_prob, **self.options), dtype=float)
+        except Exception:  # whatever a function says to an array that it was not written for
+            return False
+        return both.shape == (2,) and np.allclose(both, alone, 1e-9, 1e-12)
+
+
+def _read(post: Any) -> _Table:
+    if not isinstance(post, CalibrationPosterior):
+        raise InputError(
+            f"post must be a CalibrationPosterior, got {type(post).__name__}. "
+            "Fit the data first: check_consistency(bayescal.fit(y_true, y_prob))."
+        )
+    score, row = np.unique(post.data.score, return_inverse=True)
+    trials = np.bincount(row, post.data.trials * post.data.weight_scale)
+    return _Table(score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64))
+
+
+def _curves(
+    post: CalibrationPosterior, table: _Table, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """As many draws of the curve as there are replicates, none twice unless there are too few."""
+    draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
+    chosen: Floats = draws[
+        rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
+    ]
+    return chosen
+
+
+def _simulate(
+    applied: _Applied,
+    table: _Table,
+    probability: Floats,
+    resample_scores: bool,
+    rng: np.random.Generator,
+) -> Floats:
+    """The estimate on outcomes drawn with these probabilities, of shape (replicates, scores)."""
+    values = np.empty(probability.shape[0])
+    by_case = not resample_scores and (table.trials.sum() <= MOST_CASES or not applied.weighs)
+    for part in _parts(values.size, int(table.trials.sum()) if by_case else table.score.size):
+        if by_case:
+            values[part] = _by_case(applied, table, probability[part], rng)
+        else:
+            values[part] = _by_row(applied, table, probability[part], resample_scores, rng)
+    if np.isnan(values).all():
+        raise InputError(
+            f"estimator {applied.name!r} is undefined on every simulated data set. Choose another."
+        )
+    return values
+
+
+def _by_case(
+    applied: _Applied, table: _Table, probability: Floats, rng: np.random.Generator
+) -> Floats:
+    """Every case with an outcome of its own; all replicates in one call if the estimator can."""
+    score = np.repeat(table.score, table.trials)
+    chance = np.repeat(probability, table.trials, axis=1)
+    outcomes = rng.random(chance.shape) < chance
+    if applied.takes_batches(outcomes, score):
+        return np.asarray(applied.function(outcomes, score, **applied.options), dtype=np.float64)
+    return np.array([applied.or_nan(row.astype(np.float64), score) for row in outcomes])
+
+
+def _by_row(
+    applied: _Applied,
+    table: _Table,
+    probability: Floats,
+    resample_scores: bool,
+    rng: np.random.Generator,
+) -> Floats:
+    """Events and non-events of each score as weights, or as cases if it takes none."""
+    shape = probability.shape
+    trials = np.broadcast_to(table.trials, shape)
+    if resample_scores:
+        total = int(table.trials.sum())
+        trials = rng.multinomial(total, table.trials / total, size=shape[0])
+    hits = rng.binomial(trials, probability)
+    values = np.empty(shape[0])
+    for i, (cases, events) in enumerate(zip(trials, hits, strict=True)):
+        counts = np.concatenate([cases - events, events])
+        seen = counts > 0
+        y_true, y_prob = np.repeat([0.0, 1.0], cases.size)[seen], np.tile(table.score, 2)[seen]
+        if applied.weighs:
+            values[i] = applied.or_nan(y_true, y_prob, counts[seen].astype(np.float64))
+        else:
+            repeats = counts[seen]
+            values[i] = applied.or_nan(np.repeat(y_true, repeats), np.repeat(y_prob, repeats))
+    return values
+
+
+def _parts(replicates: int, cells: int) -> Iterator[slice]:
+    """Blocks of replicates that fit in memory, two at least so that batches can be tried."""
+    step = max(2, BLOCK // max(cells, 1))
+    for start in range(0, replicates, step):
+        yield slice(start, min(start + step, replicates))
+
+
+def _material(table: _Table) -> float:
+    mean = float(table.score @ table.trials / table.trials.sum())
+    return min(MATERIAL, mean / 2, (1 - mean) / 2)
+
+
+def _share_at_least(values: Floats, observed: float) -> float:
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return math.nan
+    return float(np.mean(known >= observed - ROUNDING * max(1.0, abs(observed))))
+
+
+def _how_many(result: Consistency) -> str:
+    below = 1 - result.prob_calibrated_exceeds
+    if below == 1:
+        return f"all {np.count_nonzero(~np.isnan(result.under_calibration)):,}"
+    return f"{min(math.floor(1000 * below + ROUNDING) / 10, 99.9):.3g} % of"
+
+
+def _as_estimator(estimator: Any) -> tuple[str, Estimator]:
+    if callable(estimator):
+        return str(getattr(estimator, "__name__", type(estimator).__name__)), estimator
+    name = check_choice(estimator, ESTIMATORS, "estimator")
+    return name, ESTIMATORS[name].function
+
+
+def _as_replicates(replicates: Any) -> int:
+    whole = isinstance(replicates, (int, np.integer)) and not isinstance(replicates, bool)
+    if not whole or replicates < 1:
+        raise InputError(f"replicates must be a positive whole number, got {replicates!r}.")
+    return int(replicates)

@@ -1,0 +1,105 @@
+"""The page of estimators, from their register."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from pathlib import Path
+
+import bayescal.estimators  # noqa: F401, fills the register
+from bayescal.estimators.registry import ESTIMATORS, Estimator
+
+DOCS = Path(__file__).resolve().parents[1]
+PAGE = DOCS / "estimators.md"
+
+INTRODUCTION = """# Estimators
+
+Which numbers are there, and of what are they estimates? These are the point estimates of
+`bayescal.estimators`; each takes outcomes and scores and returns a number. The
+[module's page](generated/bayescal.estimators.rst) has the tests, the intervals and the curves as
+well, and [why binned errors are mostly bias](explanation/estimators.md) says how far to believe
+them.
+
+*Perfect* is the value for a calibrated model with endless data. With few cases most estimators are
+far from it even then: `bc.check_consistency` says how far. *Bounds* says what the estimate bounds
+in the population. *Cost* is in the number of cases. {ties}
+`estimator_interval` gives a bootstrap interval of any of them.
+
+These tables are made from the register that stands at the functions' definitions, which
+`bc.assess` reads too.
+"""
+ALL_SAFE = "Every one is the same for any order of cases with equal scores."
+SOME_UNSAFE = "These depend on the order of cases with equal scores: {names}."
+
+GROUPS = {
+    "The calibration error, by bins": (
+        "ece", "debiased_ece", "sweep_ece", "ace", "mce", "pde", "top_label_ece", "classwise_ece",
+    ),
+    "The calibration error, by a smooth curve": (
+        "ici", "e50", "e90", "emax", "eci", "tce_bpm", "kde_ece",
+    ),
+    "The calibration error after smoothing": ("smooth_ece", "logit_smooth_ece", "ls_ece"),
+    "The distance to calibration, and kernel errors": (
+        "lower_distance_to_calibration", "smooth_calibration_error", "skce", "kce", "mmce",
+    ),
+    "Errors summed along the scores": ("ks_error", "kuiper_error"),
+    "Parameters of recalibration": (
+        "observed_expected", "calibration_in_the_large", "calibration_intercept",
+        "calibration_slope", "unreliability",
+    ),
+    "Discrimination": ("auc_v",),
+}  # fmt: skip
+OTHERS = "Others"
+SIGNS = {math.inf: "∞", -math.inf: "-∞"}
+
+
+def grouped() -> dict[str, list[Estimator]]:
+    """Every registered estimator under its heading; new ones come last until they are sorted."""
+    sorted_names = set(chain.from_iterable(GROUPS.values()))
+    groups = {
+        title: [ESTIMATORS[name] for name in names if name in ESTIMATORS]
+        for title, names in GROUPS.items()
+    }
+    left = [found for name, found in ESTIMATORS.items() if name not in sorted_names]
+    return groups | ({OTHERS: left} if left else {})
+
+
+def number(value: float) -> str:
+    return SIGNS.get(value, f"{value:.3g}")
+
+
+def row(found: Estimator) -> str:
+    """One line of a table."""
+    low, high = map(number, found.span)
+    name = f"{{py:obj}}`{found.name} <bayescal.estimators.{found.name}>`"
+    cells = (
+        f"{name}<br>{found.title}<br>*{found.paper}*",
+        f"{found.estimates}<br>*bounds:* {found.bound}" if found.bound else found.estimates,
+        f"{low} to {high}",
+        number(found.perfect),
+        found.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n"),
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(found: list[Estimator]) -> str:
+    heads = ("estimator", "of what", "range", "perfect", "cost")
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return "\n".join([*lines, *map(row, found)])
+
+
+def text() -> str:
+    """The whole page."""
+    unsafe = [f"`{found.name}`" for found in ESTIMATORS.values() if not found.tie_safe]
+    ties = SOME_UNSAFE.format(names=", ".join(unsafe)) if unsafe else ALL_SAFE
+    sections = [f"## {title}\n\n{table(found)}" for title, found in grouped().items()]
+    return "\n\n".join([INTRODUCTION.format(ties=ties), *sections]) + "\n"
+
+
+def write_page() -> None:
+    """Write the page."""
+    PAGE.write_text(text(), "utf-8")
+
+
+if __name__ == "__main__":
+    write_page()

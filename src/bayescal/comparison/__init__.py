@@ -1,1 +1,0 @@
-"""Which curve, and is it calibrated? Evidence, averaging, cross-validation, sensitivity."""

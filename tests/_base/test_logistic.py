@@ -1,0 +1,77 @@
+"""Newton's method and the maximum-likelihood fits, against exact oracles and separation."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from bayescal._base.logistic import beta_mle, logistic_mle, maximise
+from bayescal.errors import SeparationError
+
+LOGISTIC = "exact MLE logistic recalibration (intercept,slope), clip eps"
+ERRORS = "exact MLE logistic recalibration SEs"
+BETA = "exact MLE beta abm unconstrained (a,b,c), clip eps: logit g=a ln s - b ln(1-s)+c"
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_maximum_likelihood_reproduces_the_exact_oracles(name, shared_data):
+    oracle = json.loads((shared_data / "oracles" / "estimators.json").read_text())[name]
+    score, outcome = np.loadtxt(
+        shared_data / "oracles" / f"{name}.csv", delimiter=",", skiprows=1
+    ).T
+    trials = np.ones_like(outcome)
+    coef, covariance = logistic_mle(score, trials, outcome)
+    np.testing.assert_allclose(coef, oracle[LOGISTIC], rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), oracle[ERRORS], rtol=1e-6)
+    np.testing.assert_allclose(beta_mle(score, trials, outcome)[0], oracle[BETA], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("key", "file"),
+    [("predtools_val_data", "predtools_val_data"), ("brcal_hockey_538", "brcal_hockey_538")],
+)
+def test_maximum_likelihood_reproduces_r(key, file, shared_data):
+    oracle = json.loads((shared_data / "oracles" / "clinical.json").read_text())
+    r = oracle["recomputed_R"][key]
+    score, outcome = np.loadtxt(
+        shared_data / "data" / "clinical" / f"{file}.csv", delimiter=",", skiprows=1
+    ).T
+    trials = np.ones_like(outcome)
+    coef, covariance = logistic_mle(score, trials, outcome)
+    expected = r["int_slope"]
+    np.testing.assert_allclose(coef, [expected["(Intercept)"], expected["lp"]], rtol=1e-6)
+    errors = [expected["(Intercept).1"], expected["lp.1"]]
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), errors, rtol=1e-5)
+    abc = [r["beta_cal_abc"][name] for name in "abc"]
+    np.testing.assert_allclose(beta_mle(score, trials, outcome)[0], abc, rtol=1e-5)
+
+
+@pytest.mark.parametrize("fit", [logistic_mle, beta_mle])
+@pytest.mark.parametrize(
+    "outcome",
+    [np.zeros(20), np.ones(20), np.arange(20) > 9, np.arange(20) < 10],
+    ids=["no events", "all events", "separated", "separated the other way"],
+)
+def test_separation_is_named_not_estimated(fit, outcome):
+    score = np.linspace(0.05, 0.95, 20)
+    with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
+        fit(score, np.ones(20), outcome.astype(float))
+
+
+def test_equal_scores_have_no_slope():
+    with pytest.raises(SeparationError):
+        logistic_mle(np.full(10, 0.3), np.ones(10), np.arange(10) % 2.0)
+
+
+def test_maximise_climbs_out_of_a_region_that_is_not_concave():
+    def bump(x):
+        value = np.exp(-0.5 * x @ x)
+        gradient = -x * value
+        return float(value), gradient, value * (np.outer(x, x) - np.eye(2))
+
+    mode = maximise(bump, np.array([2.0, -3.0]))
+    assert mode.converged
+    np.testing.assert_allclose(mode.point, 0, atol=1e-5)
+    np.testing.assert_allclose(mode.information, np.eye(2), atol=1e-5)

@@ -1,0 +1,303 @@
+"""assess(): what it says follows from its parts, and changes when the data do."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.assessment.references import REFERENCES, cited
+from bayescal.errors import InputError
+
+CHEAP = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
+
+
+def data(scenario: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return bc.simulate.sample(scenario, n, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def off() -> bc.Assessment:
+    return bc.assess(*data("clinical-middle-overconfident", 600), random_state=1)
+
+
+@pytest.fixture(scope="module")
+def rare() -> bc.Assessment:
+    y_true, y_prob = data("clinical-low-calibrated", 600)
+    sites = np.array(["north", "south", "\x1b[31m" + "east" * 30])[np.arange(600) % 3]
+    return bc.assess(y_true, y_prob, groups=sites, **CHEAP)
+
+
+# The parts
+
+
+def test_it_stands_on_the_comparison(off) -> None:
+    y_true, y_prob = data("clinical-middle-overconfident", 600)
+    alone = bc.compare(y_true, y_prob, random_state=1)
+    assert off.prob_calibrated == alone.prob_calibrated
+    for x in (0.01, 0.05, 0.08):
+        assert off.prob_tce_below(x) == alone.prob_tce_below(x)
+    pd.testing.assert_frame_equal(off.summary(), alone.posterior.summary())
+    pd.testing.assert_frame_equal(off.summary(0.5), alone.posterior.summary(0.5))
+    assert off.recommendation.choice == bc.recommend(y_true, y_prob, random_state=1).choice
+    assert off.seed == 1
+
+
+def test_estimators_stand_beside_what_calibration_gives(off) -> None:
+    table = off.estimators
+    y_true, y_prob = data("clinical-middle-overconfident", 600)
+    for name, row in table.iterrows():
+        estimator = getattr(bc.estimators, name)
+        assert row["estimate"] == pytest.approx(estimator(y_true, y_prob), rel=1e-9)
+        found = bc.estimators.estimator_interval(
+            y_true, y_prob, name, method="basic", resamples=400, random_state=1
+        )
+        assert (row["lower"], row["upper"]) == pytest.approx((found.lower, found.upper))
+        assert 0 <= row["calibrated_lower"] < row["calibrated_upper"]
+        assert (row["prob_exceeds"] < 0.05) == row["verdict"].startswith("larger")
+        assert (row["prob_exceeds"] < 0.05) == (row["estimate"] > row["calibrated_upper"])
+    assert (table["prob_exceeds"] < 0.05).sum() >= 3
+
+
+def test_performance_is_that_of_the_scores(off) -> None:
+    y_true, y_prob = data("clinical-middle-overconfident", 600)
+    for name, row in off.performance.iterrows():
+        assert row["estimate"] == pytest.approx(getattr(bc.scores, name)(y_true, y_prob))
+        assert row["lower"] < row["estimate"] < row["upper"]
+
+
+def test_parts_that_the_data_do_not_define_are_nan() -> None:
+    a = bc.assess([0, 0, 0], [0.3, 0.3, 0.3], estimators=("calibration_slope",), random_state=1)
+    assert a.estimators["estimate"].isna().all()
+    assert "holds one class only" in a.estimators["verdict"].iloc[0]
+    assert math.isnan(a.performance.loc["c_statistic", "estimate"])
+    assert "undefined" in str(a)
+    assert "slope was" not in a.describe()
+
+
+def test_groups_are_assessed_one_by_one(rare) -> None:
+    table = rare.by_group
+    assert table["cases"].tolist() == [200, 200, 200]
+    assert table["events"].sum() == rare.data.events
+    north = bc.compare(rare.data.select("north"), draws=1000, random_state=1)
+    assert table.loc["north", "tce_estimate"] == north.posterior.estimate("tce")
+    assert table.loc["north", "prob_close"] == north.prob_tce_below(rare.close)
+    assert set(rare.groups) == set(table.index)
+
+
+def test_a_group_with_one_score_has_no_slope() -> None:
+    y_true, y_prob = data("calibrated", 60)
+    a = bc.assess(y_true, y_prob, groups=["a"] * 59 + ["b"], **CHEAP)
+    assert math.isnan(a.by_group.loc["b", "slope_estimate"])
+    assert a.by_group.loc["b", "tce_upper"] > 0.2
+    assert a.to_dict()["groups"]["b"]["slope_estimate"] is None
+
+
+def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> None:
+    assert off.clinical is None
+    mean = data("clinical-low-calibrated", 600)[1].mean()
+    assert mean < 0.05
+    assert rare.clinical.prior.name == "clinical"
+    assert rare.clinical.clinical is None
+    few = bc.assess(*data("clinical-low-calibrated", 40), **CHEAP)
+    assert few.clinical.summary().loc["o_e", "upper"] < few.summary().loc["o_e", "upper"] - 0.5
+    assert any(rare.clinical.headline() in note for note in rare.notes)
+    assert rare.to_dict()["clinical_prior"]["headline"] == rare.clinical.headline()
+    y_true, y_prob = data("clinical-low-calibrated", 600)
+    own = bc.assess(y_true, y_prob, prior={"shift": bc.priors.Normal(0, 0.3)}, **CHEAP)
+    assert own.clinical is None
+
+
+# What it says
+
+
+@pytest.mark.parametrize(
+    ("scenario", "n", "verdict", "said", "choice"),
+    [
+        ("clinical-middle-calibrated", 4000, "close enough", "is close enough", "identity"),
+        ("clinical-middle-overconfident", 3000, "miscalibrated", "is miscalibrated", "logistic"),
+        ("clinical-middle-calibrated", 20, "cannot tell", "cannot tell", "identity"),
+    ],
+)
+def test_verdict_and_advice_follow_the_data(scenario, n, verdict, said, choice) -> None:
+    a = bc.assess(*data(scenario, n), **CHEAP)
+    lower, upper = a.summary().loc["tce", ["lower", "upper"]]
+    assert a.verdict == verdict, (lower, upper)
+    assert (a.prob_tce_below(a.close) > 0.975) == (verdict == "close enough")
+    assert said in a.headline()
+    assert a.recommendation.choice == choice
+    assert any("too few" in note for note in a.notes) == (a.data.events < 100)
+
+
+def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
+    assert off.close == 0.03
+    assert rare.close == pytest.approx(
+        0.25 * data("clinical-low-calibrated", 600)[1].mean(), abs=0.005
+    )
+    wide = bc.assess(*data("clinical-middle-overconfident", 600), close=0.2, **CHEAP)
+    assert wide.verdict == "close enough"
+    assert "below 0.2 with probability > 0.99" in wide.headline()
+
+
+def test_the_headline_tells_the_interval(off) -> None:
+    estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
+    told = re.search(
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. On the safe side it is below",
+        off.headline(),
+    )
+    assert told
+    assert [float(text) for text in told.groups()] == pytest.approx(
+        [estimate, lower, upper], abs=6e-4
+    )
+
+
+def test_it_prints_within_80_columns(off, rare) -> None:
+    for a in (off, rare):
+        text = str(a)
+        assert max(map(len, text.splitlines())) <= 80
+        assert " ".join(a.headline().split()) in " ".join(text.split())
+        assert "\x1b" not in text
+    for label in ("slope fixed at 1", "jointly with the slope", "Kolmogorov-Smirnov"):
+        assert label in str(off)
+    assert "(125 char" in str(rare)
+    assert "north" in str(rare)
+
+
+def test_the_sentences_for_a_paper_hold_the_numbers(off) -> None:
+    text, table = off.describe(), off.summary()
+    methods, results = text.split("\n\n")[:2]
+    for key in cited(text):
+        assert REFERENCES[key].doi in text
+    assert len(cited(methods)) >= 5
+    assert f"bayescal {off.versions['bayescal']}, seed 1" in methods
+    assert "600 cases" in results
+    for name in ("o_e", "calibration_in_the_large", "slope", "intercept"):
+        assert f"{table.loc[name, 'estimate']:.2f} (" in results
+    assert "intercept with the slope fixed at 1" in results
+    assert "jointly fitted intercept" in results
+    assert f"C-statistic was {off.performance.loc['c_statistic', 'estimate']:.3f}" in results
+
+
+def test_the_record_is_ready_for_json(off, rare) -> None:
+    for a in (off, rare):
+        found = json.loads(json.dumps(a.to_dict(), allow_nan=False))
+        assert found["verdict"] == a.verdict
+        assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
+        assert found["functionals"]["slope"]["ideal"] == 1
+        assert found["settings"]["seed"] == 1
+        assert found["curves"]["identity"]["prior"] == 0.1
+        assert found["notes"] == a.notes
+    assert found["groups"]["north"]["cases"] == 200
+
+
+# Notes
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (lambda y, p: (y, p.round(1)), "taken as rounded, and read further in: 0 as 0.025."),
+        (lambda y, p: (y, (p > 0.5) * 1.0), "every score is exactly 0 or 1"),
+        (lambda y, p: (y * 0, p), "no case had the event"),
+        (lambda y, p: (y * 0 + 1, p), "every case had the event"),
+        (lambda y, p: (y, p / 50), "Under the clinical prior: "),
+        (lambda y, p: (y, p), "Fewer than 100 are usually too few"),
+    ],
+)
+def test_what_a_reader_should_know_is_a_note(change, note) -> None:
+    a = bc.assess(*change(*data("clinical-middle-overconfident", 120)), **CHEAP)
+    assert any(note in text for text in a.notes)
+    assert " ".join(note.split()[:4]) in " ".join(str(a).split())
+
+
+def test_a_note_says_how_weights_are_read() -> None:
+    y_true, y_prob = data("calibrated", 100)
+    weights = np.where(np.arange(100) < 50, 4, 20)
+    expected = {
+        "counts": "read as counts, 1,200 cases in all. If they correct",
+        "sampling": "read as sampling weights. They add up to 1,200 and are worth 69.2 cases",
+    }
+    for weight_type, words in expected.items():
+        a = bc.assess(y_true, y_prob, sample_weight=weights, weight_type=weight_type, **CHEAP)
+        assert [text for text in a.notes if "the weights" in text and words in text]
+        assert a.to_dict()["settings"]["weight_type"] == weight_type
+        size = "1,200 cases with " if weight_type == "counts" else "weights worth 69.2 cases, "
+        assert size in a.describe()
+    unweighted = bc.assess(y_true, y_prob, **CHEAP)
+    assert not any("weights" in text for text in unweighted.notes)
+
+
+def test_weights_and_poor_draws_are_noted(off, monkeypatch) -> None:
+    y_true, y_prob = data("calibrated", 100)
+    a = bc.assess(y_true, y_prob, sample_weight=np.full(100, 1.5), **CHEAP)
+    assert any("pseudo-posterior" in text for text in a.notes)
+    monkeypatch.setattr("bayescal.assessment.notes.BAD_K", -math.inf)
+    a = bc.assess(y_true, y_prob, **CHEAP)
+    assert any("importance sampling is unreliable" in text for text in a.notes)
+
+
+# The data
+
+
+def test_the_fingerprint_is_of_the_cases_and_nothing_else(off) -> None:
+    y_true, y_prob = data("clinical-middle-overconfident", 600)
+    order = np.random.default_rng(0).permutation(600)
+    again = bc.assess(y_true[order], y_prob[order], close=0.1, **CHEAP)
+    assert again.sha256 == off.sha256
+    y_true = y_true.copy()
+    y_true[0] = 1 - y_true[0]
+    assert bc.assess(y_true, y_prob, **CHEAP).sha256 != off.sha256
+
+
+def test_equal_seeds_give_equal_words() -> None:
+    first, second = (bc.assess(*data("calibrated", 150), **CHEAP) for _ in range(2))
+    assert str(first) == str(second)
+    assert first.to_dict() == second.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimators": ("nope",)}, "estimators must be one of"),
+        ({"close": 3}, "close must lie strictly between 0 and 1"),
+        ({"ci_prob": 95}, "ci_prob"),
+        ({"prior": "flat"}, "prior must be one of"),
+        ({"prior_calibrated": 0}, "prior_calibrated must lie strictly between"),
+        ({"groups": ["a"]}, "groups"),
+        ({"groups": np.arange(300)}, "groups holds 300 distinct labels"),
+        ({"sample_weight": -np.ones(300)}, "sample_weight"),
+    ],
+)
+def test_bad_input_is_refused_with_a_lesson(options, message) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        bc.assess(*data("calibrated", 300), **options)
+
+
+def test_groups_must_have_been_given(off) -> None:
+    with pytest.raises(InputError, match="Pass groups= to assess"):
+        _ = off.by_group
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_prob"),
+    [
+        ([1], [0.3]),
+        ([0, 1], [0.0, 1.0]),
+        ([1, 0], [0.0, 1.0]),
+        ([0, 0, 0], [0.0, 0.0, 0.0]),
+        ([1, 0, 1], [0.4, 0.4, 0.4]),
+        (np.zeros(50), np.linspace(0, 1, 50)),
+    ],
+)
+def test_odd_data_have_an_assessment(y_true, y_prob) -> None:
+    a = bc.assess(y_true, y_prob, draws=1000, random_state=1)
+    assert max(map(len, str(a).splitlines())) <= 80
+    json.dumps(a.to_dict(), allow_nan=False)
+    assert a.describe().startswith("Calibration was assessed")
+    assert "nan" not in a.describe()
+    assert re.match(r"Assessment\(\d+ cases, \d+ events: ", repr(a))

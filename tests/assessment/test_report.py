@@ -1,0 +1,428 @@
+"""The report: one page that says what the assessment says, safe, self-contained, accessible."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal._base.text import rounded
+from bayescal.assessment import html as report
+from bayescal.inference._compare import LADDER
+
+VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
+CHROMIUM = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }} {% raw %}",
+    "$\\frac{",
+    "😀 Zürich & Söhne",
+    "\u202egnp.exe\x1b[31m",
+]
+LONG = "x" * 10_000
+
+
+def data(scenario: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return bc.simulate.sample(scenario, n, random_state=1)
+
+
+class Page(HTMLParser):
+    """A page taken apart; reading it fails where tags do not nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[tuple[str, dict[str, str]]] = []
+        self.tags: list[tuple[str, dict[str, str], tuple[str, ...]]] = []
+        self.text: list[tuple[tuple[str, ...], str]] = []
+        self.feed(text)
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag, attrs) -> None:
+        assert len(dict(attrs)) == len(attrs), f"{tag} has an attribute twice"
+        self.tags.append((tag, dict(attrs), tuple(name for name, _ in self.open)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs)))
+
+    def handle_startendtag(self, tag, attrs) -> None:
+        self.handle_starttag(tag, attrs)
+        if self.open and self.open[-1] == (tag, dict(attrs)):
+            self.open.pop()
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        name, _ = self.open.pop()
+        assert name == tag, f"</{tag}> where </{name}> was due"
+
+    def handle_data(self, data) -> None:
+        self.text.append((self.inside, data))
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.open)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attrs for name, attrs, _ in self.tags if name == tag]
+
+    def said(self) -> str:
+        """What a reader sees, spaces evened out."""
+        seen = (text for inside, text in self.text if not {"script", "style"} & set(inside))
+        return " ".join("".join(seen).split())
+
+
+@pytest.fixture(scope="module")
+def off() -> bc.Assessment:
+    return bc.assess(*data("clinical-middle-overconfident", 500), random_state=1)
+
+
+@pytest.fixture(scope="module")
+def off_page(off) -> str:
+    return report.render(off)
+
+
+@pytest.fixture(scope="module")
+def rare_page() -> str:
+    """With groups, hostile ones, and two priors."""
+    y_true, y_prob = data("clinical-low-shifted", 420)
+    names = [*HOSTILE, LONG]
+    a = bc.assess(
+        y_true,
+        y_prob,
+        groups=[names[i % len(names)] for i in range(420)],
+        estimators=("ece",),
+        draws=1000,
+        random_state=1,
+    )
+    source = {"File": HOSTILE[0] + ".csv", HOSTILE[1]: LONG, "Weight": None}
+    return report.render(a, title=HOSTILE[0] + HOSTILE[-1], source=source)
+
+
+@pytest.fixture(scope="module")
+def pages(off_page, rare_page) -> list[str]:
+    edges = bc.assess(
+        *data("clinical-middle-overconfident", 40), estimators=("ece",), draws=1000, random_state=1
+    )
+    y_true, y_prob = data("clinical-middle-overconfident", 40)
+    zeros = bc.assess(y_true, (y_prob > 0.5) * 1.0, groups=y_true, draws=1000, random_state=1)
+    return [off_page, rare_page, report.render(edges), report.render(zeros)]
+
+
+# The page
+
+
+def test_it_is_well_formed(pages) -> None:
+    for text in pages:
+        page = Page(text)
+        assert text.startswith("<!DOCTYPE html>")
+        assert page.all("html") == [{"lang": "en"}]
+        assert len(page.all("title")) > 1  # the page's, and those of the figures
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(pages) -> None:
+    for text in pages:
+        page = Page(text)
+        ids = Counter(attrs["id"] for _, attrs, _ in page.tags if "id" in attrs)
+        assert max(ids.values()) == 1, ids.most_common(3)
+        wanted = {key for attrs in page.all("a") for key in [attrs["href"]] if key[0] == "#"}
+        wanted |= {attrs["href"] for attrs in page.all("use")}
+        wanted |= set(re.findall(r"url\((#[^)]*)\)", text))
+        for _, attrs, _ in page.tags:
+            wanted |= {f"#{name}" for name in attrs.get("aria-labelledby", "").split()}
+            wanted |= {f"#{attrs['for']}"} if "for" in attrs else set()
+        assert {name.removeprefix("#") for name in wanted} <= set(ids)
+
+
+def test_headings_descend_one_step_at_a_time(pages) -> None:
+    for text in pages:
+        levels = [int(tag[1]) for tag, _, _ in Page(text).tags if re.fullmatch(r"h\d", tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert max(np.diff(levels)) == 1
+
+
+def test_figures_and_tables_speak_to_screen_readers(pages) -> None:
+    for text in pages:
+        page = Page(text)
+        assert not page.all("img")
+        figures = page.all("svg")
+        assert len(figures) >= 2
+        for attrs in figures:
+            assert attrs["role"] == "img"
+            for name in attrs["aria-labelledby"].split():
+                assert re.search(rf'<(title|desc) id="{name}">[^<]{{5,}}<', text)
+        assert len(page.all("table")) == len(page.all("caption"))
+        assert all(attrs["scope"] in {"row", "col"} for attrs in page.all("th"))
+        for row in re.findall(r"<tr.*?</tr>", text, re.S):
+            assert row.count("<th ") >= 1
+        for attrs in page.all("input"):
+            assert f'for="{attrs["id"]}"' in text
+
+
+def test_it_needs_no_network(pages) -> None:
+    for text in pages:
+        page = Page(text)
+        assert set(re.findall(r"\w+://[^/\s\"'<]*", text)) <= {"https://doi.org"}
+        assert not page.all("link")
+        assert not page.all("iframe")
+        assert not any("src" in attrs or "srcset" in attrs for _, attrs, _ in page.tags)
+        assert "@import" not in text
+        for attrs in page.all("a"):
+            assert attrs["href"].startswith(("#", "https://doi.org/10."))
+        (policy,) = (a["content"] for a in page.all("meta") if "http-equiv" in a)
+        assert policy.startswith("default-src 'none'")
+        assert "script-src 'sha256-" in policy
+
+
+def test_it_is_small(off_page, rare_page) -> None:
+    assert len(off_page.encode()) < 200_000
+    assert len(rare_page.encode()) < 300_000
+
+
+def test_colours_can_be_read() -> None:
+    style = (Path(report.__file__).parent / "template" / "report.css").read_text("utf-8")
+    names = dict(re.findall(r"--(\w+): (#\w{6});", style))
+    backgrounds = {"#ffffff", names["wash"], "#eef5fa"}
+    for kind in ("good", "bad", "open"):
+        behind = re.search(rf"\.{kind} {{ background: (#\w+)", style)
+        ink = re.search(rf"\.{kind} h2 {{ color: (#\w+)", style)
+        assert behind
+        assert ink
+        assert contrast(ink[1], behind[1]) >= 4.5
+        assert contrast(names["ink"], behind[1]) >= 4.5
+    for behind in backgrounds:
+        for name in ("ink", "soft", "link"):
+            assert contrast(names[name], behind) >= 4.5, (name, behind)
+
+
+def contrast(one: str, other: str) -> float:
+    """As the Web Content Accessibility Guidelines define it."""
+    light = []
+    for colour in (one, other):
+        channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(
+            channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+        )
+        light.append(float(linear @ [0.2126, 0.7152, 0.0722]))
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+# What it says
+
+
+def test_it_says_what_the_assessment_says(off, off_page) -> None:
+    said = Page(off_page).said()
+    for text in (off.headline(), str(off.recommendation), *off.notes, off.sha256):
+        assert text in said
+    for name, row in off.summary().iterrows():
+        lower, upper = row["lower"], row["upper"]
+        middle, low, high = rounded((row["estimate"], lower, upper), lower, upper)
+        label = bc.functionals.FUNCTIONALS[name].label
+        assert f"{middle} ({low} to {high})" in said
+        assert label[1:] in said
+    for name, row in off.estimators.iterrows():
+        assert row["title"] in said
+        assert name in said
+        assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in said
+    for _, row in off.recommendation.table.iloc[1:].iterrows():
+        assert f"{row['gain']:.4f}" in said
+    for curve in LADDER:
+        assert curve in said
+    for key, number in off.versions.items():
+        assert f"{key} {number}" in said
+
+
+def test_the_two_intercepts_cannot_be_mistaken(off_page) -> None:
+    said = Page(off_page).said()
+    assert "Calibration-in-the-largethe intercept with the slope fixed at 1" in said
+    assert "Intercept fitted jointly with the slope" in said
+    assert "It is not calibration-in-the-large" in said
+
+
+def test_pointing_at_the_figure_reads_off_the_curve(off, off_page) -> None:
+    zones = re.findall(r"Predicted (\S+): actual (\S+) \((\S+) to (\S+)\)</title></rect>", off_page)
+    assert len(zones) == 48
+    at, *numbers = np.array(zones, dtype=float).T
+    read = []
+    for shown in (0.994 * at, at, 1.006 * at):  # scores are shown to three digits
+        curve = off.posterior.curve(shown)
+        ends = np.quantile(curve, [0.025, 0.975], axis=(0, 1))
+        read.append([curve.mean(("chain", "draw")), *ends])
+    assert (np.min(read, axis=0) - 0.01 <= numbers).all()
+    assert (numbers <= np.max(read, axis=0) + 0.01).all()
+
+
+def test_the_reproduction_line_reproduces(off, off_page) -> None:
+    line = re.search(r"<pre.*?<code>(.*?)</code>", off_page, re.S)
+    assert line
+    y_true, y_prob = data("clinical-middle-overconfident", 500)
+    call = html.unescape(line[1])
+    again = eval(call, {"bayescal": bc, "y_true": y_true, "y_prob": y_prob})
+    assert again.headline() == off.headline()
+    assert again.sha256 == off.sha256
+
+
+@pytest.mark.parametrize(
+    ("scenario", "n", "heading", "advice"),
+    [
+        ("clinical-middle-calibrated", 4000, "Close enough to calibrated", "leave the model alone"),
+        ("clinical-middle-overconfident", 3000, "Miscalibrated", "update intercept and slope"),
+        ("clinical-middle-calibrated", 20, "Cannot tell yet", "leave the model alone"),
+    ],
+)
+def test_headline_verdict_and_advice_follow_the_data(
+    scenario, n, heading, advice, tmp_path
+) -> None:
+    a = bc.assess(*data(scenario, n), estimators=("ece",), draws=1000, random_state=1)
+    a.to_html(tmp_path / "report.html")
+    said = Page((tmp_path / "report.html").read_text("utf-8")).said()
+    assert f" {heading} {a.headline()}" in said
+    assert said.count(f"Recommended: {advice}") == 2
+    assert ("Fewer than 100 are usually too few" in said) == (n == 20)
+    assert ("is too small to tell" in said) == (n == 20)
+    assert ("advice is for want of evidence" in said) == (n == 20)
+
+
+def test_the_data_s_own_ratio_stands_beside_that_of_the_posterior(off, off_page) -> None:
+    table = off.posterior.data
+    own = table.events / (table.trials @ table.score)
+    assert f"{own:#.3g} in the data" in Page(off_page).said()
+    assert f"; {own:#.3g} in the data)" in off.describe()
+
+
+def test_groups_and_both_priors_are_shown(rare_page, off_page) -> None:
+    said = Page(rare_page).said()
+    assert "Group by group" in said
+    assert "Group by group" not in Page(off_page).said()
+    assert "Under the clinical prior: " in said
+    columns = Counter(re.findall(r'<td[^>]* data-prior="(\w+)"', rare_page))
+    assert columns["neutral"] == columns["clinical"] > 10
+    assert "data-prior=" not in off_page.split("<script>")[0]
+
+
+@pytest.mark.slow
+def test_it_repeats_itself(off, off_page) -> None:
+    assert report.render(off) == off_page
+    again = bc.assess(*data("clinical-middle-overconfident", 500), random_state=1)
+    assert report.render(again) == off_page
+
+
+def test_it_does_not_mind_the_users_style(off, off_page) -> None:
+    import matplotlib as mpl
+
+    before = mpl.rcParams.copy()
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
+        assert report.render(off) == off_page
+    assert mpl.rcParams == before
+
+
+def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
+    off.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text("utf-8") == off_page
+    off.to_html(tmp_path / "titled.html", title="Model 3", source={"File": "a.csv"})
+    page = (tmp_path / "titled.html").read_text("utf-8")
+    assert "<h1>Model 3</h1>" in page
+    assert "<title>Model 3</title>" in page
+    assert ">a.csv</td>" in page
+    with pytest.raises(FileNotFoundError):
+        off.to_html(tmp_path / "nowhere" / "report.html")
+
+
+# Names from outside
+
+
+def test_hostile_names_come_out_as_text(rare_page) -> None:
+    page = Page(rare_page)
+    said = page.said()
+    assert len(page.all("script")) == 1
+    for name in HOSTILE[:5]:
+        assert name in said
+    assert "\\u202egnp.exe\\x1b[31m" in said
+    for char in "\u202e\x1b":
+        assert char not in rare_page
+    assert "onerror" not in {key for _, attrs, _ in page.tags for key in attrs}
+
+
+def test_long_names_are_shortened_visibly(rare_page) -> None:
+    assert "x" * 100 not in rare_page
+    assert rare_page.count("… (10,000 characters)") == 2
+    assert "Weight" not in Page(rare_page).said()
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browse(tmp_path_factory):
+    """A page as Chromium leaves it, and what its console said."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium")
+    folder = tmp_path_factory.mktemp("chromium")
+
+    def load(text: str, width: int, *options: str) -> tuple[str, str]:
+        path = folder / "page.html"
+        path.write_text(text, "utf-8")
+        command = [
+            CHROMIUM,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--window-size={width},900",
+            *options,
+            path.as_uri(),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, "\n".join(
+            line for line in done.stderr.splitlines() if "CONSOLE" in line
+        )
+
+    return load
+
+
+def test_the_browser_has_nothing_to_complain_of(browse, pages) -> None:
+    for text in pages[:2]:
+        dom, console = browse(text, 1280, "--dump-dom")
+        assert console == ""
+        assert '<html lang="en" class="js">' in dom
+        assert re.search(r'<output id="own-posterior">[<>]?[\d. &;lgt]+</output>', dom)
+
+
+def test_a_script_from_outside_may_not_run(browse, off_page) -> None:
+    _, console = browse(
+        off_page.replace("</main>", "</main><script>1</script>"), 1280, "--dump-dom"
+    )
+    assert "Content Security Policy" in console
+
+
+@pytest.mark.parametrize("width", [320, 390, 800, 1280])
+def test_nothing_sticks_out_of_the_page(browse, pages, width) -> None:
+    measure = (
+        "<script>onload = () => { const inner = frames[0].document.documentElement;"
+        "document.title = [inner.scrollWidth, frames[0].innerWidth].join(); }</script>"
+    )
+    for text in pages:
+        bare = re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", text)
+        frame = f'<iframe width="{width}" height="900" srcdoc="{html.escape(bare)}"></iframe>'
+        dom, _ = browse(f"<title>waiting</title>{measure}{frame}", 1400, "--dump-dom")
+        found = re.search(r"<title>(\d+),(\d+)</title>", dom)
+        assert found, dom[:200]
+        needed, given = map(int, found.groups())
+        assert given == width
+        assert needed <= given
+
+
+def test_it_prints(browse, off_page, tmp_path) -> None:
+    target = tmp_path / "report.pdf"
+    browse(off_page, 1280, "--no-pdf-header-footer", f"--print-to-pdf={target}")
+    assert target.read_bytes().startswith(b"%PDF")
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) <= 12

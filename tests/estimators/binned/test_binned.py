@@ -1,0 +1,400 @@
+"""Binned estimators against other packages, their own loops, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import ace, debiased_ece, ece, mce
+from bayescal.estimators.registry import ESTIMATORS as REGISTER
+
+OUTCOME_FREE = [
+    {"binning": binning, "ties": ties, "n_bins": n_bins}
+    for binning, ties in (
+        ("width", "together"),
+        ("mass", "together"),
+        ("mass", "split"),
+        ("rank", "together"),
+        ("rank", "split"),
+        ("quantile", "together"),
+        ("quantile", "split"),
+    )
+    for n_bins in (4, 15)
+]
+ESTIMATORS = [
+    (ece, {"p": 1}),
+    (ece, {"p": 2}),
+    (ace, {}),
+    (mce, {}),
+    (debiased_ece, {"p": 1, "signed": True}),
+    (debiased_ece, {"p": 2, "signed": True}),
+    (debiased_ece, {"p": 2}),
+]
+EVERY = [(f, own | shared) for f, own in ESTIMATORS for shared in OUTCOME_FREE]
+
+
+# Other packages
+
+
+def oracle_rows() -> list[tuple[str, Any, dict[str, Any]]]:
+    """The key of each known answer, and what of ours must give it.
+
+    The caltrain ones part tied scores in the order of the rows, which happens to be what sharing
+    out gives on B and C; the other equal-mass answers keep them together. netcal's ACE is the mean
+    over bins of equal width.
+    """
+    rows: list[tuple[str, Any, dict[str, Any]]] = [
+        ("verified.get_calibration_error(default p2 debiased; is_discrete heuristic)",
+         debiased_ece, {}),
+        ("caltrain.ew_ece_bin,norm1,15", ece, {}),
+        ("caltrain.ew_ece_bin,norm2,15", ece, {"p": 2}),
+        ("caltrain.em_ece_bin,norm1,15", ece, {"binning": "rank", "ties": "split"}),
+        ("caltrain.em_ece_bin,norm2,15", ece, {"binning": "rank", "ties": "split", "p": 2}),
+    ]  # fmt: skip
+    for n in (10, 15):
+        bins = {"n_bins": n}
+        mass = bins | {"binning": "mass"}
+        rows += [
+            (f"relplot.binnedECE({n})", ece, bins),
+            (f"netcal.ECE({n})", ece, bins),
+            (f"netcal.ACE({n})", ace, bins | {"binning": "width"}),
+            (f"verified.get_ece(EW,p1,plugin,{n})", ece, bins),
+            (f"verified.EW,p2,plugin,{n}", ece, bins | {"p": 2}),
+            (f"verified.get_ece_em(EM,p1,plugin,{n})", ece, mass),
+            (f"verified.EM,p2,plugin,{n}", ece, mass | {"p": 2}),
+        ]
+        for name, options in (("EW", bins | {"binning": "width"}), ("EM", mass)):
+            limit = f"verified.{name},p1,debiased,{n},INFINITE-RESAMPLE LIMIT(analytic)"
+            signed = f"verified.{name},unbiased_square_ce(signed),{n}"
+            rows += [
+                (f"verified.{name},p2,debiased,{n}", debiased_ece, options),
+                (signed, debiased_ece, options | {"signed": True}),
+                (limit, debiased_ece, options | {"p": 1}),
+            ]
+    return rows
+
+
+# A bin of one case has no variance: the reference refuses, and we count it as having no error.
+UNDEFINED = {("A", "EW", "15"), *(("C", kind, n) for kind in ("EW", "EM") for n in ("10", "15"))}
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.oracle("ece", "ace", "debiased_ece")
+@pytest.mark.parametrize(("key", "estimator", "options"), oracle_rows())
+def test_gives_the_known_answer(
+    shared_data: Path, name: str, key: str, estimator: Any, options: dict[str, Any]
+) -> None:
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name][key]
+    found = estimator(outcomes, scores, **options)
+    if isinstance(known, str):
+        kind, n = key.split(".")[1][:2], str(options["n_bins"])
+        assert (name, kind, n) in UNDEFINED
+        assert 0 <= found < 1
+    else:
+        assert found == pytest.approx(known, rel=1e-6)
+
+
+# Bins
+
+
+def test_equal_width_bins_are_closed_on_the_right() -> None:
+    for n_bins in (3, 10, 15, 100):
+        edges = np.arange(1, n_bins) / n_bins
+        for scores in (edges, np.nextafter(edges, 1), np.nextafter(edges, 0)):
+            for score in scores:
+                below = int(np.count_nonzero(edges < score))
+                inside = (below + 0.5) / n_bins
+                alone = ece([1, 0], [score, inside], n_bins=n_bins)
+                assert alone == pytest.approx(abs(score + inside - 1) / 2)
+
+
+def test_scores_of_0_and_1_belong_to_the_first_and_last_bin() -> None:
+    assert ece([1, 0], [0.95, 1.0], n_bins=10) == pytest.approx(0.475)
+    assert ece([1, 0], [0.0, 0.05], n_bins=10) == pytest.approx(0.475)
+
+
+CUTS: dict[str, Any] = {
+    "mass": lambda scores, n: np.concatenate(
+        [np.full(len(part), b) for b, part in enumerate(np.array_split(scores, n))]
+    ),
+    "rank": lambda scores, n: np.arange(scores.size) * n // scores.size,
+    "quantile": lambda scores, n: np.searchsorted(
+        np.unique(np.quantile(scores, np.arange(1, n) / n)), scores
+    ),
+}
+
+
+@pytest.mark.parametrize("binning", CUTS)
+@pytest.mark.parametrize("n", [103, 5000])
+def test_bins_of_equal_mass(binning: str, n: int) -> None:
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.beta(0.3, 2, n))
+    outcomes, order = rng.integers(0, 2, n), rng.permutation(n)
+    for n_bins in (1, 7, 10, 103, 200):
+        index = CUTS[binning](scores, n_bins)
+        gap = np.bincount(index, scores - outcomes)
+        for ties in ("together", "split"):
+            options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+            found = ece(outcomes[order], scores[order], **options)
+            assert found == pytest.approx(np.abs(gap).sum() / n)
+            mean = np.abs(gap / np.maximum(np.bincount(index), 1)).sum() / np.unique(index).size
+            assert ace(outcomes[order], scores[order], **options) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("binning", CUTS)
+@pytest.mark.parametrize("n", [60, 3000])
+def test_equal_scores_go_to_the_bin_of_their_first(binning: str, n: int) -> None:
+    rng = np.random.default_rng(1)
+    scores = np.sort(rng.beta(1, 3, n).round(2))
+    outcomes = rng.integers(0, 2, n)
+    first = np.searchsorted(scores, scores)
+    for n_bins in (3, 10, 40):
+        apart = CUTS[binning](np.arange(n) / n, n_bins)
+        gap = np.bincount(apart[first], scores - outcomes)
+        found = ece(outcomes, scores, n_bins=n_bins, binning=binning)
+        assert found == pytest.approx(np.abs(gap).sum() / n)
+
+
+def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(2)
+    scores = np.sort(rng.beta(1, 3, 500).round(2))
+    outcomes = rng.integers(0, 2, 500)
+    gap = np.bincount(CUTS["quantile"](scores, 10), scores - outcomes)
+    found = ece(outcomes, scores, n_bins=10, binning="quantile")
+    assert found == pytest.approx(np.abs(gap).sum() / 500)
+
+
+@pytest.mark.parametrize("name", ["ece", "ace", "mce", "debiased_ece"])
+@pytest.mark.parametrize("cut", OUTCOME_FREE)
+def test_many_weightings_at_once_are_one_by_one(name: str, cut: dict[str, Any]) -> None:
+    rng = np.random.default_rng(8)
+    scores = np.sort(rng.random(50).round(2))
+    outcomes = rng.integers(0, 2, 50).astype(float)
+    weights = rng.integers(0, 4, (5, 50)).astype(float)
+    own = {"ece": {"p": 2}, "debiased_ece": {"p": 2, "signed": True}}.get(name, {})
+    entry = REGISTER[name]
+    assert entry.weighted is not None
+    found = entry.weighted(scores, outcomes, weights, **own, **cut)
+    alone = [entry.function(outcomes, scores, sample_weight=w, **own, **cut) for w in weights]
+    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
+
+
+def test_a_cut_through_equal_scores() -> None:
+    """Six cases, cut after the third: the cases at 0.5 stay together, or share out one event."""
+    scores, outcomes = [0.1, 0.2, 0.5, 0.5, 0.5, 0.9], [0, 0, 1, 0, 0, 1]
+    options: dict[str, Any] = {"n_bins": 2, "binning": "mass"}
+    together = (abs(0.1 + 0.2 + 1.5 - 1) + abs(0.9 - 1)) / 6
+    assert ece(outcomes, scores, ties="together", **options) == pytest.approx(together)
+    split = (abs(0.1 + 0.2 + 0.5 - 1 / 3) + abs(0.5 + 0.5 + 0.9 - 2 / 3 - 1)) / 6
+    assert ece(outcomes, scores, ties="split", **options) == pytest.approx(split)
+
+
+def test_split_is_the_mean_gap_over_orders() -> None:
+    """Where no gap changes sign, sharing out is the average over random orders of tied cases."""
+    rng = np.random.default_rng(1)
+    scores, outcomes = rng.choice([0.6, 0.7, 0.8], 50), (rng.random(50) < 0.1).astype(int)
+    values = []
+    for _ in range(400):
+        shuffled = rng.permutation(50)
+        order = shuffled[np.argsort(scores[shuffled], kind="stable")]
+        gaps = [
+            (scores[part] - outcomes[part]).mean() ** 1 * part.size
+            for part in np.array_split(order, 7)
+        ]
+        values.append(sum(gaps) / 50)
+    found = ece(outcomes, scores, n_bins=7, binning="mass", ties="split")
+    assert found == pytest.approx(np.mean(values))
+
+
+@pytest.mark.oracle("mce")
+def test_mce_is_the_largest_gap_and_the_limit_of_the_norms() -> None:
+    scores, outcomes = [0.1, 0.2, 0.7, 0.9], [0, 1, 1, 0]
+    assert mce(outcomes, scores, n_bins=10) == pytest.approx(0.9)
+    assert ece(outcomes, scores, n_bins=10, p=200) == pytest.approx(0.9, rel=0.01)
+
+
+# Batches
+
+
+@pytest.mark.parametrize(("estimator", "options"), EVERY)
+def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.random(60).round(1)
+    outcomes = rng.random((2, 3, 60)) < scores
+    found = estimator(outcomes, scores, **options)
+    assert found.shape == (2, 3)
+    alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
+def test_a_batch_of_any_type(dtype: Any) -> None:
+    outcomes = np.array([[0, 1, 1], [1, 0, 0]])
+    scores = [0.2, 0.5, 0.7]
+    np.testing.assert_array_equal(ece(outcomes.astype(dtype), scores), ece(outcomes, scores))
+
+
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    scores, outcomes = rng.random(40), rng.random((25, 40)) < 0.5
+    whole = ece(outcomes, scores)
+    monkeypatch.setattr("bayescal.estimators._replicates.BLOCK", 100)
+    np.testing.assert_allclose(ece(outcomes, scores), whole, rtol=1e-13)
+
+
+def test_no_replicates_give_no_values() -> None:
+    assert ece(np.empty((0, 2)), [0.2, 0.4]).shape == (0,)
+
+
+def test_one_column_is_one_data_set() -> None:
+    assert ece([[0], [1], [1]], [0.2, 0.5, 0.7]) == ece([0, 1, 1], [0.2, 0.5, 0.7])
+
+
+# Limits and symmetries
+
+
+cases = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize(("estimator", "options"), EVERY)
+@settings(max_examples=15)
+@given(data=cases, seed=st.integers(0, 1000))
+def test_the_order_of_the_cases_does_not_matter(
+    estimator: Any, options: dict[str, Any], data: list[tuple[float, int]], seed: int
+) -> None:
+    scores, outcomes = np.array(data).T
+    order = np.random.default_rng(seed).permutation(scores.size)
+    found = estimator(outcomes[order], scores[order], **options)
+    assert np.isfinite(found)
+    # A floored square root turns rounding of 1e-17 into 1e-8.
+    assert found == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
+
+
+@pytest.mark.parametrize(("estimator", "options"), EVERY)
+def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(4)
+    scores, outcomes = rng.random(40).round(1), rng.integers(0, 2, 40)
+    weight = rng.integers(0, 4, 40)
+    weighted = estimator(outcomes, scores, sample_weight=weight, **options)
+    repeated = estimator(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted == pytest.approx(repeated, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("estimator", "options"), EVERY)
+def test_the_scale_of_sampling_weights_does_not_matter(
+    estimator: Any, options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(5)
+    scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
+    weight = rng.uniform(0.5, 2, 200)
+    found = estimator(outcomes, scores, sample_weight=weight, **options)
+    scaled = estimator(outcomes, scores, sample_weight=7.3 * weight, **options)
+    assert scaled == pytest.approx(found, rel=1e-9, abs=1e-12)
+
+
+def test_rounding_makes_no_rate_above_one() -> None:
+    rng = np.random.default_rng(9)
+    scores, weight = rng.random(40_000), rng.uniform(0.1, 2, 40_000)
+    outcomes = np.ones((2, scores.size), dtype=bool)
+    found = debiased_ece(outcomes, scores, p=1, sample_weight=weight)
+    mean = weight @ scores / weight.sum()
+    np.testing.assert_allclose(found, 1 - mean, rtol=1e-9)
+
+
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_perfect_calibration_in_the_limit(binning: str) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
+    assert ece(y_true, y_prob, binning=binning) < 0.004
+    assert debiased_ece(y_true, y_prob, binning=binning) < 0.003
+    assert mce(y_true, y_prob, binning=binning) < 0.02
+    assert ace(y_true, y_prob, binning=binning) < 0.005
+
+
+def test_the_signed_square_is_unbiased() -> None:
+    """Its mean over data sets is the square error of the bins' true probabilities."""
+    rng = np.random.default_rng(7)
+    scores = rng.random(60)
+    truth = scores**1.5
+    outcomes = rng.random((40_000, 60)) < truth
+    parts = np.array_split(np.argsort(scores), 6)
+    exact = np.mean([(scores[part] - truth[part]).mean() ** 2 for part in parts])
+    # Within a bin the probabilities differ: the binomial variance is then a little too large.
+    spread = np.mean([truth[part].var() / (part.size - 1) for part in parts])
+    values = debiased_ece(outcomes, scores, n_bins=6, signed=True)
+    error = 4 * values.std() / np.sqrt(values.size)
+    assert values.mean() == pytest.approx(exact - spread, abs=error)
+    assert ece(outcomes, scores, n_bins=6, binning="mass", p=2).mean() > np.sqrt(exact) + 0.02
+
+
+def test_a_bin_of_one_case_counts_as_having_no_error() -> None:
+    assert debiased_ece([1], [0.2]) == 0
+    assert debiased_ece([1], [0.2], p=1) == 0
+    alone = debiased_ece([1, 1, 1], [0.2, 0.25, 0.9], n_bins=2, binning="width")
+    assert alone == pytest.approx(np.sqrt(2 / 3) * 0.775)
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([[0, 1], [1, 0]], [0.2, 0.4, 0.6]), "the last axis of y_true has 2"),
+        (([[0, 1], [0, 2]], [0.2, 0.4]), r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
+        (([[0, 1], [0, np.nan]], [0.2, 0.4]), r"y_true\[1, 1\] = nan"),
+        (([["a", "b"], ["a", "b"]], [0.2, 0.4]), "must be 0/1 or boolean"),
+        (([[1j, 0], [0, 1]], [0.2, 0.4]), "must be 0/1 or boolean"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+        (([0, 1], None), "y_prob"),
+    ],
+)
+def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) -> None:
+    for estimator in (ece, ace, mce, debiased_ece):
+        with pytest.raises(InputError, match=message):
+            estimator(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bins": 0}, "n_bins must be a whole number from 1"),
+        ({"n_bins": 2.5}, "n_bins"),
+        ({"n_bins": True}, "n_bins"),
+        ({"n_bins": 10**12}, "n_bins"),
+        ({"binning": "equal"}, "binning must be one of 'mass', 'quantile', 'rank', 'width'"),
+        ({"ties": "first"}, "ties must be one of"),
+        ({"p": 0.5}, "p must be"),
+        ({"p": np.inf}, "p must be"),
+        ({"p": "2"}, "p must be"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+        ({"sample_weight": [0, 0]}, "zero everywhere"),
+        ({"sample_weight": [1]}, "sample_weight has 1"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [ece, debiased_ece])
+def test_refuses_options_out_of_range(estimator: Any, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        estimator([0, 1], [0.2, 0.4], **options)
+
+
+def test_debiased_knows_two_orders() -> None:
+    with pytest.raises(InputError, match="p must be 1 or 2"):
+        debiased_ece([0, 1], [0.2, 0.4], p=3)

@@ -1,0 +1,220 @@
+"""The sweep: against the authors' code, its definition in exact fractions, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import ece, sweep_bins, sweep_ece
+
+CUTS: list[dict[str, Any]] = [
+    {"binning": "rank", "ties": "together"},
+    {"binning": "rank", "ties": "split"},
+    {"binning": "width", "ties": "together"},
+]
+
+
+# The authors' code
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.oracle("sweep_ece")
+def test_gives_the_known_answer(shared_data: Path, name: str, cut: dict[str, Any]) -> None:
+    """On B and C scores are tied; there neither way of parting them changes the answer."""
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name]
+    kind = "em" if cut["binning"] == "rank" else "ew"
+    assert sweep_bins(outcomes, scores, **cut) == known[f"caltrain.{kind}_sweep.n_bins"]
+    for p in (1, 2):
+        answer = known[f"caltrain.{kind}_ece_sweep,norm{p}"]
+        assert sweep_ece(outcomes, scores, p=p, **cut) == pytest.approx(answer, rel=1e-6)
+
+
+# The definition
+
+
+def sweep_by_definition(outcomes: np.ndarray, scores: np.ndarray, binning: str, ties: str) -> int:
+    """Every number of bins in turn, with mean outcomes as fractions."""
+    order = np.argsort(scores, kind="stable")
+    scores, outcomes = scores[order], outcomes[order]
+    n = scores.size
+    values = [Fraction(int(outcome)) for outcome in outcomes]
+    place = np.searchsorted(scores, scores)
+    if ties == "split":
+        place = np.arange(n)
+        values = [
+            Fraction(int(outcomes[scores == score].sum()), int((scores == score).sum()))
+            for score in scores
+        ]
+    for n_bins in range(2, n + 1):
+        index = place * n_bins // n
+        if binning == "width":
+            index = np.searchsorted(np.arange(1, n_bins) / n_bins, scores)
+        held = [np.flatnonzero(index == b) for b in np.unique(index)]
+        rates = [sum(values[i] for i in part) / len(part) for part in held]
+        if any(rate > following for rate, following in pairwise(rates)):
+            return n_bins - 1
+    return n
+
+
+cases = st.lists(
+    st.tuples(
+        st.one_of(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.5, 0.9, 1.0]), st.floats(0, 1)),
+        st.floats(0, 1),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 18])
+@pytest.mark.parametrize("cut", CUTS)
+@settings(max_examples=60)
+@given(data=cases, steep=st.sampled_from([0.0, 3.0, 30.0, 300.0]))
+def test_follows_the_definition(
+    cut: dict[str, Any], block: int, data: list[tuple[float, float]], steep: float
+) -> None:
+    scores, chance = np.array(data).T
+    scores[scores < 1e-9] = 0
+    outcomes = (chance < np.clip(0.5 + steep * (scores - 0.5), 0.05, 0.95)).astype(int)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bayescal.estimators.binned._sweep._BLOCK", block)
+        found = sweep_bins(outcomes, scores, **cut)
+    assert found == sweep_by_definition(outcomes, scores, **cut)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("p", [1, 2])
+def test_the_error_is_that_of_so_many_bins(cut: dict[str, Any], p: int) -> None:
+    y_true, y_prob = simulate.sample("D4", 2000, random_state=1)
+    y_prob = y_prob.round(2)
+    n_bins = sweep_bins(y_true, y_prob, **cut)
+    assert n_bins > 4
+    expected = ece(y_true, y_prob, n_bins=n_bins, p=p, **cut)
+    assert sweep_ece(y_true, y_prob, p=p, **cut) == pytest.approx(expected)
+
+
+# Data that keep their order to the end
+
+
+def test_rising_outcomes_take_a_bin_for_every_case() -> None:
+    scores = np.linspace(0, 1, 50)
+    assert sweep_bins(scores > 0.4, scores) == 50
+    assert sweep_bins(scores > 0.4, scores, binning="width") == 50
+    assert sweep_ece(scores > 0.4, scores) == pytest.approx(
+        np.minimum(scores, 1 - scores).mean(), abs=0.02
+    )
+
+
+def test_falling_outcomes_take_one_bin() -> None:
+    scores = np.linspace(0, 1, 50)
+    assert sweep_bins(scores < 0.4, scores) == 1
+    assert sweep_ece(scores < 0.4, scores) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("binning", ["rank", "width"])
+def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
+    """One pair out of order among 50,000: a bin for every two or three cases parts it."""
+    scores = (np.arange(50_000) + 0.5) / 50_000
+    outcomes = scores > 0.5
+    outcomes[[24_999, 25_000]] = [True, False]
+    found = sweep_bins(outcomes, scores, binning=binning)
+    assert 10_000 < found < 50_000
+    assert sweep_bins(outcomes[::-1], scores[::-1], binning=binning) == found
+
+
+def test_the_sweep_ends_at_a_hundred_thousand_bins() -> None:
+    scores = (np.arange(120_000) + 0.5) / 120_000
+    assert sweep_bins(scores > 0.3, scores) == 100_000
+
+
+@pytest.mark.parametrize(("outcome", "score"), [(0, 0.0), (1, 1.0), (1, 0.3)])
+def test_one_case_takes_one_bin(outcome: int, score: float) -> None:
+    assert sweep_bins([outcome], [score]) == 1
+    assert sweep_ece([outcome], [score]) == pytest.approx(abs(outcome - score))
+
+
+# Batches, weights, order
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("digits", [1, 6])
+def test_a_batch_is_a_loop(cut: dict[str, Any], digits: int) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.random(80).round(digits)
+    outcomes = rng.random((4, 10, 80)) < np.clip(3 * scores - 1, 0, 1)
+    numbers, errors = sweep_bins(outcomes, scores, **cut), sweep_ece(outcomes, scores, **cut)
+    assert np.shape(numbers) == (4, 10)
+    assert np.unique(numbers).size > 1
+    for place in np.ndindex(4, 10):
+        assert numbers[place] == sweep_bins(outcomes[place], scores, **cut)
+        assert errors[place] == pytest.approx(sweep_ece(outcomes[place], scores, **cut))
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_whole_weights_are_repeats(cut: dict[str, Any]) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        scores = rng.random(60).round(1 + rng.integers(3))
+        outcomes, weight = rng.random(60) < scores, rng.integers(0, 4, 60)
+        repeated = [np.repeat(values, weight) for values in (outcomes, scores)]
+        found = sweep_bins(outcomes, scores, sample_weight=weight, **cut)
+        assert found == sweep_bins(*repeated, **cut)
+        found = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
+        assert found == pytest.approx(sweep_ece(*repeated, **cut))
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_sampling_weights_have_no_scale_and_equal_ones_no_effect(cut: dict[str, Any]) -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.random(200).round(2)
+    outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
+    found = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
+    scaled = sweep_ece(outcomes, scores, sample_weight=7.3 * weight, **cut)
+    assert scaled == pytest.approx(found, rel=1e-9)
+    equal = sweep_bins(outcomes, scores, sample_weight=np.full(200, 0.3), **cut)
+    assert equal == sweep_bins(outcomes, scores, **cut)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_the_order_of_the_cases_does_not_matter(cut: dict[str, Any]) -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.random(300).round(1)
+    outcomes, order = rng.random(300) < scores, rng.permutation(300)
+    assert sweep_bins(outcomes[order], scores[order], **cut) == sweep_bins(outcomes, scores, **cut)
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
+    for cut in CUTS:
+        assert sweep_bins(y_true, y_prob, **cut) > 10
+        assert sweep_ece(y_true, y_prob, **cut) < 0.006
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"binning": "mass"}, "binning must be one of 'rank', 'width'"),
+        ({"ties": "first"}, "ties must be one of"),
+        ({"sample_weight": [0, 0]}, "zero everywhere"),
+        ({"p": 0.5}, "p must be"),
+    ],
+)
+def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep_ece([0, 1], [0.2, 0.4], **options)
+    if "p" not in options:
+        with pytest.raises(InputError, match=message):
+            sweep_bins([0, 1], [0.2, 0.4], **options)

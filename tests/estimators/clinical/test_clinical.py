@@ -1,0 +1,432 @@
+"""O/E, calibration in the large, slope and intercept, against R and their definitions."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+from scipy.stats import chi2, norm
+
+from bayescal import simulate
+from bayescal.errors import InputError, SeparationError
+from bayescal.estimators import (
+    calibration_in_the_large,
+    calibration_in_the_large_interval,
+    calibration_intercept,
+    calibration_intercept_interval,
+    calibration_slope,
+    calibration_slope_interval,
+    observed_expected,
+    observed_expected_interval,
+)
+from bayescal.estimators.registry import ESTIMATORS
+
+ESTIMATES = [
+    observed_expected,
+    calibration_in_the_large,
+    calibration_intercept,
+    calibration_slope,
+]
+FITTED = ESTIMATES[1:]
+INTERVALS = {
+    calibration_in_the_large: calibration_in_the_large_interval,
+    calibration_intercept: calibration_intercept_interval,
+    calibration_slope: calibration_slope_interval,
+}
+R_SETS = [
+    "predtools_val_data",
+    "brcal_hockey_538",
+    "brcal_hockey_rand",
+    "precip_Logistic",
+    "precip_EMOS",
+    "precip_EPC",
+    "dcurves_df_binary",
+    "impact_tbi_iecv",
+]
+
+
+def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
+    file, outcome, score = name, "outcome", "score"
+    if name.startswith("precip_"):
+        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
+    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
+    return np.array(columns[0]), np.array(columns[1])
+
+
+def overlapping(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(2, 3, n).round(2)
+    return (rng.random(n) < scores**1.3).astype(int), scores
+
+
+def standard_error(interval: Any, *data: Any) -> float:
+    lower, upper = interval(*data, kind="wald", ci_prob=0.9)
+    return (upper - lower) / 2 / norm.ppf(0.95)
+
+
+# Other packages
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.oracle("observed_expected", "calibration_in_the_large")
+@pytest.mark.oracle("calibration_intercept", "calibration_slope")
+def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name]
+    line = known["exact MLE logistic recalibration (intercept,slope), clip eps"]
+    errors = known["exact MLE logistic recalibration SEs"]
+    shift = known["exact calibration-in-the-large (intercept with offset logit(s)), clip eps"]
+    assert observed_expected(outcomes, scores) == pytest.approx(known["O:E ratio"], rel=1e-12)
+    assert calibration_in_the_large(outcomes, scores) == pytest.approx(shift, rel=1e-6)
+    for estimate, value, error in zip(FITTED[1:], line, errors, strict=True):
+        assert estimate(outcomes, scores) == pytest.approx(value, rel=1e-6)
+        found = standard_error(INTERVALS[estimate], outcomes, scores)
+        assert found == pytest.approx(error, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", R_SETS)
+def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
+    folder = shared_data / "oracles"
+    known = json.loads((folder / "clinical.json").read_text())["recomputed_R"][name]
+    data = read(shared_data, name)
+    line = known["int_slope"]
+    expected = {
+        calibration_in_the_large: known["citl"],
+        calibration_intercept: [line["(Intercept)"], line["(Intercept).1"]],
+        calibration_slope: [line["lp"], line["lp.1"]],
+    }
+    assert observed_expected(*data) == pytest.approx(known["OE"], rel=1e-6)
+    lower, upper = observed_expected_interval(*data)
+    assert math.log(upper / lower) / 2 / norm.ppf(0.975) == pytest.approx(known["OE_se_log"])
+    assert math.sqrt(lower * upper) == pytest.approx(known["OE"])
+    for estimate, (value, error) in expected.items():
+        assert estimate(*data) == pytest.approx(value, rel=1e-6, abs=1e-9)
+        assert standard_error(INTERVALS[estimate], *data) == pytest.approx(error, rel=1e-6)
+
+
+def test_gives_what_pmcalibration_prints(shared_data: Path) -> None:
+    """To half a unit of the last printed digit; its interval ends are interpolated."""
+    known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
+    readme = known["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
+    data = read(shared_data, "pmcalibration_readme_sim2345")
+    printed = readme["logistic_cal"]
+    assert calibration_in_the_large(*data) == pytest.approx(printed["CITL"], abs=0.005)
+    assert standard_error(calibration_in_the_large_interval, *data) == pytest.approx(
+        printed["CITL_se"], abs=0.0005
+    )
+    lower, upper = calibration_in_the_large_interval(*data)
+    assert lower == pytest.approx(printed["CITL_profileCI"][0], abs=0.005)
+    assert upper == pytest.approx(printed["CITL_profileCI"][1], abs=0.0005)
+    assert calibration_slope(*data) == pytest.approx(printed["slope"], abs=0.005)
+    assert standard_error(calibration_slope_interval, *data) == pytest.approx(
+        printed["slope_se"], abs=0.0005
+    )
+    found = calibration_slope_interval(*data)
+    assert found == pytest.approx(printed["slope_profileCI"], abs=0.005)
+    assert calibration_intercept(*data) == pytest.approx(
+        readme["rms_val.prob"]["Intercept"], abs=0.0005
+    )
+    assert calibration_slope(*data) == pytest.approx(readme["rms_val.prob"]["Slope"], abs=0.0005)
+
+    printed = known["pmcalibration CRAN vignette external-validation"]
+    data = read(shared_data, "pmcalibration_vignette_sim2345_a3_0.3")
+    assert calibration_in_the_large(*data) == pytest.approx(printed["CITL"], abs=0.0005)
+    assert calibration_slope(*data) == pytest.approx(printed["slope"], abs=0.0005)
+    found = calibration_in_the_large_interval(*data)
+    assert found == pytest.approx(printed["CITL_CI"], abs=0.005)
+    found = calibration_slope_interval(*data)
+    assert found == pytest.approx(printed["slope_CI"], abs=0.05)
+    z = (calibration_slope(*data) - 1) / standard_error(calibration_slope_interval, *data)
+    assert z == pytest.approx(printed["z_slope"], abs=0.02)
+
+
+# Definitions
+
+
+def test_the_two_intercepts_solve_their_own_equations() -> None:
+    outcomes, scores = overlapping(300)
+    odds = logit(scores)
+    shift = calibration_in_the_large(outcomes, scores)
+    assert expit(shift + odds).sum() == pytest.approx(outcomes.sum(), rel=1e-12)
+    line = calibration_intercept(outcomes, scores) + calibration_slope(outcomes, scores) * odds
+    residual = outcomes - expit(line)
+    assert residual.sum() == pytest.approx(0, abs=1e-9)
+    assert residual @ odds == pytest.approx(0, abs=1e-9)
+    assert abs(shift - calibration_intercept(outcomes, scores)) > 0.03
+
+
+def test_a_profile_ends_where_the_likelihood_has_fallen_enough() -> None:
+    outcomes, scores = overlapping(80, seed=1)
+    odds = logit(scores)
+
+    def loss(intercept: float, slope: float) -> float:
+        eta = intercept + slope * odds
+        return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
+
+    def best(function: Any) -> float:
+        return float(minimize(function, [0.5], method="Nelder-Mead", options={"xatol": 1e-9}).fun)
+
+    top = loss(calibration_intercept(outcomes, scores), calibration_slope(outcomes, scores))
+    for ci_prob in (0.5, 0.95):
+        fall = chi2.ppf(ci_prob, 1) / 2
+        for end in calibration_slope_interval(outcomes, scores, ci_prob=ci_prob):
+            assert best(lambda a, b=end: loss(a[0], b)) == pytest.approx(top + fall, abs=1e-6)
+        for end in calibration_intercept_interval(outcomes, scores, ci_prob=ci_prob):
+            assert best(lambda b, a=end: loss(a, b[0])) == pytest.approx(top + fall, abs=1e-6)
+        top_shift = loss(calibration_in_the_large(outcomes, scores), 1.0)
+        for end in calibration_in_the_large_interval(outcomes, scores, ci_prob=ci_prob):
+            assert loss(end, 1.0) == pytest.approx(top_shift + fall, abs=1e-9)
+
+
+def test_intervals_contain_the_estimate_and_narrow_with_the_data() -> None:
+    small, large = overlapping(100), overlapping(100_000)
+    for estimate, interval in INTERVALS.items():
+        for kind in ("wald", "profile"):
+            lower, upper = interval(*small, kind=kind)
+            assert lower < estimate(*small) < upper
+        wald, profile = interval(*large, kind="wald"), interval(*large)
+        assert profile == pytest.approx(wald, abs=0.02 * (wald[1] - wald[0]))
+        assert wald[1] - wald[0] < 0.1 * (upper - lower)
+
+
+@pytest.mark.slow
+def test_intervals_cover() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.beta(2, 4, 150)
+    truth = {
+        observed_expected_interval: expit(0.3 + 0.7 * logit(scores)).sum() / scores.sum(),
+        calibration_slope_interval: 0.7,
+        calibration_intercept_interval: 0.3,
+    }
+    for interval, value in truth.items():
+        covered = 0
+        for _ in range(200):
+            outcomes = rng.random(150) < expit(0.3 + 0.7 * logit(scores))
+            lower, upper = interval(outcomes, scores, ci_prob=0.9)
+            covered += lower < value < upper
+        assert 0.84 < covered / 200 < 0.96
+
+
+# Batches, weights, order
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_a_batch_is_a_loop(estimate: Any) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random(200).round(1)
+    outcomes = rng.random((2, 3, 200)) < scores
+    found = estimate(outcomes, scores)
+    assert found.shape == (2, 3)
+    alone = [[estimate(row, scores) for row in rows] for rows in outcomes]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-8)
+
+
+def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.random(500)
+    outcomes = rng.random((7, 500)) < scores
+    whole = [estimate(outcomes, scores) for estimate in FITTED]
+    monkeypatch.setattr("bayescal.estimators._logistic.PART", 100)
+    parts = [estimate(outcomes, scores) for estimate in FITTED]
+    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_many_weightings_are_a_loop(estimate: Any) -> None:
+    outcomes, scores = overlapping(40, seed=5)
+    order = np.argsort(scores)
+    outcomes, scores = outcomes[order].astype(float), scores[order]
+    weights = np.random.default_rng(5).multinomial(40, np.full(40, 1 / 40), size=9).astype(float)
+    weights[0] = outcomes * 2
+    found = ESTIMATORS[estimate.__name__].weighted(scores, outcomes, weights)
+    for row, value in zip(weights, found, strict=True):
+        if math.isnan(value):
+            with pytest.raises(SeparationError):
+                estimate(outcomes, scores, sample_weight=row)
+        else:
+            assert value == pytest.approx(estimate(outcomes, scores, sample_weight=row), rel=1e-8)
+    assert math.isnan(found[0]) == (estimate in FITTED)
+
+
+EVERY = [*ESTIMATES, observed_expected_interval, *INTERVALS.values()]
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_whole_weights_are_repeats(function: Any) -> None:
+    outcomes, scores = overlapping(100, seed=6)
+    weight = np.random.default_rng(6).integers(0, 4, 100)
+    weighted = function(outcomes, scores, sample_weight=weight)
+    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight))
+    assert weighted == pytest.approx(repeated, rel=1e-8)
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_the_scale_of_sampling_weights_does_not_matter(function: Any) -> None:
+    outcomes, scores = overlapping(100, seed=7)
+    weight = np.random.default_rng(7).uniform(0.5, 2, 100)
+    found = function(outcomes, scores, sample_weight=weight)
+    assert function(outcomes, scores, sample_weight=7.3 * weight) == pytest.approx(found, rel=1e-8)
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_the_order_of_the_cases_does_not_matter(function: Any) -> None:
+    outcomes, scores = overlapping(100, seed=8)
+    order = np.random.default_rng(8).permutation(100)
+    found = function(outcomes, scores)
+    assert function(outcomes[order], scores[order]) == pytest.approx(found, rel=1e-8)
+
+
+# Limits
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    data = simulate.sample("calibrated", 400_000, random_state=9)
+    assert observed_expected(*data) == pytest.approx(1, abs=0.01)
+    assert calibration_in_the_large(*data) == pytest.approx(0, abs=0.02)
+    assert calibration_intercept(*data) == pytest.approx(0, abs=0.02)
+    assert calibration_slope(*data) == pytest.approx(1, abs=0.02)
+
+
+def test_recalibrated_scores_are_calibrated() -> None:
+    outcomes, scores = overlapping(200, seed=10)
+    intercept, slope = calibration_intercept(outcomes, scores), calibration_slope(outcomes, scores)
+    refitted = expit(intercept + slope * logit(scores))
+    assert calibration_slope(outcomes, refitted) == pytest.approx(1)
+    assert calibration_intercept(outcomes, refitted) == pytest.approx(0, abs=1e-9)
+    shifted = expit(calibration_in_the_large(outcomes, scores) + logit(scores))
+    assert calibration_in_the_large(outcomes, shifted) == pytest.approx(0, abs=1e-9)
+    assert observed_expected(outcomes, shifted) == pytest.approx(1)
+
+
+def test_certain_scores_are_read_as_nearly_certain() -> None:
+    outcomes = np.array([0, 1, 0, 1, 1, 0, 1, 1])
+    scores = np.array([0, 0, 0, 1, 1, 1, 0.4, 0.6])
+    inside = np.clip(scores, 1e-12, 1 - 1e-12)
+    for estimate in FITTED:
+        assert estimate(outcomes, scores) == estimate(outcomes, inside)
+        assert all(np.isfinite(INTERVALS[estimate](outcomes, scores)))
+    assert observed_expected([0, 0], [0.0, 1.0]) == 0
+    only = (outcomes[:6], scores[:6])
+    assert calibration_slope(*only) == pytest.approx(
+        (logit(2 / 3) - logit(1 / 3)) / (2 * logit(1 - 1e-12))
+    )
+    shift = calibration_in_the_large(*only)
+    assert 3 * expit(shift + logit(inside[[0, 3]])).sum() == pytest.approx(3, rel=1e-9)
+
+
+def test_a_slope_nearly_separated_and_one_reversed() -> None:
+    scores = np.linspace(0.1, 0.9, 50)
+    outcomes = (scores > 0.5).astype(int)
+    outcomes[[24, 25]] = 1, 0
+    assert calibration_slope(outcomes, scores) > 15
+    assert calibration_slope(1 - outcomes, scores) == pytest.approx(
+        -calibration_slope(outcomes, scores)
+    )
+
+
+# Separation
+
+
+SCORES = np.linspace(0.05, 0.95, 20)
+SEPARATED = {
+    "no events": np.zeros(20),
+    "all events": np.ones(20),
+    "separated": SCORES > 0.5,
+    "separated the other way": SCORES < 0.5,
+}
+
+
+@pytest.mark.parametrize("outcomes", SEPARATED.values(), ids=SEPARATED.keys())
+def test_separation_is_named_not_estimated(outcomes: np.ndarray) -> None:
+    for estimate in (calibration_slope, calibration_intercept):
+        for function in (estimate, INTERVALS[estimate]):
+            with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
+                function(outcomes, SCORES)
+        mixed = np.stack([outcomes, np.arange(20) % 2])
+        found = estimate(mixed, SCORES)
+        assert math.isnan(found[0])
+        assert found[1] == pytest.approx(estimate(mixed[1], SCORES))
+
+
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_one_class_has_no_shift(outcome: int) -> None:
+    outcomes = np.full(20, outcome)
+    for function in (calibration_in_the_large, calibration_in_the_large_interval):
+        with pytest.raises(SeparationError):
+            function(outcomes, SCORES)
+    found = calibration_in_the_large([outcomes, np.arange(20) % 2], SCORES)
+    assert np.isnan(found).tolist() == [True, False]
+    with pytest.raises(InputError, match="one class only"):
+        observed_expected_interval(outcomes, SCORES)
+    assert observed_expected(outcomes, SCORES) == pytest.approx(2 * outcome)
+
+
+def test_classes_that_meet_at_one_score_are_separated() -> None:
+    with pytest.raises(SeparationError):
+        calibration_slope([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.5, 0.5, 0.7, 0.8])
+    assert math.isfinite(calibration_slope([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.5, 0.5, 0.7, 0.8]))
+
+
+def test_cases_of_no_weight_do_not_overlap() -> None:
+    outcomes, scores = [0, 0, 1, 1, 1, 0], [0.1, 0.2, 0.6, 0.7, 0.15, 0.65]
+    assert math.isfinite(calibration_slope(outcomes, scores))
+    with pytest.raises(SeparationError):
+        calibration_slope(outcomes, scores, sample_weight=[1, 1, 1, 1, 0, 0])
+
+
+def test_one_score_has_no_slope_but_a_shift() -> None:
+    outcomes, scores = [0, 1, 0, 0], [0.3] * 4
+    for estimate in (calibration_slope, calibration_intercept):
+        with pytest.raises(SeparationError, match="too few distinct scores"):
+            estimate(outcomes, scores)
+    shift = calibration_in_the_large(outcomes, scores)
+    assert shift == pytest.approx(logit(1 / 4) - logit(0.3))
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+    ],
+)
+def test_refuses_what_are_not_outcomes_and_scores(
+    function: Any, arguments: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        function(*arguments)
+
+
+def test_no_event_is_expected_of_scores_of_0() -> None:
+    with pytest.raises(InputError, match="y_prob is 0 for every case"):
+        observed_expected([0, 1], [0.0, 0.0])
+    with pytest.raises(InputError, match="y_prob is 0 for every case"):
+        observed_expected_interval([0, 1], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("interval", INTERVALS.values())
+def test_refuses_options_out_of_range(interval: Any) -> None:
+    data = overlapping()
+    with pytest.raises(InputError, match="kind must be one of 'profile', 'wald'"):
+        interval(*data, kind="score")
+    with pytest.raises(InputError, match="ci_prob must lie strictly between 0 and 1"):
+        interval(*data, ci_prob=95)

@@ -1,0 +1,451 @@
+"""Likelihood-ratio, polynomial and Spiegelhalter tests, against R, their laws and definitions."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+from scipy.stats import chi2, kstest, norm
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import (
+    cox_test,
+    discrimination_index,
+    giviti_test,
+    quality_index,
+    spiegelhalter_test,
+    unreliability,
+)
+from bayescal.estimators.clinical.giviti import _Law
+
+KINDS = ["joint", "intercept", "slope"]
+TESTS: list[tuple[Any, dict[str, Any]]] = [
+    *[(cox_test, {"kind": kind}) for kind in KINDS],
+    (giviti_test, {}),
+    (giviti_test, {"devel": "internal", "threshold": 0.5}),
+    (spiegelhalter_test, {}),
+]
+INDICES = [unreliability, discrimination_index, quality_index]
+EVERY: list[tuple[Any, dict[str, Any]]] = [
+    *[
+        (lambda *data, test=test, **own: np.stack(test(*data, **own)[:2], axis=-1), options)
+        for test, options in TESTS
+    ],
+    *[(index, {}) for index in INDICES],
+]
+NAMES = [f"{test.__name__}-{'-'.join(map(str, own.values()))}" for test, own in TESTS]
+NAMES += [index.__name__ for index in INDICES]
+every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
+each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[: len(TESTS)])
+R_SETS = [
+    "predtools_val_data",
+    "brcal_hockey_538",
+    "brcal_hockey_rand",
+    "precip_Logistic",
+    "precip_EMOS",
+    "precip_EPC",
+    "dcurves_df_binary",
+    "impact_tbi_iecv",
+]
+
+
+def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Outcomes and scores of a clinical data set, or of one forecaster of rain."""
+    file, outcome, score = name, "outcome", "score"
+    if name.startswith("precip_"):
+        file, outcome, score = "reliabilitydiag_precip_Niamey_2016", "obs", name[7:]
+    with (folder / "data" / "clinical" / f"{file}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    columns = [[float(row[column]) for row in rows] for column in (outcome, score)]
+    return np.array(columns[0]), np.array(columns[1])
+
+
+def data(n: int = 80, decimals: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(2, 3, n).round(decimals)
+    return (rng.random(n) < scores**1.3).astype(int), scores
+
+
+def best_of_powers(outcomes: np.ndarray, scores: np.ndarray, powers: list[int]) -> float:
+    """Largest log likelihood of a polynomial in the log-odds, by a general optimiser."""
+    odds = logit(scores)
+    basis = np.stack([((odds - odds.mean()) / odds.std()) ** k for k in powers])
+
+    def loss(coef: np.ndarray) -> float:
+        eta = coef @ basis
+        return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
+
+    return -float(minimize(loss, np.zeros(len(powers)), method="BFGS", options={"gtol": 1e-9}).fun)
+
+
+def as_they_are(outcomes: np.ndarray, scores: np.ndarray) -> float:
+    return float(outcomes @ np.log(scores) + (1 - outcomes) @ np.log(1 - scores))
+
+
+# Other packages
+
+
+@pytest.mark.parametrize("name", R_SETS)
+@pytest.mark.oracle("unreliability", "discrimination_index", "quality_index", "cox_test")
+@pytest.mark.oracle("spiegelhalter_test")
+def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
+    oracles = json.loads((shared_data / "oracles" / "clinical.json").read_text())
+    known = oracles["recomputed_R"][name]
+    pair = read(shared_data, name)
+    joint = cox_test(*pair)
+    assert joint.statistic == pytest.approx(known["U_chisq"], rel=1e-6, abs=1e-9)
+    assert joint.pvalue == pytest.approx(known["U_p"], rel=1e-6)
+    assert unreliability(*pair) == pytest.approx(known["U"], rel=1e-6)
+    assert discrimination_index(*pair) == pytest.approx(known["D"], rel=1e-6)
+    assert discrimination_index(*pair) * pair[0].size + 1 == pytest.approx(known["D_chisq"])
+    assert quality_index(*pair) == pytest.approx(known["Q"], rel=1e-6)
+    found = spiegelhalter_test(*pair)
+    assert found.statistic == pytest.approx(known["Spiegelhalter"]["Z"], rel=1e-6)
+    assert found.pvalue == pytest.approx(known["Spiegelhalter"]["P"], rel=1e-6)
+
+
+def test_gives_what_r_prints(shared_data: Path) -> None:
+    """To half a unit of the last printed digit."""
+    published = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
+    known = published["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
+    pair = read(shared_data, "pmcalibration_readme_sim2345")
+    for kind, key in zip(KINDS, ("LRT_weak", "LRT_citl", "LRT_slope"), strict=True):
+        test = cox_test(*pair, kind=kind)
+        assert (test.statistic, test.df, test.pvalue) == pytest.approx(
+            known["logistic_cal"][key], abs=0.005
+        )
+    printed = known["rms_val.prob"]
+    found = {
+        "D": discrimination_index(*pair),
+        "D:Chi-sq": discrimination_index(*pair) * 1000 + 1,
+        "U": unreliability(*pair),
+        "U:Chi-sq": cox_test(*pair).statistic,
+        "U:p": cox_test(*pair).pvalue,
+        "Q": quality_index(*pair),
+        "S:z": spiegelhalter_test(*pair).statistic,
+        "S:p": spiegelhalter_test(*pair).pvalue,
+    }
+    for key, value in found.items():
+        assert value == pytest.approx(printed[key], abs=0.0005), key
+
+    hockey = published[next(key for key in published if key.startswith("BRcal"))]
+    test = cox_test(*read(shared_data, "brcal_hockey_538"))
+    assert test.statistic == pytest.approx(hockey["LRT"], abs=1e-4)
+    assert test.pvalue == pytest.approx(hockey["LRT_p"], abs=1e-5)
+
+
+# Definitions
+
+
+def test_cox_tests_are_twice_the_gain_in_log_likelihood() -> None:
+    outcomes, scores = data()
+    null, odds = as_they_are(outcomes, scores), logit(scores)
+    line = best_of_powers(outcomes, scores, [0, 1])
+
+    def loss(shift: np.ndarray) -> float:
+        eta = shift[0] + odds
+        return float(-outcomes @ log_expit(eta) - (1 - outcomes) @ log_expit(-eta))
+
+    shifted = -float(minimize(loss, [0.0], options={"gtol": 1e-9}).fun)
+    gains = {"joint": line - null, "intercept": shifted - null, "slope": line - shifted}
+    for kind, gain in gains.items():
+        test = cox_test(outcomes, scores, kind=kind)
+        assert test.statistic == pytest.approx(2 * gain, abs=1e-8)
+        assert test.df == 1 + (kind == "joint")
+        assert test.pvalue == pytest.approx(chi2.sf(2 * gain, test.df), rel=1e-6)
+    assert unreliability(outcomes, scores) == pytest.approx((2 * gains["joint"] - 2) / 80)
+    rate = outcomes.mean()
+    mean = 80 * (rate * math.log(rate) + (1 - rate) * math.log(1 - rate))
+    assert discrimination_index(outcomes, scores) == pytest.approx((2 * (null - mean) - 1) / 80)
+
+
+def test_spiegelhalter_is_the_brier_score_in_standard_units() -> None:
+    outcomes, scores = data(12, seed=1)
+    rng = np.random.default_rng(1)
+    brier = ((rng.random((400_000, 12)) < scores) - scores) ** 2
+    brier = brier.mean(axis=1)
+    found = spiegelhalter_test(outcomes, scores)
+    z = (((outcomes - scores) ** 2).mean() - brier.mean()) / brier.std()
+    assert found.statistic == pytest.approx(z, abs=0.01)
+    assert found.pvalue == pytest.approx(2 * norm.sf(abs(found.statistic)))
+    swapped = spiegelhalter_test(1 - outcomes, 1 - scores)
+    assert swapped.statistic == pytest.approx(found.statistic)
+
+
+def test_spiegelhalter_is_two_sided() -> None:
+    too_timid = spiegelhalter_test([0, 0, 0, 0, 0, 0, 0, 0, 1], [0.25] * 8 + [0.75])
+    assert too_timid.statistic < -1.5
+    assert too_timid.pvalue < 0.2
+
+
+# The polynomial test
+
+
+@pytest.mark.parametrize(("devel", "start"), [("external", 1), ("internal", 2)])
+@pytest.mark.parametrize("truth", [0, 0.4, -0.5])
+def test_the_degree_is_selected_forwards(devel: str, start: int, truth: float) -> None:
+    rng = np.random.default_rng(3)
+    odds = rng.normal(-0.5, 1.2, 600)
+    eta = odds + truth * odds**2 + (truth < 0) * 0.3 * odds**3
+    outcomes, scores = (rng.random(600) < expit(eta)).astype(int), expit(odds)
+    fits = {k: best_of_powers(outcomes, scores, list(range(k + 1))) for k in range(1, 5)}
+    for threshold in (0.3, 0.95):
+        degree = start
+        while degree < 4 and chi2.cdf(2 * (fits[degree + 1] - fits[degree]), 1) >= threshold:
+            degree += 1
+        test = giviti_test(outcomes, scores, devel=devel, threshold=threshold)
+        ratio = 2 * (fits[degree] - as_they_are(outcomes, scores))
+        assert test.degree == degree
+        assert test.statistic == pytest.approx(ratio, abs=1e-6)
+        law = _Law(3 - start, 1 - threshold, chi2.ppf(threshold, 1))
+        assert test.pvalue == pytest.approx(law.exceeds(ratio, degree - start), rel=1e-5)
+        assert math.isnan(test.df)
+
+
+def test_the_first_degree_alone_is_the_joint_test() -> None:
+    outcomes, scores = data(300, seed=4)
+    test, joint = giviti_test(outcomes, scores, max_degree=1), cox_test(outcomes, scores)
+    assert test[:2] == pytest.approx(joint[:2])
+    assert test.degree == 1
+
+
+def test_the_law_is_the_published_one() -> None:
+    """Closed form of degree 2, external, and integrals of degree 3 (Nattino et al. 2014, 2016)."""
+    k = chi2.ppf(0.95, 1)
+    external, internal = _Law(2, 0.05, k), _Law(1, 0.05, k)
+    for t in (4.0, 6.0, 12.0):
+        gap = math.sqrt(2 / math.pi) * math.exp(-t / 2) * (math.sqrt(t) - math.sqrt(k))
+        below = (chi2.cdf(t, 1) - 0.95 - gap) / 0.05
+        assert external.exceeds(t, 1) == pytest.approx(1 - below, rel=1e-9)
+        ends = math.sqrt(k), math.sqrt(t)
+        below, _ = quad(lambda r: r * math.exp(-r * r / 2) * math.acos(math.sqrt(k) / r), *ends)
+        assert internal.exceeds(t, 1) == pytest.approx(1 - 2 / (math.pi * 0.05) * below, rel=1e-9)
+    for t in (9.0, 15.0):
+        inside, _ = quad(lambda b, t=t: chi2.pdf(b, 1) * external.exceeds(t - b, 1), k, t - k)
+        expected = (inside + chi2.sf(t - k, 1)) / 0.05
+        assert external.exceeds(t, 2) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("base", [1, 2])
+@pytest.mark.parametrize("powers", [0, 1, 2, 3])
+def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int) -> None:
+    rng = np.random.default_rng(5)
+    for threshold in (0.5, 0.95):
+        law = _Law(base, 1 - threshold, chi2.ppf(threshold, 1))
+        entered = chi2.isf((1 - threshold) * rng.random((powers, 500)), 1).sum(axis=0)
+        pvalue = [law.exceeds(t, powers) for t in entered + rng.chisquare(base, 500)]
+        assert kstest(pvalue, "uniform").pvalue > 1e-4
+    every_power_enters = _Law(base, 1 - 1e-12, chi2.ppf(1e-12, 1))
+    for t in (0.1, 3.0, 30.0, 300.0):
+        found = every_power_enters.exceeds(t, powers)
+        assert found == pytest.approx(chi2.sf(t, base + powers), rel=1e-5)
+    cut = chi2.ppf(0.95, 1)
+    assert _Law(base, 0.05, cut).exceeds(powers * cut, powers) == pytest.approx(1)
+
+
+def test_p_values_are_uniform_under_calibration() -> None:
+    rng = np.random.default_rng(6)
+    scores = rng.beta(2, 3, 1000)
+    outcomes = rng.random((2000, 1000)) < scores
+    for test, options in [*TESTS[:4], TESTS[-1]]:
+        pvalue = test(outcomes, scores, **options).pvalue
+        assert kstest(pvalue, "uniform").pvalue > 1e-3
+    chosen = giviti_test(outcomes, scores, threshold=0.7)
+    for degree in (1, 2, 3):
+        pvalue = chosen.pvalue[chosen.degree == degree]
+        assert pvalue.size > 50
+        assert kstest(pvalue, "uniform").pvalue > 1e-3
+
+
+def test_internal_validation_of_a_fitted_model() -> None:
+    """Scores refitted by logistic regression to the outcomes that they are tested on."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(300, 400))
+    outcomes = rng.random((300, 400)) < expit(x)
+    pvalue = []
+    for row, hit in zip(x, outcomes, strict=True):
+        basis = np.stack([np.ones(400), row])
+        coef = np.zeros(2)
+        for _ in range(8):
+            fitted = expit(coef @ basis)
+            coef += np.linalg.solve(
+                (basis * fitted * (1 - fitted)) @ basis.T, basis @ (hit - fitted)
+            )
+        scores = expit(coef @ basis)
+        assert cox_test(hit, scores).statistic == pytest.approx(0, abs=1e-8)
+        pvalue.append(giviti_test(hit, scores, devel="internal").pvalue)
+    assert kstest(pvalue, "uniform").pvalue > 1e-3
+
+
+def test_no_degree_above_what_the_distinct_scores_allow() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.choice([0.2, 0.5, 0.8], 300)
+    outcomes = (rng.random(300) < np.where(scores == 0.5, 0.9, 0.5)).astype(int)
+    test = giviti_test(outcomes, scores)
+    assert test.degree == 2
+    saturated = sum(
+        x * math.log(x / n) + (n - x) * math.log(1 - x / n)
+        for x, n in ((outcomes[scores == s].sum(), (scores == s).sum()) for s in (0.2, 0.5, 0.8))
+    )
+    assert test.statistic == pytest.approx(2 * (saturated - as_they_are(outcomes, scores)))
+    weight = (scores != 0.5).astype(int)
+    with pytest.raises(InputError, match="2 distinct scores, too few for a polynomial of degree 2"):
+        giviti_test(outcomes, scores, devel="internal", sample_weight=weight)
+    with pytest.raises(InputError, match="1 distinct scores"):
+        giviti_test([0, 1, 1], [0.3, 0.3, 0.3])
+
+
+# Batches, weights, order
+
+
+@every
+def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
+    rng = np.random.default_rng(9)
+    scores = rng.random(150).round(1) * 0.8 + 0.1
+    outcomes = rng.random((2, 3, 150)) < scores**2
+    found = function(outcomes, scores, **options)
+    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
+    np.testing.assert_allclose(found, alone, rtol=1e-7, atol=1e-9)
+
+
+@each_test
+def test_results_have_the_shape_of_the_batch(test: Any, options: dict) -> None:
+    outcomes, scores = data()
+    many = test(np.stack([outcomes, outcomes]), scores, **options)
+    assert many.statistic.shape == many.pvalue.shape == (2,)
+    one = test(outcomes, scores, **options)
+    assert isinstance(one.statistic, float)
+    assert isinstance(one.pvalue, float)
+    assert test(np.empty((0, 80)), scores, **options).pvalue.shape == (0,)
+
+
+@every
+def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
+    outcomes, scores = data(100, seed=10)
+    weight = np.random.default_rng(10).integers(0, 4, 100)
+    weighted = function(outcomes, scores, sample_weight=weight, **options)
+    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted == pytest.approx(repeated, rel=1e-7)
+
+
+@every
+def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
+    outcomes, scores = data(100, seed=11)
+    weight = np.random.default_rng(11).uniform(0.5, 2, 100)
+    found = function(outcomes, scores, sample_weight=weight, **options)
+    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
+    assert scaled == pytest.approx(found, rel=1e-7)
+
+
+@every
+def test_the_order_of_the_cases_does_not_matter(function: Any, options: dict) -> None:
+    outcomes, scores = data(100, 1, seed=12)
+    order = np.random.default_rng(12).permutation(100)
+    found = function(outcomes, scores, **options)
+    assert function(outcomes[order], scores[order], **options) == pytest.approx(found, rel=1e-7)
+
+
+# Limits
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    pair = simulate.sample("calibrated", 400_000, random_state=13)
+    assert abs(unreliability(*pair)) < 1e-4
+    assert quality_index(*pair) == pytest.approx(discrimination_index(*pair), abs=1e-4)
+
+
+@each_test
+def test_certain_scores_that_outcomes_contradict(test: Any, options: dict) -> None:
+    rng = np.random.default_rng(14)
+    scores = np.concatenate([rng.random(60), [0.0, 1.0, 0.0, 1.0]])
+    outcomes = np.concatenate([rng.random(60) < scores[:60], [1, 0, 0, 1]])
+    found = test(outcomes, scores, **options)
+    assert np.isfinite(found[:2]).all()
+    inside = np.clip(scores, 1e-12, 1 - 1e-12)
+    assert found.statistic == pytest.approx(test(outcomes, inside, **options).statistic, rel=1e-9)
+
+
+SCORES = np.linspace(0.05, 0.95, 20)
+SEPARATED = [np.zeros(20), np.ones(20), SCORES > 0.5, SCORES < 0.5]
+
+
+@pytest.mark.parametrize("outcomes", SEPARATED)
+def test_separation_takes_the_likelihood_to_its_supremum(outcomes: np.ndarray) -> None:
+    null = as_they_are(outcomes.astype(float), SCORES)
+    assert cox_test(outcomes, SCORES).statistic == pytest.approx(-2 * null, abs=1e-6)
+    assert giviti_test(outcomes, SCORES).statistic == pytest.approx(-2 * null, abs=1e-6)
+    assert unreliability(outcomes, SCORES) == pytest.approx((-2 * null - 2) / 20, abs=1e-6)
+    parts = [cox_test(outcomes, SCORES, kind=kind).statistic for kind in ("intercept", "slope")]
+    assert sum(parts) == pytest.approx(-2 * null, abs=1e-6)
+
+
+def test_classes_that_meet_at_one_score() -> None:
+    outcomes = np.array([0, 0, 1, 0, 1, 1, 1])
+    scores = np.array([0.1, 0.2, 0.5, 0.5, 0.5, 0.7, 0.8])
+    supremum = 2 * math.log(2 / 3) + math.log(1 / 3)
+    expected = 2 * (supremum - as_they_are(outcomes, scores))
+    assert cox_test(outcomes, scores).statistic == pytest.approx(expected, abs=1e-6)
+
+
+def test_one_class_says_nothing_of_discrimination() -> None:
+    assert discrimination_index(np.ones(4), [0.5] * 4) == pytest.approx((8 * math.log(0.5) - 1) / 4)
+
+
+# Hostile input
+
+
+@every
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+    ],
+)
+def test_refuses_what_are_not_outcomes_and_scores(
+    function: Any, options: dict, arguments: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        function(*arguments, **options)
+
+
+def test_one_score_has_no_slope_to_test() -> None:
+    outcomes, scores = [0, 1, 0, 0], [0.3] * 4
+    for function in (cox_test, unreliability, quality_index):
+        with pytest.raises(InputError, match="one distinct score"):
+            function(outcomes, scores)
+    assert 0 < cox_test(outcomes, scores, kind="intercept").pvalue < 1
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.5, 0.5], [0.0, 1.0, 1.0], [0.0, 0.5, 1.0]])
+def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -> None:
+    with pytest.raises(InputError, match=r"0, 0\.5 or 1 for every case"):
+        spiegelhalter_test([0, 1, 1], scores)
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "message"),
+    [
+        (cox_test, {"kind": "weak"}, "kind must be one of 'intercept', 'joint', 'slope'"),
+        (giviti_test, {"devel": "other"}, "devel must be one of 'external', 'internal'"),
+        (giviti_test, {"threshold": 95}, "threshold must lie strictly between 0 and 1"),
+        (giviti_test, {"max_degree": 5}, "max_degree must be a whole number from 1"),
+        (giviti_test, {"max_degree": 2.0}, "max_degree"),
+        (giviti_test, {"max_degree": 1, "devel": "internal"}, "from 2, the first"),
+    ],
+)
+def test_refuses_options_out_of_range(test: Any, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        test(*data(), **options)

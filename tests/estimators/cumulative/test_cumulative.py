@@ -1,0 +1,320 @@
+"""Cumulative differences against other packages, their definitions, and Brownian motion."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import chdtrc, ndtr
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import (
+    cumulative_difference_test,
+    ks_error,
+    ks_test,
+    kuiper_error,
+    kuiper_test,
+)
+from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
+from bayescal.estimators.cumulative.cumulative import _fisher, _log_kolmogorov
+from bayescal.estimators.registry import ESTIMATORS
+
+ERRORS = [ks_error, kuiper_error]
+PARTS = ["mean", "bridge", "both"]
+TESTS = [
+    (ks_test, {}),
+    (kuiper_test, {}),
+    *[(cumulative_difference_test, {"part": part}) for part in PARTS],
+]
+EVERY = [(error, {}) for error in ERRORS] + [
+    (lambda *data, test=test, **options: test(*data, **options).statistic, options)
+    for test, options in TESTS
+]
+NAMES = [error.__name__ for error in ERRORS] + [
+    "-".join([test.__name__, *options.values()]) for test, options in TESTS
+]
+every = pytest.mark.parametrize(("function", "options"), EVERY, ids=NAMES)
+each_test = pytest.mark.parametrize(("test", "options"), TESTS, ids=NAMES[2:])
+
+
+def walk(outcomes: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Cumulative differences and variances up to each distinct score, by its definition."""
+    outcomes, scores = np.asarray(outcomes, dtype=float), np.asarray(scores)
+    below = [scores <= score for score in np.unique(scores)]
+    sums = [(outcomes - scores)[these].sum() for these in below]
+    return np.array(sums), np.array([(scores * (1 - scores))[these].sum() for these in below])
+
+
+def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    scores = rng.random(n).round(decimals)
+    return rng.integers(0, 2, n), scores
+
+
+# Other packages
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.parametrize("key", ["spline.KS_error", "spline.KS_error(stable sort)"])
+@pytest.mark.oracle("ks_error")
+def test_gives_the_known_answer(shared_data: Path, name: str, key: str) -> None:
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name][key]
+    assert ks_error(outcomes, scores) == pytest.approx(known, rel=1e-9)
+
+
+def test_p_values_are_those_that_cumulcalib_prints() -> None:
+    """The example of its README: S_n, B*, and the three p-values."""
+    mean, bridge = np.array([0.489295496431201]), np.array([0.904915434767163])
+    assert 2 * ndtr(-mean) == pytest.approx(0.624632509005787, rel=1e-12)
+    assert np.exp(_log_kolmogorov(bridge)) == pytest.approx(0.385979705481866, rel=1e-12)
+    assert chdtrc(4, _fisher(mean, bridge)) == pytest.approx(0.584068794836004, rel=1e-12)
+
+
+# Definitions
+
+
+@pytest.mark.oracle("ks_error", "kuiper_error")
+@pytest.mark.parametrize("decimals", [1, 8])
+def test_errors_are_their_definitions(decimals: int) -> None:
+    outcomes, scores = data(decimals=decimals)
+    sums = np.concatenate([[0], walk(outcomes, scores)[0]]) / scores.size
+    assert ks_error(outcomes, scores) == pytest.approx(np.abs(sums).max())
+    between = max(abs(sums[j] - sums[i]) for i in range(sums.size) for j in range(i, sums.size))
+    assert kuiper_error(outcomes, scores) == pytest.approx(between)
+
+
+@pytest.mark.parametrize("decimals", [1, 8])
+def test_tests_are_their_definitions(decimals: int) -> None:
+    outcomes, scores = data(decimals=decimals, seed=1)
+    sums, variances = walk(outcomes, scores)
+    standard = sums / np.sqrt(variances[-1])
+    bridge = np.abs(standard - variances / variances[-1] * standard[-1]).max()
+    normal, kolmogorov = 2 * stats.norm.sf(abs(standard[-1])), stats.kstwobign.sf(bridge)
+    fisher = -2 * math.log(normal * kolmogorov)
+    expected = [(standard[-1], normal), (bridge, kolmogorov), (fisher, stats.chi2.sf(fisher, 4))]
+    for part, (statistic, pvalue) in zip(PARTS, expected, strict=True):
+        test = cumulative_difference_test(outcomes, scores, part=part)
+        assert test[:2] == pytest.approx((statistic, pvalue))
+        assert math.isnan(test.df) != (part == "both")
+    for test, error in ((ks_test, ks_error), (kuiper_test, kuiper_error)):
+        scale = scores.size / np.sqrt(variances[-1])
+        assert test(outcomes, scores).statistic == pytest.approx(scale * error(outcomes, scores))
+
+
+def test_cases_with_equal_scores_share_their_events() -> None:
+    """Averaging tied outcomes and adding up case by case, as cumulcalib does, changes nothing."""
+    outcomes, scores = data(200)
+    order = np.argsort(scores)
+    _, row = np.unique(scores, return_inverse=True)
+    shared = (np.bincount(row, outcomes) / np.bincount(row))[row][order]
+    ascending = scores[order]
+    variance = (ascending * (1 - ascending)).sum()
+    sums = np.cumsum(shared - ascending) / np.sqrt(variance)
+    time = np.cumsum(ascending * (1 - ascending)) / variance
+    assert ks_test(outcomes, scores).statistic == pytest.approx(np.abs(sums).max())
+    found = cumulative_difference_test(outcomes, scores, part="bridge").statistic
+    assert found == pytest.approx(np.abs(sums - time * sums[-1]).max())
+
+
+# Laws
+
+
+@pytest.mark.parametrize(
+    ("tail", "mean", "square"),
+    [
+        (supremum_sf, math.sqrt(math.pi / 2), 2 * 0.915965594177219015),  # Catalan's constant
+        (range_sf, math.sqrt(8 / math.pi), 4 * math.log(2)),
+    ],
+)
+def test_laws_have_the_known_moments(tail: Any, mean: float, square: float) -> None:
+    def moment(weight: Any) -> float:
+        inner = [quad(lambda x: weight(x) * float(tail(x)), *ends)[0] for ends in ((0, 2), (2, 20))]
+        return sum(inner)
+
+    assert moment(lambda x: 1) == pytest.approx(mean, rel=1e-8)
+    assert moment(lambda x: 2 * x) == pytest.approx(square, rel=1e-8)
+
+
+@pytest.mark.parametrize("x", [0.4, 0.7, 0.99999, 1.00001, 1.5, 1.99999, 2.00001, 2.5])
+def test_laws_agree_with_their_other_series(x: float) -> None:
+    k = np.arange(200)
+    odd, sign = 2 * k + 1, (-1.0) ** k
+    reflected = np.sum(sign * (stats.norm.cdf(odd * x) - stats.norm.cdf((odd - 2) * x)))
+    inside = 2 * reflected - (stats.norm.cdf(x) - stats.norm.cdf(-x))
+    assert supremum_sf(np.array(x)) == pytest.approx(1 - inside, abs=1e-12)
+    fourier = 4 / np.pi * np.sum(sign / odd * np.exp(-((odd * np.pi / x) ** 2) / 8))
+    assert supremum_sf(np.array(x)) == pytest.approx(1 - fourier, abs=1e-12)
+    feller = 8 * np.sum(sign * (k + 1) * stats.norm.sf((k + 1) * x))
+    assert range_sf(np.array(x)) == pytest.approx(feller, abs=1e-12)
+
+
+def test_laws_at_their_ends() -> None:
+    for tail, far in ((supremum_sf, 4), (range_sf, 8)):
+        assert tail(np.array([0.0, 1e-300, 0.01])) == pytest.approx(1)
+        assert tail(np.array(30.0)) == pytest.approx(far * stats.norm.sf(30), rel=1e-12)
+        assert (np.diff(tail(np.linspace(0, 6, 4001))) <= 1e-15).all()
+
+
+@each_test
+def test_p_values_are_nearly_uniform_under_calibration(test: Any, options: dict) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.beta(1, 3, 2000)
+    pvalue = test(rng.random((3000, 2000)) < scores, scores, **options).pvalue
+    for level in (0.05, 0.2, 0.5):
+        share = np.mean(pvalue <= level)
+        spread = 4 * math.sqrt(level * (1 - level) / pvalue.size)
+        assert level - 0.05 - spread < share < level + spread
+
+
+def test_a_p_value_of_no_size_is_0_and_its_statistic_finite() -> None:
+    scores = np.full(100_000, 0.01)
+    scores[::2] = 0.02
+    test = cumulative_difference_test(np.ones(100_000), scores)
+    assert np.isfinite(test.statistic)
+    assert test.pvalue == 0
+    x = np.array([2.9, 3.0, 3.0001, 6.0])
+    assert _log_kolmogorov(x) == pytest.approx(stats.kstwobign.logsf(x), rel=1e-10)
+
+
+# Batches, weights, order
+
+
+@every
+def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random(50).round(1)
+    outcomes = rng.random((2, 3, 50)) < scores
+    found = function(outcomes, scores, **options)
+    assert found.shape == (2, 3)
+    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-10)
+
+
+@each_test
+def test_p_values_have_the_shape_of_statistics(test: Any, options: dict) -> None:
+    scores = np.linspace(0.1, 0.9, 20)
+    outcomes = np.random.default_rng(4).random((2, 3, 20)) < scores
+    many, one = test(outcomes, scores, **options), test(outcomes[1, 2], scores, **options)
+    assert many.pvalue.shape == many.statistic.shape == (2, 3)
+    assert isinstance(one.pvalue, float)
+    assert one.pvalue == pytest.approx(many.pvalue[1, 2])
+    assert test(np.empty((0, 20)), scores, **options).pvalue.shape == (0,)
+
+
+@every
+def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
+    outcomes, scores = data(40, seed=5)
+    weight = np.random.default_rng(5).integers(0, 4, 40)
+    weighted = function(outcomes, scores, sample_weight=weight, **options)
+    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted == pytest.approx(repeated, rel=1e-9)
+
+
+@every
+def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
+    outcomes, scores = data(100, 2, seed=6)
+    weight = np.random.default_rng(6).uniform(0.5, 2, 100)
+    found = function(outcomes, scores, sample_weight=weight, **options)
+    scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
+    assert scaled == pytest.approx(found, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ks_error", "kuiper_error"])
+def test_many_weightings_are_a_loop(name: str) -> None:
+    outcomes, scores = data(50, seed=7)
+    order = np.lexsort((outcomes, scores))
+    outcomes, scores = outcomes[order], scores[order]
+    weights = np.random.default_rng(7).multinomial(50, np.full(50, 1 / 50), size=8).astype(float)
+    entry = ESTIMATORS[name]
+    alone = [entry.function(outcomes, scores, sample_weight=row) for row in weights]
+    np.testing.assert_allclose(entry.weighted(scores, outcomes, weights), alone, rtol=1e-10)
+
+
+cases = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 1.0]), st.integers(0, 1)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@every
+@given(cases=cases, seed=st.integers(0, 1000))
+def test_the_order_of_the_cases_does_not_matter(
+    function: Any, options: dict, cases: list[tuple[float, int]], seed: int
+) -> None:
+    scores, outcomes = np.array([(0.25, 1), *cases]).T
+    order = np.random.default_rng(seed).permutation(scores.size)
+    found = function(outcomes[order], scores[order], **options)
+    assert np.isfinite(found)
+    assert found == pytest.approx(function(outcomes, scores, **options), rel=1e-9, abs=1e-12)
+
+
+# Limits
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=8)
+    assert ks_error(y_true, y_prob) < 0.002
+    assert kuiper_error(y_true, y_prob) < 0.003
+    assert ks_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0
+
+
+def test_errors_lie_in_their_order() -> None:
+    for seed in range(20):
+        outcomes, scores = data(30, 3, seed=seed)
+        largest, between = ks_error(outcomes, scores), kuiper_error(outcomes, scores)
+        assert largest <= between <= 2 * largest + 1e-12
+        assert between <= np.abs(outcomes - scores).mean() + 1e-12
+
+
+def test_outcomes_that_contradict_certain_scores() -> None:
+    outcomes, scores = [1, 0, 1, 0, 1], [0.0, 1.0, 0.5, 0.25, 0.75]
+    assert ks_error(outcomes, scores) == pytest.approx(0.3)
+    for test, options in TESTS:
+        found = test(outcomes, scores, **options)
+        assert np.isfinite(found.statistic)
+        assert 0 < found.pvalue < 1
+
+
+# Hostile input
+
+
+@each_test
+def test_certain_scores_leave_nothing_to_test(test: Any, options: dict) -> None:
+    with pytest.raises(InputError, match="0 or 1 for every case"):
+        test([0, 1, 1], [0.0, 1.0, 0.0], **options)
+
+
+@every
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations but y_prob has 3"),
+        (([0, 2], [0.2, 0.4]), "neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), "is outside"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+    ],
+)
+def test_refuses_what_are_not_outcomes_and_scores(
+    function: Any, options: dict, arguments: Any, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        function(*arguments, **options)
+
+
+def test_refuses_an_unknown_part() -> None:
+    with pytest.raises(InputError, match="part must be one of 'both', 'bridge', 'mean'"):
+        cumulative_difference_test([0, 1], [0.2, 0.4], part="motion")

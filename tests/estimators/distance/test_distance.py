@@ -1,0 +1,279 @@
+"""Distances to calibration against other programmes for them, closed forms, and each other."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import linprog
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import (
+    distance_bounds,
+    lower_distance_to_calibration,
+    smooth_calibration_error,
+)
+from bayescal.estimators.distance._programmes import best_partition
+
+EVERY = [lower_distance_to_calibration, smooth_calibration_error]
+ODD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.77, 1.0]
+
+
+def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    scores = rng.choice(ODD, n) if seed % 2 else rng.random(n)
+    return rng.integers(0, 2, n), scores
+
+
+def least_transport(outcomes: Any, scores: Any, u: Any) -> float:
+    """The paper's programme: a joint law of score, outcome and new score, entry by entry."""
+    kept = [(s, y) for s in np.unique(scores) for y in (0, 1)]
+    law = np.array([(s, y, new) for s, y in kept for new in u])
+    rows = [((law[:, 0] == s) & (law[:, 1] == y)).astype(float) for s, y in kept]
+    shares = [np.mean((scores == s) & (outcomes == y)) for s, y in kept]
+    rows += [(law[:, 2] == new) * (law[:, 1] - new) for new in u]
+    cost = np.abs(law[:, 0] - law[:, 2])
+    return float(linprog(cost, A_eq=np.array(rows), b_eq=[*shares, *[0] * len(u)]).fun)
+
+
+def largest_weighted_residual(outcomes: Any, scores: Any) -> float:
+    """The definition of the smooth calibration error, with every pair of cases held to slope 1."""
+    n = scores.size
+    pairs = list(itertools.permutations(range(n), 2))
+    differences = np.zeros((len(pairs), n))
+    for row, (i, j) in enumerate(pairs):
+        differences[row, i], differences[row, j] = 1, -1
+    reach = [abs(scores[i] - scores[j]) for i, j in pairs]
+    options = {"A_ub": differences, "b_ub": reach} if pairs else {}
+    return -float(linprog((scores - outcomes) / n, bounds=(-1, 1), **options).fun)
+
+
+# Other programmes
+
+
+@pytest.mark.oracle("lower_distance_to_calibration")
+@pytest.mark.parametrize("seed", range(24))
+def test_lower_distance_is_the_least_transport(seed: int) -> None:
+    outcomes, scores = data(seed)
+    u = np.union1d(np.linspace(0, 1, 17), scores)
+    coarse = lower_distance_to_calibration(outcomes, scores, resolution=16)
+    assert coarse == pytest.approx(least_transport(outcomes, scores, u), abs=1e-8)
+    fine = lower_distance_to_calibration(outcomes, scores)
+    assert -1e-8 <= coarse - fine <= 1 / (2 * 16**2) + 1e-8
+
+
+@pytest.mark.oracle("smooth_calibration_error")
+@pytest.mark.parametrize("seed", range(40))
+def test_smooth_error_is_the_largest_weighted_residual(seed: int) -> None:
+    outcomes, scores = data(seed)
+    found = smooth_calibration_error(outcomes, scores)
+    assert found == pytest.approx(largest_weighted_residual(outcomes, scores), abs=1e-9)
+
+
+@pytest.mark.parametrize("power", [1, 1.2, 2])
+def test_smooth_error_by_levels(power: float) -> None:
+    """The misfit of rising paths, level by level: at each, the best place to cross it."""
+    rng = np.random.default_rng(5)
+    scores = np.sort(rng.random(80))
+    residual = ((rng.random(80) < scores**power) - scores) / 80
+    path, gap = np.cumsum(residual)[:-1], np.diff(scores)
+    total = residual.sum()
+    if total < 0:
+        path, total = -path, -total
+
+    def misfit(level: float) -> float:
+        over = np.concatenate([[0], np.cumsum(gap * (path > level))])
+        under = np.concatenate([[0], np.cumsum(gap * (path <= level))])
+        return float(np.min(over + under[-1] - under))
+
+    levels = np.unique(np.clip(np.concatenate([path, [0, total]]), 0, total))
+    inside = sum(
+        quad(misfit, low, high, points=[(low + high) / 2])[0]
+        for low, high in itertools.pairwise(levels)
+    )
+    outside = gap @ np.abs(path - np.clip(path, 0, total))
+    outcomes = np.round(residual * 80 + scores)
+    found = smooth_calibration_error(outcomes, scores)
+    assert found == pytest.approx(total + outside + inside, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_upper_bound_is_the_best_of_all_partitions(seed: int) -> None:
+    outcomes, scores = data(seed)
+    order = np.argsort(scores)
+    outcomes, scores = outcomes[order], scores[order]
+    places = np.flatnonzero(np.diff(scores)) + 1
+    costs = []
+    for number in range(places.size + 1):
+        for cuts in itertools.combinations(places, number):
+            bins = [slice(a, b) for a, b in itertools.pairwise([0, *cuts, scores.size])]
+            costs.append(sum(np.abs(scores[b] - outcomes[b].mean()).sum() for b in bins))
+    upper = distance_bounds(outcomes, scores).upper
+    assert upper == pytest.approx(min(costs) / scores.size, abs=1e-12)
+
+
+# Closed forms
+
+
+@pytest.mark.oracle("lower_distance_to_calibration", "smooth_calibration_error")
+@pytest.mark.parametrize(("score", "events"), [(0.0, 3), (0.3, 0), (0.5, 3), (0.8, 3), (1.0, 1)])
+def test_of_one_score(score: float, events: int) -> None:
+    """All must move to the mean outcome."""
+    outcomes, scores = np.arange(4) < events, np.full(4, score)
+    gap = abs(events / 4 - score)
+    assert lower_distance_to_calibration(outcomes, scores) == pytest.approx(gap, abs=1e-9)
+    assert smooth_calibration_error(outcomes, scores) == pytest.approx(gap)
+    assert distance_bounds(outcomes, scores).upper == pytest.approx(gap)
+
+
+@pytest.mark.oracle("lower_distance_to_calibration", "smooth_calibration_error")
+@pytest.mark.parametrize("e", [1e-3, 0.05, 0.25, 0.4])
+def test_of_two_scores_beside_one_half(e: float) -> None:
+    """Perfect order, but calibrated at 1/2: the paper's example of what ECE makes too much of."""
+    outcomes, scores = [0, 1], [0.5 - e, 0.5 + e]
+    assert smooth_calibration_error(outcomes, scores) == pytest.approx(e * (0.5 - e))
+    lower, upper = distance_bounds(outcomes, scores)
+    assert lower == pytest.approx(e * (1 - 2 * e), abs=1e-6)
+    assert upper == pytest.approx(min(e, 0.5 - e))
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_of_a_shift(sign: int) -> None:
+    """Where every residual but chance has one sign, all three are the mean gap."""
+    rng = np.random.default_rng(3)
+    scores = rng.uniform(0.3, 0.7, 4000)
+    outcomes = rng.random(4000) < scores + 0.25 * sign
+    gap = abs(outcomes.mean() - scores.mean())
+    assert smooth_calibration_error(outcomes, scores) == pytest.approx(gap, abs=2e-3)
+    assert distance_bounds(outcomes, scores) == pytest.approx((gap, gap), abs=2e-3)
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_calibrated_in_the_sample(estimator: Any) -> None:
+    scores = np.repeat([0.0, 0.2, 0.5, 1.0], 10)
+    outcomes = np.concatenate([np.arange(10) < events for events in (0, 2, 5, 10)])
+    assert estimator(outcomes, scores) == pytest.approx(0, abs=1e-9)
+    assert distance_bounds(outcomes, scores) == pytest.approx((0, 0), abs=1e-9)
+
+
+# Each other
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_inequalities_of_the_paper(seed: int) -> None:
+    outcomes, scores = data(100 + seed)
+    smooth = smooth_calibration_error(outcomes, scores)
+    lower, upper = distance_bounds(outcomes, scores)
+    rounding = 1e-6
+    assert lower / 2 - rounding <= smooth <= 2 * lower + rounding
+    assert lower - rounding <= upper <= 4 * np.sqrt(lower) + rounding
+    rates = [outcomes[scores == score].mean() for score in scores]
+    assert upper <= np.abs(scores - rates).mean() + rounding
+    assert abs(outcomes.mean() - scores.mean()) <= min(lower, smooth) + rounding
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_moving_scores_moves_the_distance_little(estimator: Any) -> None:
+    """Unlike binned errors: at most by the mean move, or twice that."""
+    rng = np.random.default_rng(6)
+    outcomes, scores = rng.integers(0, 2, 30), rng.random(30).round(1)
+    before = estimator(outcomes, scores)
+    for size in (1e-3, 0.01, 0.1):
+        moved = np.clip(scores + rng.uniform(-size, size, 30), 0, 1)
+        move = np.abs(moved - scores).mean()
+        assert abs(estimator(outcomes, moved) - before) <= 2 * move + 1e-6
+
+
+def test_many_scores_are_put_together() -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1200, random_state=2)
+    exact = lower_distance_to_calibration(y_true, y_prob, resolution=1200)
+    for resolution in (64, 256, 1000):
+        found = lower_distance_to_calibration(y_true, y_prob, resolution=resolution)
+        assert abs(found - exact) <= 1 / (2 * resolution)
+        assert found == pytest.approx(exact, rel=0.02)
+
+
+def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
+    exact, upper = smooth_calibration_error(y_true, y_prob), distance_bounds(y_true, y_prob).upper
+    monkeypatch.setattr("bayescal.estimators.distance.distance.FINEST", 1000)
+    assert smooth_calibration_error(y_true, y_prob) == pytest.approx(exact, abs=1e-3)
+    assert distance_bounds(y_true, y_prob).upper == pytest.approx(upper, abs=1e-3)
+
+
+def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    score = np.sort(rng.random(400))
+    share = np.full(400, 1 / 400)
+    events = (rng.random(400) < score**2) / 400
+    exact = best_partition(score, share, events)
+    monkeypatch.setattr("bayescal.estimators.distance._programmes.MOST_CUTS", 20)
+    assert exact <= best_partition(score, share, events) <= exact + 0.02
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_scores_that_all_but_touch(estimator: Any) -> None:
+    close = [0.5, np.nextafter(0.5, 1), 0.5 + 1e-12, 1e-300, 0.0, 1 - 1e-16, 1.0]
+    apart = [0.5, 0.5, 0.5, 0.0, 0.0, 1.0, 1.0]
+    outcomes = [1, 0, 1, 1, 0, 1, 0]
+    assert estimator(outcomes, close) == pytest.approx(estimator(outcomes, apart), abs=1e-6)
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
+    assert smooth_calibration_error(y_true, y_prob) < 0.003
+    lower, upper = distance_bounds(y_true, y_prob)
+    assert lower < 0.003
+    assert upper < 0.01
+
+
+# Batches, weights, orders, hostile input
+
+
+@pytest.mark.parametrize(
+    "function", [*EVERY, lambda y, s, **more: distance_bounds(y, s, **more).upper]
+)
+def test_batches_weights_and_orders(function: Any) -> None:
+    rng = np.random.default_rng(8)
+    scores, outcomes = rng.random(30).round(1), rng.integers(0, 2, (2, 1, 30))
+    found = function(outcomes, scores)
+    assert found.shape == (2, 1)
+    alone = [function(row, scores) for row in outcomes[:, 0]]
+    assert isinstance(alone[0], float)
+    np.testing.assert_allclose(found[:, 0], alone, atol=1e-12)
+    order = rng.permutation(30)
+    assert function(outcomes[0, 0][order], scores[order]) == pytest.approx(alone[0], abs=1e-12)
+    weight = rng.integers(0, 4, 30)
+    repeated = function(np.repeat(outcomes[0, 0], weight), np.repeat(scores, weight))
+    for scale in (1, 0.37):
+        weighted = function(outcomes[0, 0], scores, sample_weight=scale * weight)
+        assert weighted == pytest.approx(repeated, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resolution": 8}, "resolution must be a whole number from 16 to 8192"),
+        ({"resolution": 10**6}, "resolution"),
+        ({"resolution": 64.0}, "resolution"),
+        ({"resolution": True}, "resolution"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+    ],
+)
+@pytest.mark.parametrize("function", [lower_distance_to_calibration, distance_bounds])
+def test_refuses_options_out_of_range(function: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        function([0, 1], [0.2, 0.4], **options)
+
+
+@pytest.mark.parametrize("function", [*EVERY, distance_bounds])
+def test_refuses_what_are_not_outcomes_and_scores(function: Any) -> None:
+    with pytest.raises(InputError, match="is outside"):
+        function([0, 1], [0.2, 1.4])
+    with pytest.raises(InputError, match="y_true has 2 observations but y_prob has 1"):
+        function([0, 1], [0.2])

@@ -1,0 +1,317 @@
+"""The ICI family against R, published tables, and its own definition."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bayescal import simulate
+from bayescal.errors import InputError, SeparationError
+from bayescal.estimators import e50, e90, eci, emax, ici, ici_interval, smoothed_curve
+
+Floats = NDArray[np.float64]
+
+INDICES = {"Eavg": ici, "E50": e50, "E90": e90, "Emax": emax, "ECI": eci}
+SMOOTHERS = ["loess", "lowess", "rcs", "logistic", "beta", "isotonic"]
+RELATIVE: list[tuple[Any, dict[str, Any]]] = [(eci, {"form": "relative"})]
+EVERY: list[tuple[Any, dict[str, Any]]] = [*((f, {}) for f in INDICES.values()), *RELATIVE]
+
+
+def read(shared_data: Path, name: str) -> tuple[Floats, Floats]:
+    """Outcomes and scores of a clinical data set."""
+    file, score, outcome = name, "score", "outcome"
+    if name.startswith("precip_"):
+        file, score, outcome = "reliabilitydiag_precip_Niamey_2016", name[7:], "obs"
+    with (shared_data / "data" / "clinical" / f"{file}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    columns = ([float(row[column]) for row in rows] for column in (outcome, score))
+    outcomes, scores = map(np.array, columns)
+    return outcomes, scores
+
+
+def clinical(shared_data: Path) -> Any:
+    return json.loads((shared_data / "oracles" / "clinical.json").read_text())
+
+
+# R
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "predtools_val_data",
+        "brcal_hockey_538",
+        "brcal_hockey_rand",
+        "precip_Logistic",
+        "precip_EMOS",
+        "precip_EPC",
+        "dcurves_df_binary",
+        "impact_tbi_iecv",
+    ],
+)
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [
+        ("loess_deg2", {"smoother": "loess"}),
+        ("valprob_lowess", {"smoother": "lowess"}),
+        ("rcs5_logit", {"smoother": "rcs"}),
+        ("rcs3_logit", {"smoother": "rcs", "n_knots": 3}),
+        ("logistic", {"smoother": "logistic"}),
+        ("beta", {"smoother": "beta"}),
+        ("iso", {"smoother": "isotonic"}),
+    ],
+)
+@pytest.mark.oracle("ici", "e50", "e90", "emax", "eci")
+def test_gives_what_r_gives(
+    shared_data: Path, name: str, key: str, options: dict[str, Any]
+) -> None:
+    """R's glm stops at a change in deviance of 1e-8: hence the absolute tolerance."""
+    outcomes, scores = read(shared_data, name)
+    known = clinical(shared_data)["recomputed_R"][name][key]
+    found = {label: index(outcomes, scores, **options) for label, index in INDICES.items()}
+    assert found == pytest.approx(known, rel=1e-6, abs=1e-9)
+
+
+PUBLISHED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "smoother"),
+    [
+        ("rcs5_on_logit", ["Eavg", "E50", "E90", "Emax", "ECI"], "rcs"),
+        ("rms_val.prob", ["Eavg", "E90", "Emax"], "lowess"),
+    ],
+)
+def test_gives_the_published_digits(
+    shared_data: Path, table: str, labels: list[str], smoother: str
+) -> None:
+    outcomes, scores = read(shared_data, "pmcalibration_readme_sim2345")
+    printed = clinical(shared_data)["published"][PUBLISHED][table]
+    for label in labels:
+        found = INDICES[label](outcomes, scores, smoother=smoother)
+        assert round(float(found), 3) == printed[label]
+
+
+# Definition
+
+
+@pytest.mark.parametrize("smoother", SMOOTHERS)
+@pytest.mark.parametrize("digits", [1, 9])
+def test_is_the_distance_of_the_curve_from_the_scores(smoother: str, digits: int) -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    y_prob = y_prob.round(digits)
+    gap = np.abs(smoothed_curve(y_true, y_prob, smoother=smoother) - y_prob)
+    assert ici(y_true, y_prob, smoother=smoother) == pytest.approx(gap.mean())
+    assert e50(y_true, y_prob, smoother=smoother) == pytest.approx(np.median(gap))
+    assert e90(y_true, y_prob, smoother=smoother) == pytest.approx(np.quantile(gap, 0.9))
+    assert emax(y_true, y_prob, smoother=smoother) == pytest.approx(gap.max())
+    square = np.mean(gap**2)
+    assert eci(y_true, y_prob, smoother=smoother) == pytest.approx(100 * square)
+    relative = eci(y_true, y_prob, form="relative", smoother=smoother)
+    assert relative == pytest.approx(square / np.mean((y_prob - y_true.mean()) ** 2))
+
+
+def test_the_relative_form_is_1_for_a_flat_curve() -> None:
+    y_true, y_prob = [1, 0, 1, 0, 1, 0], [0.1, 0.1, 0.2, 0.2, 0.4, 0.4]
+    flat = eci(y_true, y_prob, form="relative", smoother="logistic")
+    assert flat == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("index", "options"), EVERY)
+@pytest.mark.parametrize("smoother", SMOOTHERS)
+def test_a_batch_is_a_loop(
+    index: Any, options: dict[str, Any], smoother: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.beta(2, 3, 80).round(2)
+    outcomes = rng.random((2, 3, 80)) < scores
+    found = index(outcomes, scores, smoother=smoother, **options)
+    assert found.shape == (2, 3)
+    alone = [
+        [index(row, scores, smoother=smoother, **options) for row in rows] for rows in outcomes
+    ]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-8, atol=1e-12)
+    monkeypatch.setattr("bayescal.estimators._replicates.BLOCK", 200)
+    blocks = index(outcomes, scores, smoother=smoother, **options)
+    np.testing.assert_allclose(blocks, found, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize(("index", "options"), EVERY)
+@pytest.mark.parametrize("smoother", SMOOTHERS)
+def test_whole_weights_are_repeats(index: Any, options: dict[str, Any], smoother: str) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.beta(2, 3, 90).round(2)
+    outcomes, weight = rng.random(90) < scores, rng.integers(0, 4, 90)
+    weighted = index(outcomes, scores, smoother=smoother, sample_weight=weight, **options)
+    repeated = index(
+        np.repeat(outcomes, weight), np.repeat(scores, weight), smoother=smoother, **options
+    )
+    assert weighted == pytest.approx(repeated, rel=1e-8)
+
+
+@pytest.mark.parametrize(("index", "options"), EVERY)
+def test_the_scale_of_sampling_weights_does_not_matter(index: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.beta(2, 3, 200).round(2)
+    outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
+    found = index(outcomes, scores, sample_weight=weight, **options)
+    scaled = index(outcomes, scores, sample_weight=7.3 * weight, **options)
+    assert scaled == pytest.approx(found, rel=1e-7)
+
+
+@pytest.mark.parametrize("smoother", SMOOTHERS)
+def test_perfect_calibration_in_the_limit(smoother: str) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 30_000, random_state=5)
+    assert ici(y_true, y_prob, smoother=smoother) < 0.02
+    assert e90(y_true, y_prob, smoother=smoother) < 0.03
+    assert eci(y_true, y_prob, smoother=smoother) < 0.03
+
+
+def test_nears_the_true_calibration_error() -> None:
+    truth = simulate.truth("clinical-middle-overconfident")
+    y_true, y_prob = truth.sample(30_000, random_state=6)
+    exact = np.abs(truth.curve(y_prob) - y_prob)
+    for smoother in SMOOTHERS:
+        found = ici(y_true, y_prob, smoother=smoother)
+        assert found == pytest.approx(exact.mean(), abs=0.006)
+        assert e50(y_true, y_prob, smoother=smoother) == pytest.approx(np.median(exact), abs=0.01)
+
+
+def test_scores_of_0_and_1() -> None:
+    scores, outcomes = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 0, 0]
+    for smoother in SMOOTHERS:
+        assert ici(outcomes, scores, smoother=smoother) == pytest.approx(0.375)
+        assert emax(outcomes, scores, smoother=smoother) == pytest.approx(0.5)
+
+
+# Undefined and refused
+
+
+@pytest.mark.parametrize("smoother", ["rcs", "logistic", "beta"])
+@pytest.mark.parametrize(("index", "options"), EVERY)
+def test_a_curve_that_does_not_exist(index: Any, options: dict[str, Any], smoother: str) -> None:
+    scores = np.arange(1, 21) / 21
+    outcomes = np.array([scores > 0.4, np.arange(20) % 3 == 0, np.zeros(20)])
+    found = index(outcomes, scores, smoother=smoother, **options)
+    assert np.isnan(found).tolist() == [True, False, True]
+    with pytest.raises(SeparationError, match="Pass smoother='loess'"):
+        index(outcomes[0], scores, smoother=smoother, **options)
+
+
+def test_the_relative_form_of_nothing() -> None:
+    scores = np.full(10, 0.3)
+    outcomes = np.array([np.arange(10) < 3, np.arange(10) < 4])
+    found = eci(outcomes, scores, form="relative")
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(1)
+    with pytest.raises(InputError, match="every score in y_prob equals the mean outcome"):
+        eci(outcomes[0], scores, form="relative")
+
+
+@pytest.mark.parametrize("index", INDICES.values())
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), {}, "y_true has 2 observations but y_prob has 3"),
+        (([[0, 1], [0, 2]], [0.2, 0.4]), {}, r"y_true\[1, 1\] = 2 is neither 0 nor 1"),
+        (([0, 1], [0.2, np.nan]), {}, "is missing"),
+        (([], []), {}, "is empty"),
+        (([0, 1], [0.2, 0.4]), {"smoother": "gam"}, "smoother must be one of"),
+        (([0, 1], [0.2, 0.4]), {"span": 2}, "span must be"),
+        (([0, 1], [0.2, 0.4]), {"n_knots": 9}, "n_knots must be"),
+        (([0, 1], [0.2, 0.4]), {"sample_weight": [1]}, "sample_weight has 1"),
+    ],
+)
+def test_refuses(index: Any, arguments: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        index(*arguments, **options)
+
+
+def test_eci_knows_two_forms() -> None:
+    with pytest.raises(InputError, match="form must be one of 'mean-square', 'relative'"):
+        eci([0, 1], [0.2, 0.4], form="multiclass")
+
+
+# Simulated intervals
+
+
+@pytest.mark.parametrize("label", INDICES)
+def test_interval_gives_the_published_one(shared_data: Path, label: str) -> None:
+    """Published: the quantiles of 1000 draws, in three digits.
+
+    Ours over 24 seeds give the Monte Carlo error of such a quantile. Four of its standard
+    deviations and half a printed digit are the room that the published run is given.
+    """
+    outcomes, scores = read(shared_data, "pmcalibration_readme_sim2345")
+    published = clinical(shared_data)["published"][PUBLISHED]["rcs5_simCI95"][label]
+    name = INDICES[label].__name__
+    ends = np.array([ici_interval(outcomes, scores, index=name, random_state=i) for i in range(24)])
+    assert (np.abs(published - ends.mean(axis=0)) < 4 * ends.std(axis=0, ddof=1) + 0.0005).all()
+    assert (ends.std(axis=0) < 0.08 * ends.mean(axis=0)).all()
+
+
+@pytest.mark.parametrize("smoother", ["logistic", "beta", "rcs"])
+def test_interval_holds_the_estimate_and_shrinks(smoother: str) -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 4000, random_state=7)
+    widths = []
+    for n in (400, 4000):
+        pair = y_true[:n], y_prob[:n]
+        lower, upper = ici_interval(*pair, smoother=smoother, random_state=0)
+        assert lower < ici(*pair, smoother=smoother) < upper
+        widths.append(upper - lower)
+    assert widths[1] == pytest.approx(widths[0] / np.sqrt(10), rel=0.4)
+
+
+def test_interval_of_a_line_by_the_delta_method() -> None:
+    """Far from calibration every gap keeps its sign, and the ICI is nearly normal."""
+    y_true, y_prob = simulate.sample("clinical-middle-shifted", 2000, random_state=8)
+    lower, upper = ici_interval(
+        y_true, y_prob, smoother="logistic", draws=8000, ci_prob=0.9, random_state=1
+    )
+    fitted = smoothed_curve(y_true, y_prob, smoother="logistic")
+    assert (fitted > y_prob).all()
+    log_odds = np.log(y_prob / (1 - y_prob))
+    basis = np.column_stack([np.ones_like(log_odds), log_odds])
+    weight = fitted * (1 - fitted)
+    gradient = weight @ basis / y_prob.size
+    error = np.sqrt(gradient @ np.linalg.inv((basis.T * weight) @ basis) @ gradient)
+    middle = ici(y_true, y_prob, smoother="logistic")
+    assert lower == pytest.approx(middle - 1.644854 * error, abs=0.08 * error)
+    assert upper == pytest.approx(middle + 1.644854 * error, abs=0.08 * error)
+
+
+def test_interval_of_weights_and_seeds() -> None:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 200, random_state=9)
+    weight = np.random.default_rng(0).integers(0, 3, 200)
+    weighted = ici_interval(y_true, y_prob, sample_weight=weight, random_state=3)
+    pair = np.repeat(y_true, weight), np.repeat(y_prob, weight)
+    assert weighted == pytest.approx(ici_interval(*pair, random_state=3), rel=1e-6)
+    assert weighted != ici_interval(*pair, random_state=4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"index": "tce"}, "index must be one of"),
+        ({"smoother": "loess"}, "smoother must be one of 'beta', 'logistic', 'rcs'"),
+        ({"n_knots": 1}, "n_knots"),
+        ({"ci_prob": 95}, "ci_prob must lie strictly between 0 and 1"),
+        ({"draws": 10}, "draws must be"),
+    ],
+)
+def test_interval_refuses(options: dict[str, Any], message: str) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 50, random_state=0)
+    with pytest.raises(InputError, match=message):
+        ici_interval(y_true, y_prob, **options)
+
+
+def test_interval_of_separated_outcomes() -> None:
+    with pytest.raises(SeparationError, match="'logistic' curve does not exist"):
+        ici_interval([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], smoother="logistic")

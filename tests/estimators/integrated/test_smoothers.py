@@ -1,0 +1,337 @@
+"""Smoothed curves against their definitions, written out case by case."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from bayescal import simulate
+from bayescal.errors import InputError, SeparationError
+from bayescal.estimators import smoothed_curve
+from bayescal.estimators._table import quantile, tabulate
+from bayescal.estimators.integrated._regression import rcs_basis
+
+Floats = NDArray[np.float64]
+
+LOCAL = ["loess", "lowess"]
+REGRESSIONS = ["rcs", "logistic", "beta"]
+EVERY = [*LOCAL, *REGRESSIONS, "isotonic"]
+
+
+def cases(n: int, digits: int, seed: int) -> tuple[Floats, Floats]:
+    """Outcomes and scores, with the more ties the fewer digits."""
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
+    return y_true.astype(float), np.round(y_prob, digits)
+
+
+# Local fits, by least squares at each anchor
+
+
+def local_fit(x: Floats, y: Floats, anchor: float, count: int, degree: int) -> Floats:
+    distance = np.abs(x - anchor)
+    reach = np.sort(distance)[count - 1]
+    near = distance <= 0.999 * reach
+    root = np.sqrt((1 - (distance[near] / reach) ** 3) ** 3)
+    powers = np.vander(x[near] - anchor, degree + 1, increasing=True)
+    return np.linalg.lstsq(powers * root[:, None], y[near] * root, rcond=None)[0]
+
+
+def loess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
+    """Cells of a k-d tree are cut at their median case, in whichever row no tie is parted."""
+    n, x_sorted = x.size, np.sort(x)
+    margin = 0.005 * np.ptp(x)
+    vertices = [x_sorted[0] - margin, x_sorted[-1] + margin]
+
+    def cut(first: int, last: int) -> None:
+        if last - first + 1 <= int(n * span * 0.2):
+            return
+        middle = (first + last) // 2
+        for move in [0, *(sign * k for k in range(1, n) for sign in (1, -1))]:
+            row = middle + move
+            if first <= row < last and x_sorted[row - 1] != x_sorted[row]:
+                break
+        else:
+            return
+        vertices.append(x_sorted[row - 1])
+        cut(first, row)
+        cut(row + 1, last)
+
+    cut(1, n)
+    v = np.unique(vertices)
+    fits = np.array([local_fit(x, y, a, int(n * span + 1e-5), 2)[:2] for a in v])
+    i = np.clip(np.searchsorted(v, at, side="right") - 1, 0, v.size - 2)
+    width = v[i + 1] - v[i]
+    t = (at - v[i]) / width
+    return (
+        fits[i, 0] * (1 + 2 * t) * (1 - t) ** 2
+        + fits[i + 1, 0] * t**2 * (3 - 2 * t)
+        + width * (fits[i, 1] * t * (1 - t) ** 2 - fits[i + 1, 1] * t**2 * (1 - t))
+    )
+
+
+def lowess_by_hand(y: Floats, x: Floats, at: Floats, span: float) -> Floats:
+    distinct = np.unique(x)
+    anchors = [distinct[0]]
+    while anchors[-1] < distinct[-1]:
+        reached = distinct[distinct <= anchors[-1] + 0.01 * np.ptp(x)][-1]
+        beyond = distinct[distinct > anchors[-1]][0]
+        anchors.append(max(reached, beyond))
+    values = [local_fit(x, y, a, int(span * x.size + 1e-7), 1)[0] for a in anchors]
+    return np.interp(at, anchors, values)
+
+
+@pytest.mark.parametrize(("n", "digits"), [(50, 9), (50, 2), (300, 9), (300, 2), (2000, 3)])
+@pytest.mark.parametrize("span", [None, 0.4])
+def test_local_fits_are_least_squares(n: int, digits: int, span: float | None) -> None:
+    y, x = cases(n, digits, seed=n)
+    at = np.linspace(x.min(), x.max(), 40)
+    for name, by_hand, usual in (
+        ("loess", loess_by_hand, 0.75),
+        ("lowess", lowess_by_hand, 2 / 3),
+    ):
+        found = smoothed_curve(y, x, at, smoother=name, span=span)
+        np.testing.assert_allclose(found, by_hand(y, x, at, span or usual), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("smoother", LOCAL)
+def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother: str) -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.2, 0.4, 0.6], [6, 90, 4])
+    y = rng.integers(0, 2, 100)
+    assert smoothed_curve(y, x, [0.4], smoother=smoother) == pytest.approx(y[6:96].mean())
+    assert smoothed_curve(y, np.full(100, 0.3), smoother=smoother) == pytest.approx(y.mean())
+    two = smoothed_curve([0, 1], [0.2, 0.9], smoother=smoother)
+    np.testing.assert_allclose(two, [0, 1], atol=0.01)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 5e-324])
+@pytest.mark.parametrize("smoother", EVERY)
+def test_a_range_of_scores_near_nothing(smoother: str, scale: float) -> None:
+    y, x = [1, 0, 1, 0, 1, 0], np.array([0.0, 1, 2, 3, 3, 4]) * scale
+    assert np.isfinite(smoothed_curve(y, x, smoother=smoother)).all()
+    with_outlier = smoothed_curve([*y, 0, 1], [*x, 1, 1], smoother=smoother)
+    assert np.isfinite(with_outlier).all()
+
+
+# Regressions: the likelihood is greatest where its gradient is nothing
+
+
+@pytest.mark.parametrize(
+    ("smoother", "functions"),
+    [
+        ("logistic", [np.ones_like, logit]),
+        ("beta", [np.ones_like, np.log, np.log1p]),
+        ("rcs", [np.ones_like, logit]),
+    ],
+)
+@pytest.mark.parametrize("digits", [9, 1])
+def test_regressions_solve_the_score_equations(
+    smoother: str, functions: list[Any], digits: int
+) -> None:
+    y, x = cases(400, digits, seed=1)
+    x = np.clip(x, 0.02, 0.98)
+    weight = np.random.default_rng(2).integers(0, 4, 400)
+    fitted = smoothed_curve(y, x, smoother=smoother, sample_weight=weight)
+    for function in functions:
+        values = function(-x if function is np.log1p else x)
+        assert abs(weight * (y - fitted) @ values) < 1e-7
+
+
+def test_rcs_bends_between_its_knots_only() -> None:
+    y, x = cases(3000, 9, seed=3)
+    knots = np.quantile(logit(x), [0.05, 0.275, 0.5, 0.725, 0.95])
+    grid = np.linspace(-6, 6, 4001)
+    curve = logit(smoothed_curve(y, x, 1 / (1 + np.exp(-grid)), smoother="rcs"))
+    third = np.diff(curve, 3) / np.diff(grid).mean() ** 3
+    middle = (grid[1:-2] + grid[2:-1]) / 2
+    beyond = (middle < knots[0] - 0.01) | (middle > knots[-1] + 0.01)
+    assert np.abs(third[beyond]).max() < 1e-3
+    for low, high in itertools.pairwise(knots):
+        inside = third[(middle > low + 0.01) & (middle < high - 0.01)]
+        assert np.ptp(inside) < 1e-3
+        assert np.abs(inside).max() > 0.01
+
+
+@pytest.mark.parametrize(("n_knots", "outer"), [(3, 0.1), (4, 0.05), (6, 0.05), (7, 0.025)])
+def test_knots_are_at_harrells_quantiles(n_knots: int, outer: float) -> None:
+    _, x = cases(500, 9, seed=4)
+    knots = np.quantile(logit(x), np.linspace(outer, 1 - outer, n_knots))
+    basis = rcs_basis(tabulate(x, None), n_knots)
+    at = 1 / (1 + np.exp(-knots))
+    bends = basis(at)[2:]
+    assert bends.shape == (n_knots - 2, n_knots)
+    for j, bend in enumerate(bends):
+        np.testing.assert_allclose(bend[: j + 1], 0, atol=1e-12)
+        assert bend[j + 1] > 0
+
+
+def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes() -> None:
+    y, x = np.tile([0, 1, 1, 0, 1], 8), np.repeat([0.1, 0.3, 0.5, 0.9], 10)
+    line = smoothed_curve(y, x.clip(0.5), smoother="logistic")
+    np.testing.assert_allclose(smoothed_curve(y, x.clip(0.5), smoother="rcs"), line)
+    rates = [y[x == score].mean() for score in x]
+    saturated = smoothed_curve(y, x, smoother="rcs", n_knots=7)
+    np.testing.assert_allclose(saturated, rates, rtol=1e-8)
+
+
+@pytest.mark.parametrize("smoother", REGRESSIONS)
+def test_a_curve_that_does_not_exist(smoother: str) -> None:
+    scores = np.arange(1, 21) / 21
+    separated = scores > 0.4
+    mixed = np.arange(20) % 3 == 0
+    outcomes = np.array([separated, mixed, np.zeros(20), np.ones(20)])
+    found = smoothed_curve(outcomes, scores, smoother=smoother)
+    assert np.isnan(found).all(axis=1).tolist() == [True, False, True, True]
+    np.testing.assert_allclose(found[1], smoothed_curve(mixed, scores, smoother=smoother))
+    for row in outcomes[[0, 2, 3]]:
+        with pytest.raises(SeparationError, match=f"'{smoother}' curve does not exist"):
+            smoothed_curve(row, scores, smoother=smoother)
+
+
+# Isotonic
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
+    y, x = cases(60, digits, seed=5)
+    score, row = np.unique(x, return_inverse=True)
+    hits, trials = np.bincount(row, y), np.bincount(row)
+    by_hand = [
+        max(
+            min(hits[a : b + 1].sum() / trials[a : b + 1].sum() for b in range(i, score.size))
+            for a in range(i + 1)
+        )
+        for i in range(score.size)
+    ]
+    found = smoothed_curve(y, x, smoother="isotonic")
+    np.testing.assert_allclose(found, np.array(by_hand)[row])
+
+
+# What holds for all
+
+
+@pytest.mark.parametrize("smoother", EVERY)
+def test_a_batch_is_a_loop(smoother: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    _, x = cases(120, 2, seed=6)
+    outcomes = rng.random((2, 3, 120)) < x
+    at = [0.2, 0.5, 0.4]
+    whole = smoothed_curve(outcomes, x, at, smoother=smoother)
+    assert whole.shape == (2, 3, 3)
+    alone = [[smoothed_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
+    np.testing.assert_allclose(whole, alone, rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr("bayescal.estimators.integrated.smoothers.BLOCK", 250)
+    blocks = smoothed_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
+    np.testing.assert_allclose(blocks, whole, rtol=1e-9, atol=1e-12)
+    assert smoothed_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)
+
+
+@pytest.mark.parametrize("smoother", EVERY)
+@pytest.mark.parametrize("digits", [1, 9])
+def test_whole_weights_are_repeats(smoother: str, digits: int) -> None:
+    y, x = cases(80, digits, seed=7)
+    weight = np.random.default_rng(7).integers(0, 4, 80)
+    at = np.linspace(0, 1, 21)[1:-1]
+    weighted = smoothed_curve(y, x, at, smoother=smoother, sample_weight=weight)
+    repeated = smoothed_curve(np.repeat(y, weight), np.repeat(x, weight), at, smoother=smoother)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("smoother", EVERY)
+def test_the_scale_of_sampling_weights_does_not_matter(smoother: str) -> None:
+    y, x = cases(200, 2, seed=8)
+    weight = np.random.default_rng(8).uniform(0.5, 2, 200)
+    found = smoothed_curve(y, x, smoother=smoother, sample_weight=weight)
+    scaled = smoothed_curve(y, x, smoother=smoother, sample_weight=7.3 * weight)
+    np.testing.assert_allclose(scaled, found, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("smoother", EVERY)
+@settings(max_examples=15)
+@given(
+    data=st.lists(
+        st.tuples(st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
+        min_size=1,
+        max_size=30,
+    ),
+    seed=st.integers(0, 1000),
+)
+def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]], seed: int) -> None:
+    x, y = np.array(data).T
+    at = [0.0, 0.2, 1.0]
+    order = np.random.default_rng(seed).permutation(x.size)
+    try:
+        found = smoothed_curve(y, x, at, smoother=smoother)
+    except SeparationError:
+        assert smoother in REGRESSIONS
+        return
+    assert np.isfinite(found).all()
+    shuffled = smoothed_curve(y[order], x[order], at, smoother=smoother)
+    np.testing.assert_allclose(shuffled, found, rtol=1e-8, atol=1e-10)
+    # Events and non-events change places.
+    other = smoothed_curve(1 - y, x, at, smoother=smoother) if smoother != "isotonic" else 1 - found
+    np.testing.assert_allclose(other, 1 - found, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("smoother", [*LOCAL, "isotonic"])
+def test_beyond_the_observed_scores_the_end_value_stays(smoother: str) -> None:
+    y, x = cases(200, 9, seed=9)
+    at = [0.0, x.min(), x.max(), 1.0]
+    first, low, high, last = smoothed_curve(y, x, at, smoother=smoother)
+    assert first == low
+    assert high == last
+
+
+@pytest.mark.parametrize("smoother", EVERY)
+def test_the_curve_nears_the_truth(smoother: str) -> None:
+    truth = simulate.truth("clinical-middle-overconfident")
+    y, x = truth.sample(40_000, random_state=10)
+    at = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
+    found = smoothed_curve(y, x, at, smoother=smoother)
+    np.testing.assert_allclose(found, truth.curve(at), atol=0.02)
+
+
+@settings(max_examples=30)
+@given(
+    values=st.lists(st.sampled_from([0.1, 0.2, 0.2, 0.5, 0.7]), min_size=1, max_size=12),
+    prob=st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
+    seed=st.integers(0, 100),
+)
+def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed: int) -> None:
+    trials = np.random.default_rng(seed).integers(1, 5, len(values)).astype(float)
+    repeated = np.repeat(values, trials.astype(int))
+    found = quantile(np.array([values, values]), trials, prob)
+    np.testing.assert_allclose(found, np.quantile(repeated, prob), rtol=1e-12)
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"smoother": "spline"}, "smoother must be one of 'beta', 'isotonic', 'loess'"),
+        ({"smoother": None}, "smoother must be one of"),
+        ({"span": 0}, "span must be above 0"),
+        ({"span": 1.5}, "span must be above 0"),
+        ({"span": np.nan}, "span must be above 0"),
+        ({"span": "wide"}, "span must be above 0"),
+        ({"n_knots": 2}, "n_knots must be a whole number from 3 to 7"),
+        ({"n_knots": 3.0}, "n_knots"),
+        ({"n_knots": True}, "n_knots"),
+        ({"scores": [0.1, 1.2]}, r"scores\[1\] = 1.2 is outside"),
+        ({"scores": []}, "scores is empty"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+        ({"sample_weight": [0, 0]}, "zero everywhere"),
+    ],
+)
+def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        smoothed_curve([0, 1], [0.2, 0.4], **options)

@@ -1,0 +1,366 @@
+"""Kernel calibration errors against other code, sums over all pairs, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import kce, mmce, skce, skce_test
+from bayescal.estimators._table import tabulate
+from bayescal.estimators.kernel._form import form_of
+from bayescal.estimators.kernel._null import moments_of, pearson_sf
+from bayescal.estimators.registry import ESTIMATORS
+
+GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "width": 0.3}
+SORTED: list[tuple[Any, dict[str, Any]]] = [
+    (mmce, {}),
+    (mmce, {"width": 1e-3}),
+    (kce, {}),
+    (kce, GAUSSIAN),
+    (skce, {}),
+    (skce, GAUSSIAN),
+    (skce, {"form": "biased", "width": 0.05}),
+]
+EVERY = [
+    *SORTED,
+    (skce, {"form": "block"}),
+    (skce, {"form": "block", "block_size": 7, **GAUSSIAN}),
+]
+KERNELS = {
+    "laplace": lambda distance, width: np.exp(-distance / width),
+    "gaussian": lambda distance, width: np.exp(-(distance**2) / (2 * width**2)),
+}
+
+
+def data(n: int = 60, decimals: int = 1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 2, n), rng.random(n).round(decimals)
+
+
+def all_pairs(outcomes: Any, scores: Any, kernel: str, width: float) -> np.ndarray:
+    """Of the definition: over both classes, residual times residual times kernel."""
+    one_hot = np.stack([1 - np.asarray(outcomes), outcomes], axis=1)
+    gap = one_hot - np.stack([1 - np.asarray(scores), scores], axis=1)
+    return gap @ gap.T * KERNELS[kernel](np.abs(np.subtract.outer(scores, scores)), width)
+
+
+# Other code, and the definition
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.oracle("mmce", "kce", "skce")
+def test_gives_the_known_answer(shared_data: Path, name: str) -> None:
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name]
+    laplace = known["MMCE_laplace2.5 (event-score residuals; sqrt(r^T K r)/n)"]
+    assert mmce(outcomes, scores) == pytest.approx(laplace, rel=1e-12)
+    for kernel, label in (
+        ("laplace", "ExponentialKernel: exp(-|p-q|)"),
+        ("gaussian", "SqExponential: exp(-|p-q|^2/2)"),
+    ):
+        for form, written in (("unbiased",) * 2, ("biased",) * 2, ("block", "block2 unbiased")):
+            exact = known[f"SKCE transcription, {written}, {label} (x) White"]
+            assert skce(outcomes, scores, form=form, kernel=kernel) == pytest.approx(exact, 1e-12)
+            if form == "biased":
+                root = kce(outcomes, scores, kernel=kernel)
+                assert root == pytest.approx(np.sqrt(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_the_reference_takes_something_else_for_the_outcome(shared_data: Path, name: str) -> None:
+    """Of one column of scores netcal compares (score > 0.5) == outcome with the score."""
+    folder = shared_data / "oracles"
+    scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
+    known = json.loads((folder / "estimators.json").read_text())[name]
+    printed = known["netcal.MMCE(binary 1-D; note: label=s>0.5 matched to y)"]
+    assert mmce((scores > 0.5) == outcomes, scores) == pytest.approx(printed, rel=1e-10)
+    assert mmce(outcomes, scores) != pytest.approx(printed, rel=0.01)
+
+
+@pytest.mark.parametrize("decimals", [1, 8])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("width", [1e-3, 0.02, 0.4, 1, 30, 1e8])
+def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> None:
+    outcomes, scores = data(decimals=decimals)
+    n = scores.size
+    pairs = all_pairs(outcomes, scores, kernel, width)
+    options: dict[str, Any] = {"kernel": kernel, "width": width}
+    close = {"rel": 1e-10, "abs": 1e-15}
+    assert skce(outcomes, scores, form="biased", **options) == pytest.approx(pairs.mean(), **close)
+    different = pairs.sum() - np.trace(pairs)
+    unbiased = skce(outcomes, scores, **options)
+    assert unbiased == pytest.approx(different / (n * (n - 1)), **close)
+    assert kce(outcomes, scores, **options) == pytest.approx(np.sqrt(pairs.mean()), **close)
+    if kernel == "laplace":
+        both = np.sqrt(pairs.mean() / 2)
+        assert mmce(outcomes, scores, width=width) == pytest.approx(both, **close)
+    size = 7
+    blocks = [pairs[at : at + size, at : at + size] for at in range(0, n - size + 1, size)]
+    means = [(block.sum() - np.trace(block)) / (size * (size - 1)) for block in blocks]
+    found = skce(outcomes, scores, form="block", block_size=size, **options)
+    assert found == pytest.approx(np.mean(means), **close)
+
+
+@pytest.mark.parametrize("width", [1e-9, 1e-6, 1e-4, 0.002, 0.01])
+def test_a_narrow_kernel_in_many_parts(width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores near each other at every scale, so that parts hand on what they carry."""
+    monkeypatch.setattr("bayescal.estimators.kernel._form.BLOCK", 16)
+    rng = np.random.default_rng(1)
+    scores = np.sort(np.concatenate([rng.random(90), 0.3 + width * rng.random(30), [0.0, 1.0]]))
+    masses = rng.normal(size=(3, scores.size))
+    kernel = np.exp(-np.abs(np.subtract.outer(scores, scores)) / width)
+    expected = np.einsum("ri,ij,rj->r", masses, kernel, masses)
+    np.testing.assert_allclose(form_of(scores, "laplace", width)(masses), expected, rtol=1e-12)
+    if width >= 1e-3:
+        kernel = np.exp(-0.5 * (np.subtract.outer(scores, scores) / width) ** 2)
+        expected = np.einsum("ri,ij,rj->r", masses, kernel, masses)
+        np.testing.assert_allclose(form_of(scores, "gaussian", width)(masses), expected, rtol=1e-12)
+
+
+def test_of_one_score() -> None:
+    """One score, so that every kernel is 1: the gap, its square, and its unbiased square."""
+    outcomes, scores = [1, 1, 1, 0], [0.5] * 4
+    assert mmce(outcomes, scores) == pytest.approx(0.25)
+    assert kce(outcomes, scores) == pytest.approx(0.25 * np.sqrt(2))
+    assert skce(outcomes, scores, form="biased") == pytest.approx(2 * 0.25**2)
+    assert skce(outcomes, scores) == pytest.approx(2 * (1 - 4 * 0.25) / 12)
+    assert mmce([1, 0], [0.0, 1.0], width=1e9) == pytest.approx(0, abs=1e-4)
+    assert mmce([1, 0], [0.0, 1.0], width=1e-9) == pytest.approx(np.sqrt(0.5))
+    assert kce([1, 1], [0.0, 0.0]) == pytest.approx(np.sqrt(2))
+    assert mmce([1, 0, 1], [1.0, 0.0, 1.0]) == 0
+
+
+# The law under calibration
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
+    """Of every one of the 2^9 sets of outcomes, by its probability."""
+    scores = np.array([0.1, 0.1, 0.3, 0.35, 0.6, 0.6, 0.9, 0.97, 1.0])
+    sets = (np.arange(512)[:, None] >> np.arange(9)) & 1
+    chance = np.where(sets == 1, scores, 1 - scores).prod(axis=1)
+    values = skce(sets, scores, kernel=kernel, width=0.4)
+    assert chance @ values == pytest.approx(0, abs=1e-15)
+    sd, skewness = moments_of(tabulate(scores, None), kernel, 0.4)
+    assert sd == pytest.approx(np.sqrt(chance @ values**2), rel=1e-12)
+    assert skewness == pytest.approx(chance @ values**3 / sd**3, rel=1e-12)
+
+
+def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.random.default_rng(2).beta(0.5, 0.8, 1200)
+    coarse = moments_of(tabulate(scores, None), "laplace", 0.5)
+    monkeypatch.setattr("bayescal.estimators.kernel._null.MOST_CELLS", 1200)
+    assert coarse == pytest.approx(moments_of(tabulate(scores, None), "laplace", 0.5), rel=2e-3)
+
+
+@pytest.mark.parametrize("skewness", [-2.0, -0.3, 0.0, 1e-6, 1e-4, 0.5, 2.8])
+def test_pearson_tail(skewness: float) -> None:
+    z = np.linspace(-3, 6, 19)
+    expected = stats.pearson3.sf(z, skewness)
+    np.testing.assert_allclose(pearson_sf(z, skewness), expected, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["resampling", "moments"])
+@pytest.mark.parametrize("options", [{}, GAUSSIAN])
+def test_level_is_right_and_errors_are_found(method: str, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random(80)
+    calibrated = skce_test(
+        rng.random((4000, 80)) < scores, scores, method=method, random_state=1, **options
+    )
+    for level in (0.05, 0.2, 0.5):
+        spread = 4 * np.sqrt(level * (1 - level) * (1 / 4000 + 1 / 999))
+        assert np.mean(calibrated.pvalue <= level) == pytest.approx(level, abs=spread)
+    wrong = skce_test(
+        rng.random((100, 80)) < scores**3, scores, method=method, random_state=1, **options
+    )
+    assert np.mean(wrong.pvalue <= 0.05) > 0.9
+
+
+def test_resampling_counts_the_data_among_the_draws() -> None:
+    """Four cases of one score: p-values are tails of a binomial, by (1 + k) / (1 + draws)."""
+    test = skce_test([1, 1, 1, 1], [0.5] * 4, resamples=20_000, random_state=1)
+    assert test.statistic == pytest.approx(0.5)
+    assert test.pvalue == pytest.approx(2 / 16, abs=0.01)
+    assert (test.pvalue * 20_001) % 1 == pytest.approx(0, abs=1e-6)
+    assert np.isnan(test.df)
+    certain = skce_test([1, 1, 0, 0], [0.5] * 4, resamples=19, random_state=1)
+    assert certain.pvalue == 1
+
+
+@pytest.mark.parametrize("method", ["resampling", "moments"])
+def test_tests_of_weights_orders_and_batches(method: str) -> None:
+    outcomes, scores = data(50, seed=4)
+    weight = np.random.default_rng(4).integers(0, 4, 50)
+    options: dict[str, Any] = {"method": method, "random_state": 7, "width": 0.3}
+    weighted = skce_test(outcomes, scores, sample_weight=weight, **options)
+    repeated = skce_test(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted[:2] == pytest.approx(repeated[:2])
+    order = np.random.default_rng(5).permutation(50)
+    first = skce_test(outcomes, scores, **options)
+    assert skce_test(outcomes[order], scores[order], **options)[:2] == pytest.approx(first[:2])
+    batch = skce_test(np.stack([[outcomes, 1 - outcomes]]), scores, **options)
+    assert batch.pvalue.shape == batch.statistic.shape == (1, 2)
+    assert batch.pvalue[0, 0] == pytest.approx(first.pvalue)
+    assert isinstance(first.pvalue, float)
+
+
+# Batches, weights, orders
+
+
+@pytest.mark.parametrize(("estimator", "options"), EVERY)
+def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(6)
+    scores = rng.random(60).round(1)
+    outcomes = rng.random((2, 3, 60)) < scores
+    found = estimator(outcomes, scores, **options)
+    assert found.shape == (2, 3)
+    alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize(("estimator", "options"), SORTED)
+def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> None:
+    outcomes, scores = data(40, seed=7)
+    weight = np.random.default_rng(7).integers(0, 4, 40)
+    weighted = estimator(outcomes, scores, sample_weight=weight, **options)
+    repeated = estimator(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted == pytest.approx(repeated, rel=1e-10)
+    fraction = np.random.default_rng(8).uniform(0.5, 2, 40)
+    found = estimator(outcomes, scores, sample_weight=fraction, **options)
+    scaled = estimator(outcomes, scores, sample_weight=7.3 * fraction, **options)
+    assert scaled == pytest.approx(found, rel=1e-9)
+
+
+@pytest.mark.parametrize(("estimator", "options"), SORTED)
+def test_many_weightings_at_once(estimator: Any, options: dict[str, Any]) -> None:
+    outcomes, scores = data(30, seed=9)
+    scores.sort()
+    weight = np.random.default_rng(9).integers(0, 3, (5, 30))
+    given = {"width": 0.4 if estimator is mmce else 1.0}
+    if estimator is not mmce:
+        given["kernel"] = "laplace"
+    if estimator is skce:
+        given |= {"form": "unbiased", "block_size": 2}
+    many = ESTIMATORS[estimator.__name__].weighted
+    found = many(scores, outcomes.astype(float), weight.astype(float), **given | options)
+    alone = [estimator(outcomes, scores, sample_weight=row, **options) for row in weight]
+    np.testing.assert_allclose(found, alone, rtol=1e-10)
+
+
+cases = st.lists(
+    st.tuples(st.sampled_from([0.0, 1e-300, 0.1, 1 / 3, 0.5, 0.9, 1.0]), st.integers(0, 1)),
+    min_size=2,
+    max_size=30,
+)
+
+
+@pytest.mark.parametrize(("estimator", "options"), SORTED)
+@settings(max_examples=15)
+@given(data=cases, seed=st.integers(0, 1000))
+def test_the_order_of_the_cases_does_not_matter(
+    estimator: Any, options: dict[str, Any], data: list[tuple[float, int]], seed: int
+) -> None:
+    scores, outcomes = np.array(data).T
+    order = np.random.default_rng(seed).permutation(scores.size)
+    found = estimator(outcomes[order], scores[order], **options)
+    assert np.isfinite(found)
+    assert found == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
+    low, high = ESTIMATORS[estimator.__name__].span
+    assert low - 1e-12 <= found <= high + 1e-12
+
+
+def test_unbiased_and_block_are_unbiased() -> None:
+    """On average over outcomes they are the same mean over pairs of true gaps."""
+    rng = np.random.default_rng(10)
+    scores = rng.random(40)
+    truth = scores**1.5
+    outcomes = rng.random((40_000, 40)) < truth
+    gap = truth - scores
+    kernel = np.exp(-np.abs(np.subtract.outer(scores, scores)))
+    pairs = 2 * np.outer(gap, gap) * kernel
+    exact = (pairs.sum() - np.trace(pairs)) / (40 * 39)
+    values = skce(outcomes, scores)
+    assert values.mean() == pytest.approx(exact, abs=4 * values.std() / 200)
+    blocks = skce(outcomes, scores, form="block", block_size=5)
+    near = [pairs[at : at + 5, at : at + 5] for at in range(0, 40, 5)]
+    exact = np.mean([(block.sum() - np.trace(block)) / 20 for block in near])
+    assert blocks.mean() == pytest.approx(exact, abs=4 * blocks.std() / 200)
+    assert blocks.std() > 1.4 * values.std()
+    assert skce(outcomes, scores, form="biased").mean() > values.mean() + 0.005
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 300_000, random_state=6)
+    assert mmce(y_true, y_prob) < 2e-3
+    assert abs(skce(y_true, y_prob)) < 1e-5
+    assert abs(skce(y_true, y_prob, **GAUSSIAN)) < 1e-5
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "cauchy"}, "kernel must be one of 'gaussian', 'laplace'"),
+        ({"width": 0}, "width must be a number from 1e-09 to 1e"),
+        ({"width": np.inf}, "width"),
+        ({"width": np.nan}, "width"),
+        ({"width": True}, "width"),
+        ({"width": "1"}, "width"),
+        ({"kernel": "gaussian", "width": 1e-4}, "width must be a number from 0.001"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+        ({"sample_weight": [1]}, "sample_weight has 1"),
+    ],
+)
+@pytest.mark.parametrize("function", [kce, skce, skce_test])
+def test_refuses_options_out_of_range(function: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        function([0, 1], [0.2, 0.4], **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "options", "message"),
+    [
+        (mmce, ([0, 1], [0.2, 1.4]), {}, "is outside"),
+        (mmce, ([0, 1], [0.2]), {}, "y_true has 2 observations but y_prob has 1"),
+        (mmce, ([0, 1], [0.2, 0.4]), {"width": -1}, "width"),
+        (skce, ([0, 1], [0.2, 0.4]), {"form": "linear"}, "form must be one of"),
+        (skce, ([1], [0.2]), {}, "y_prob has 1 cases, and a pair takes two"),
+        (skce, ([1, 1], [0.2, 0.3]), {"sample_weight": [1, 0]}, "a pair takes two"),
+        (skce, ([0, 1], [0.2, 0.4]), {"form": "block", "block_size": 3}, "block_size must be"),
+        (skce, ([0, 1], [0.2, 0.4]), {"form": "block", "block_size": 1}, "block_size must be"),
+        (skce, ([0, 1], [0.2, 0.4]), {"form": "block", "block_size": 2.0}, "block_size must be"),
+        (
+            skce,
+            ([0, 1], [0.2, 0.4]),
+            {"form": "block", "sample_weight": [1, 2]},
+            "so no sample_weight",
+        ),
+        (skce_test, ([0, 1], [0.2, 0.4]), {"method": "bootstrap"}, "method must be one of"),
+        (skce_test, ([0, 1], [0.2, 0.4]), {"resamples": 5}, "resamples must be"),
+        (skce_test, ([0, 1], [0.2, 0.4]), {"sample_weight": [1, 2.5]}, "whole numbers of cases"),
+        (skce_test, ([0, 1, 1], [0.0, 0.4, 1.0]), {}, "0 or 1 for every case but one"),
+        (
+            skce_test,
+            ([0, 1], [0.2, 0.4]),
+            {"method": "moments", "width": 1e-6},
+            "no two scores are alike",
+        ),
+    ],
+)
+def test_refuses(function: Any, arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        function(*arguments, **options)

@@ -1,0 +1,298 @@
+"""LS-ECE and both forms of KDE-ECE against other code, their definitions, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import kde_ece, ls_ece, smooth_ece
+
+EVERY = [
+    (ls_ece, {}),
+    (ls_ece, {"sigma": 0.5}),
+    (kde_ece, {}),
+    (kde_ece, {"bandwidth": 0.03, "p": 2}),
+    (kde_ece, {"form": "triweight"}),
+    (kde_ece, {"form": "triweight", "bandwidth": 0.03, "p": 2}),
+]
+
+
+def load(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
+    scores, outcomes = np.loadtxt(folder / "oracles" / f"{name}.csv", delimiter=",", skiprows=1).T
+    return outcomes, scores, json.loads((folder / "oracles/estimators.json").read_text())[name]
+
+
+# LS-ECE
+
+
+@pytest.mark.oracle("ls_ece")
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.parametrize("bins", [1, 10, 15])
+def test_ls_ece_is_the_exact_integral(shared_data: Path, name: str, bins: int) -> None:
+    outcomes, scores, known = load(shared_data, name)
+    found = ls_ece(outcomes, scores, sigma=1 / bins)
+    exact = known[f"LS-ECE sigma=1/{bins} exact (trapezoid 400001 pts, logits clipped +-40)"]
+    assert found == pytest.approx(exact, rel=1e-8)
+    sampled = next(
+        v for k, v in known.items() if k.startswith(f"chidambaram.LS-ECE sigma=1/{bins},")
+    )
+    assert found == pytest.approx(sampled, rel=0.03)
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.7, 5.0])
+def test_ls_ece_by_the_trapezoid_rule(sigma: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([[0.0, 1.0, 1.0], rng.beta(0.6, 0.6, 50).round(3)])
+    outcomes = rng.random(53) < scores**2
+    at = np.linspace(-40 - 9 * sigma, 40 + 9 * sigma, 400_001)
+    gap = np.zeros_like(at)
+    for outcome, place in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
+        gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - place) / sigma) ** 2)
+    exact = np.trapezoid(np.abs(gap), at) / (53 * sigma * np.sqrt(2 * np.pi))
+    assert ls_ece(outcomes, scores, sigma=sigma) == pytest.approx(exact, rel=1e-6)
+
+
+def test_ls_ece_of_one_score() -> None:
+    """With little noise it is the calibration error itself, with much noise about one half."""
+    assert ls_ece([0, 1, 1, 1], [0.4] * 4, sigma=1e-3) == pytest.approx(0.35, rel=1e-6)
+    assert ls_ece([0, 1], [0.5] * 2, sigma=1e4) == pytest.approx(0.5, rel=1e-3)
+    assert ls_ece([0, 1], [0.5] * 2, sigma=1e-3) < 2e-4
+    assert ls_ece([0, 1], [0.0, 1.0]) < 1e-9
+    assert ls_ece([1, 0], [0.0, 1.0]) == pytest.approx(1)
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
+    assert ls_ece(y_true, y_prob) < 0.01
+    assert kde_ece(y_true, y_prob, form="triweight") < 0.01
+    assert kde_ece(y_true[:4000], y_prob[:4000], bandwidth=0.01) < 0.03
+
+
+# KDE-ECE: the ratio
+
+
+@pytest.mark.oracle("kde_ece")
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.parametrize("bandwidth", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("p", [1, 2])
+def test_the_authors_print_twice_the_ratio_without_a_root(
+    shared_data: Path, name: str, bandwidth: float, p: int
+) -> None:
+    outcomes, scores, known = load(shared_data, name)
+    key = f"ece_kde.get_ece_kde(bw={bandwidth},p={p},clip 1e-06,float64) = 2*ratio"
+    found = kde_ece(outcomes, scores, bandwidth=bandwidth, p=p)
+    assert found**p == pytest.approx(known[key] / 2, rel=1e-9)
+
+
+def kernels(scores: Any, bandwidth: float) -> Any:
+    """Density at each score, by row, of the beta kernel around each score, by column."""
+    return beta.pdf(scores[:, None], scores / bandwidth + 1, (1 - scores) / bandwidth + 1)
+
+
+@pytest.mark.parametrize("p", [1, 2.5])
+def test_ratio_leaves_out_one_case_of_tied_ones(p: float) -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.choice([0.1, 0.25, 0.5, 0.7, 0.71, 0.95], 40)
+    outcomes = rng.random(40) < scores
+    kernel = kernels(scores, 0.05)
+    np.fill_diagonal(kernel, 0)
+    gap = np.abs(kernel @ outcomes / kernel.sum(axis=1) - scores)
+    found = kde_ece(outcomes, scores, bandwidth=0.05, p=p)
+    assert found == pytest.approx((gap**p).mean() ** (1 / p), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["A", "B"])
+def test_default_bandwidth_has_the_largest_likelihood(shared_data: Path, name: str) -> None:
+    """Equal scores are left out together; the authors' selector does neither."""
+    outcomes, scores, known = load(shared_data, name)
+    outcomes, scores = outcomes[:200], scores[:200].clip(1e-6, 1 - 1e-6)
+    candidates = [*np.logspace(-5, -1, 15), *np.linspace(0.2, 1, 5)]
+    score, count = np.unique(scores, return_counts=True)
+    likelihood = []
+    for bandwidth in candidates:
+        kernel = kernels(score, bandwidth)
+        np.fill_diagonal(kernel, 0)
+        likelihood.append(count @ np.log(np.maximum(kernel @ count, 1e-300)))
+    best = candidates[int(np.argmax(likelihood))]
+    assert kde_ece(outcomes, scores) == kde_ece(outcomes, scores, bandwidth=best)
+    assert known["ece_kde.get_bandwidth (clip 1e-06, float64)"] < best / 50
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_ratio_at_the_ends_is_finite(p: float) -> None:
+    """A score of exactly 1 has the mean outcome of the other highest scores."""
+    outcomes, scores = [1, 0, 1, 1, 0], [1.0, 1.0, 1.0, 0.5, 0.0]
+    for bandwidth in (1e-5, 0.01, 0.5, None):
+        assert 0 < kde_ece(outcomes, scores, bandwidth=bandwidth, p=p) < 1
+    assert kde_ece([1, 1, 0, 0], [1.0, 1.0, 0.0, 0.0], bandwidth=0.01) < 2e-6
+
+
+def test_ratio_with_one_score_is_the_leave_one_out_mean() -> None:
+    expected = (3 * abs(2 / 4 - 0.4) + 2 * abs(3 / 4 - 0.4)) / 5
+    assert kde_ece([1, 1, 1, 0, 0], [0.4] * 5) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(InputError, match="only one case"):
+        kde_ece([1], [0.4])
+
+
+def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 300, random_state=1)
+    whole = kde_ece(y_true, y_prob)
+    monkeypatch.setattr("bayescal.estimators.smoothed._beta_kernel.BLOCK", 10_000)
+    assert kde_ece(y_true, y_prob) == pytest.approx(whole, rel=1e-12)
+
+
+# KDE-ECE: densities
+
+
+def triweight(scores: Any, weights: Any, at: Any, bandwidth: float) -> Any:
+    """Density by triweight kernels of this standard deviation, reflected at 0 and 1."""
+    density = np.zeros_like(at)
+    for place, weight in zip(scores, weights, strict=True):
+        for image in (place, -place, 2 - place):
+            z = (at - image) / (3 * bandwidth)
+            density += weight * np.maximum(1 - z**2, 0) ** 3
+    return density * 35 / 32 / (3 * bandwidth * np.sum(weights))
+
+
+@pytest.mark.oracle("kde_ece")
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(
+    shared_data: Path, name: str
+) -> None:
+    outcomes, scores, known = load(shared_data, name)
+    bandwidth = scores[outcomes == 1].std() * (2 * scores.size) ** -0.2
+    theirs = np.linspace(-0.6, 1.6, 2**14)
+    theirs = theirs[(theirs > 0) & (theirs < 1)]
+    for at, whole in ((theirs, False), (np.linspace(0, 1, 10_001), True)):
+        density = triweight(scores, np.ones_like(scores), at, bandwidth)
+        events = triweight(scores, outcomes, at, bandwidth) * outcomes.mean()
+        for p in (1, 2):
+            gap = np.abs(at - events / np.where(density > 0, density, 1)) ** p * density
+            value = np.trapezoid(gap, at) / np.trapezoid(density, at)
+            if whole:
+                found = kde_ece(outcomes, scores, form="triweight", p=p)
+                assert found**p == pytest.approx(value, rel=1e-5)
+            else:
+                key = f"mnm.ece_kde_binary(order={p})"
+                assert value == pytest.approx(known[key], rel=1e-5)
+
+
+def test_triweight_where_it_has_no_bandwidth() -> None:
+    for outcomes, scores in (([0, 0, 0], [0.2, 0.5, 0.6]), ([1, 1, 0], [0.2, 0.2, 0.6])):
+        with pytest.raises(InputError, match="finds no bandwidth"):
+            kde_ece(outcomes, scores, form="triweight")
+        assert kde_ece(outcomes, scores, form="triweight", bandwidth=0.01) > 0.3
+    found = kde_ece([[0, 0, 0], [1, 0, 1]], [0.2, 0.5, 0.6], form="triweight")
+    assert np.isnan(found[0])
+    assert 0 < found[1] < 1
+
+
+def test_triweight_narrow_and_wide() -> None:
+    outcomes, scores = [0, 1, 0, 0], [0.2, 0.2, 0.6, 0.9]
+    narrow = kde_ece(outcomes, scores, form="triweight", bandwidth=0.001)
+    assert narrow == pytest.approx((2 * 0.3 + 0.6 + 0.9) / 4, abs=1e-3)
+    at = np.linspace(0, 1, 100_001)
+    wide = np.trapezoid(np.abs(at - 0.25), at)
+    found = kde_ece(outcomes, scores, form="triweight", bandwidth=1e6)
+    assert found == pytest.approx(wide, rel=1e-5)
+
+
+# What holds for all
+
+
+@pytest.mark.parametrize(("function", "options"), EVERY)
+def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(2)
+    scores = np.concatenate([[0.0, 1.0], rng.random(80).round(2)])
+    outcomes = rng.random((2, 9, 82)) < scores
+    found = function(outcomes, scores, **options)
+    assert found.shape == (2, 9)
+    alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
+    assert isinstance(alone[0][0], float)
+    np.testing.assert_allclose(found, alone, rtol=1e-6)
+    assert function(np.empty((0, 82)), scores, **options).shape == (0,)
+
+
+@pytest.mark.parametrize(("function", "options"), EVERY)
+def test_whole_weights_are_repeats(function: Any, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(4)
+    scores, outcomes = rng.random(60).round(1), rng.integers(0, 2, 60)
+    weight = rng.integers(0, 4, 60)
+    weighted = function(outcomes, scores, sample_weight=weight, **options)
+    repeated = function(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
+    assert weighted == pytest.approx(repeated, rel=1e-9)
+
+
+@pytest.mark.parametrize(("function", "options"), EVERY)
+def test_the_scale_of_sampling_weights_and_the_order_do_not_matter(
+    function: Any, options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(5)
+    scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
+    weight, order = rng.uniform(0.5, 2, 200), rng.permutation(200)
+    found = function(outcomes, scores, sample_weight=weight, **options)
+    scaled = function(outcomes[order], scores[order], sample_weight=7.3 * weight[order], **options)
+    assert scaled == pytest.approx(found, rel=1e-9)
+
+
+def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
+    """Sampling weights may leave less than one case at a score."""
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        scores, outcomes = rng.choice([0.0, 0.3, 0.5, 1.0], 8), rng.integers(0, 2, 8)
+        weight = 10.0 ** rng.uniform(-9, 3, 8)
+        assert 0 <= kde_ece(outcomes, scores, sample_weight=weight, p=7, bandwidth=0.1) <= 1
+
+
+@pytest.mark.parametrize(("function", "options"), EVERY)
+def test_finds_a_known_shift(function: Any, options: dict[str, Any]) -> None:
+    """Outcomes .15 more likely than the scores say, far from the ends."""
+    rng = np.random.default_rng(6)
+    scores = rng.uniform(0.3, 0.7, 2000)
+    outcomes = rng.random(2000) < scores + 0.15
+    found = function(outcomes, scores, **options)
+    assert found == pytest.approx(smooth_ece(outcomes, scores), abs=0.035)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (ls_ece, {"sigma": 0}, "sigma must be a positive, finite number, got 0"),
+        (ls_ece, {"sigma": None}, "sigma must be"),
+        (ls_ece, {"sigma": 1e-7}, "sigma = 1e-07 is too small to resolve"),
+        (kde_ece, {"form": "beta"}, "form must be one of 'ratio', 'triweight'"),
+        (kde_ece, {"bandwidth": -1}, "bandwidth must be a positive, finite number, got -1"),
+        (kde_ece, {"bandwidth": "auto"}, "bandwidth must be"),
+        (kde_ece, {"bandwidth": 1e-12}, "bandwidth = 1e-12 is too small to resolve"),
+        (kde_ece, {"bandwidth": 1e-5, "form": "triweight"}, "take at least 0.0003"),
+        (kde_ece, {"p": 0.5}, "p must be"),
+        (kde_ece, {"sample_weight": [1, -1]}, "sample_weight"),
+        (ls_ece, {"sample_weight": [0, 0]}, "zero everywhere"),
+    ],
+)
+def test_refuses_options_out_of_range(function: Any, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        function([0, 1], [0.2, 0.4], **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), "y_true has 2 observations"),
+        (([0, 2], [0.2, 0.4]), "is neither 0 nor 1"),
+        (([0, 1], [0.2, np.nan]), "is missing"),
+        (([], []), "is empty"),
+    ],
+)
+def test_refuses_what_are_not_outcomes_and_scores(arguments: Any, message: str) -> None:
+    for function, options in EVERY:
+        with pytest.raises(InputError, match=message):
+            function(*arguments, **options)

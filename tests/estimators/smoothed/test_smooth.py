@@ -1,0 +1,378 @@
+"""SmoothECE against exact quadrature, relplot, its own definition, and hostile data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import logit, ndtr
+
+from bayescal import simulate
+from bayescal.errors import InputError
+from bayescal.estimators import logit_smooth_ece, smooth_curve, smooth_ece
+from bayescal.estimators.registry import ESTIMATORS
+
+BOTH = [smooth_ece, logit_smooth_ece]
+
+
+def load(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
+    scores, outcomes = np.loadtxt(folder / "oracles" / f"{name}.csv", delimiter=",", skiprows=1).T
+    return outcomes, scores, json.loads((folder / "oracles/estimators.json").read_text())[name]
+
+
+# Other people's answers
+
+EXACT = [("smECE exact value at sigma*", None)] + [
+    (f"smECE_sigma exact({sigma})", sigma) for sigma in (0.02, 0.05, 0.1, 0.2)
+]
+RELPLOT = [("relplot.smECE", None)] + [
+    (f"relplot.smECE_sigma({sigma})", sigma) for sigma in (0.02, 0.05, 0.1, 0.2)
+]
+
+
+@pytest.mark.oracle("smooth_ece")
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.parametrize(("key", "sigma"), EXACT)
+def test_gives_the_exact_integral(
+    shared_data: Path, name: str, key: str, sigma: float | None
+) -> None:
+    outcomes, scores, known = load(shared_data, name)
+    assert smooth_ece(outcomes, scores, sigma=sigma) == pytest.approx(known[key], rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+@pytest.mark.parametrize(("key", "sigma"), RELPLOT)
+def test_relplot_differs_by_its_grid_and_half_the_mass_at_the_ends(
+    shared_data: Path, name: str, key: str, sigma: float | None
+) -> None:
+    outcomes, scores, known = load(shared_data, name)
+    cells_from_end = 1000 * np.minimum(scores, 1 - scores)
+    halved = np.where(cells_from_end < 1, 0.5 + cells_from_end / 2, 1)
+    found = smooth_ece(outcomes, scores, sigma=sigma, sample_weight=halved)
+    assert found == pytest.approx(known[key], rel=5e-3 if name in "AB" else 0.025)
+    ours = smooth_ece(outcomes, scores, sigma=sigma)
+    if name == "C":
+        assert known[key] > 1.5 * ours
+    else:
+        assert known[key] == pytest.approx(ours, rel=5e-3 if sigma else 2e-3)
+
+
+def area(places: Any, residuals: Any, sigma: float, mirrors: bool) -> float:
+    """Integral of the absolute smoothed residual, between roots, by the normal distribution."""
+    low, high = places.min() - 9 * sigma, places.max() + 9 * sigma
+    if mirrors:
+        turns = np.arange(-2, 3)[:, None]
+        images = np.concatenate([(2 * turns + places).ravel(), (2 * turns - places).ravel()])
+        places, residuals, low, high = images, np.tile(residuals, 10), 0.0, 1.0
+
+    def smoothed(at: Any) -> Any:
+        z = (np.asarray(at)[..., None] - places) / sigma
+        return np.exp(-0.5 * z**2) @ residuals
+
+    at = np.linspace(low, high, 4001)
+    sign = np.sign(smoothed(at))
+    turns = np.flatnonzero(sign[:-1] * sign[1:] < 0)
+    roots = [brentq(smoothed, at[i], at[i + 1], xtol=1e-14) for i in turns]
+    ends = np.array([low, *roots, high])
+    return float(np.abs(np.diff(ndtr((ends[:, None] - places) / sigma) @ residuals)).sum())
+
+
+@pytest.mark.oracle("smooth_ece", "logit_smooth_ece")
+@pytest.mark.parametrize("sigma", [0.02, 0.1, 0.4, None])
+@pytest.mark.parametrize("seed", range(4))
+def test_is_the_area_between_roots(sigma: float | None, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.8, 0.8, 60).round(3)
+    outcomes = rng.random(60) < scores**1.3
+    for function, places, mirrors in (
+        (smooth_ece, scores, True),
+        (logit_smooth_ece, logit(scores.clip(1e-5, 1 - 1e-5)), False),
+    ):
+        shown = scores if mirrors else scores.clip(1e-5, 1 - 1e-5)
+        found = function(outcomes, shown, sigma=sigma)
+        expected = area(places, (outcomes - shown) / 60, sigma or found, mirrors)
+        assert found == pytest.approx(expected, abs=2e-9)
+
+
+# Closed forms
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_one_score_and_one_sign(function: Any) -> None:
+    """Where residuals have one sign nothing cancels, at any bandwidth."""
+    assert function([0, 1, 1, 1], [0.4] * 4) == pytest.approx(0.35, rel=1e-9)
+    scores = np.linspace(0, 1, 11)
+    for sigma in (None, 0.01, 3.0):
+        assert function(np.ones(11), scores, sigma=sigma) == pytest.approx(0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_bandwidths_at_the_extremes(function: Any) -> None:
+    """A narrow kernel cancels nothing between different scores, a wide one all that it can."""
+    outcomes, scores = [0, 1, 0, 0, 1], [0.1, 0.3, 0.3, 0.8, 1.0]
+    narrow = (0.1 + 0.4 + 0.8 + 0.0) / 5
+    assert function(outcomes, scores, sigma=0.01) == pytest.approx(narrow, rel=1e-9)
+    wide = abs(np.sum(outcomes) - np.sum(scores)) / 5
+    assert function(outcomes, scores, sigma=1e4) == pytest.approx(wide, rel=1e-3)
+    assert smooth_ece(outcomes, scores, sigma=1e300) == pytest.approx(wide, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize(
+    ("score", "expected"), [(2 / 3, 0), (0.6666667, 1e-7 / 3), (0.66666666667, 1e-11 / 3)]
+)
+def test_small_errors_are_their_own_bandwidth(function: Any, score: float, expected: float) -> None:
+    """Far apart, two scores with errors smaller than the gap between them do not cancel."""
+    assert function([0, 1, 1], [score] * 3) == pytest.approx(expected, rel=1e-4, abs=1e-16)
+    both = function([0, 1, 1, 0, 0, 1], [score] * 3 + [1 - score] * 3)
+    assert both == pytest.approx(expected, rel=1e-4, abs=1e-16)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_outcomes_equal_to_the_scores_have_no_error(function: Any) -> None:
+    assert function([0, 1, 1], [0.0, 1.0, 1.0]) == 0
+    assert function([1, 0], [1.0, 0.5], sample_weight=[1, 0]) == 0
+    assert function([0], [1.0]) == pytest.approx(1, rel=1e-9)
+
+
+# The fixed point
+
+
+def hostile() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    levels = np.repeat(rng.random(40).round(3), 500)
+    spread, bent = rng.beta(0.02, 0.02, 2000), rng.beta(2, 1, 3000)
+    rare, few = rng.random(20_000) * 1e-3, rng.random(500).round(1)
+    return {
+        "miscalibrated": (rng.random(3000) < bent**2, bent),
+        "calibrated": (rng.random(3000) < bent, bent),
+        "levels": (rng.random(levels.size) < levels, levels),
+        "u-shaped": (rng.random(2000) < spread, spread),
+        "certain": (rng.random(500) < 0.4, (rng.random(500) < 0.4) * 1.0),
+        "rare": (rng.random(20_000) < rare, rare),
+        "one in many": (np.arange(20_000) == 7, np.zeros(20_000)),
+        "rounded": (rng.random(500) < few, few),
+        "opposite": ([1, 0], [0.0, 1.0]),
+    }
+
+
+HOSTILE = hostile()
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_area_at_the_fixed_point_is_the_fixed_point(function: Any, name: str) -> None:
+    outcomes, scores = HOSTILE[name]
+    found = function(outcomes, scores)
+    assert 0 < found <= 1 + 1e-9
+    if found > 1e-4:
+        assert function(outcomes, scores, sigma=found) == pytest.approx(found, abs=1e-9)
+        assert function(outcomes, scores, sigma=2 * found) <= found + 1e-9
+        assert function(outcomes, scores, sigma=found / 2) >= found - 1e-9
+
+
+def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
+    """In-sample recalibrated scores, rounded: errors of 1e-7 at scores .01 apart."""
+    rng = np.random.default_rng(1)
+    level = np.repeat(np.arange(50), 300)
+    outcomes = rng.random(level.size) < (level + 0.5) / 50
+    rate = np.bincount(level, outcomes) / 300
+    scores = rate.round(6)[level]
+    errors = np.abs(np.bincount(level, outcomes - scores)).sum() / level.size
+    for function in BOTH:
+        assert function(outcomes, scores) == pytest.approx(errors, rel=1e-6)
+        assert function(outcomes, rate[level]) < 1e-15
+
+
+def test_perfect_calibration_in_the_limit() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 400_000, random_state=6)
+    assert smooth_ece(y_true, y_prob) < 0.005
+    assert logit_smooth_ece(y_true, y_prob) < 0.01
+
+
+# Batches, weights, order
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("sigma", [None, 0.03])
+def test_a_batch_is_a_loop(function: Any, sigma: float | None) -> None:
+    rng = np.random.default_rng(2)
+    scores = np.concatenate([[0.0, 1.0], rng.random(300)])
+    outcomes = rng.random((2, 40, 302)) < scores
+    outcomes[0, 0] = rng.random(302) < 0.1
+    found = function(outcomes, scores, sigma=sigma)
+    assert found.shape == (2, 40)
+    alone = [[function(row, scores, sigma=sigma) for row in rows] for rows in outcomes]
+    np.testing.assert_allclose(found, alone, atol=1e-9)
+    assert function(np.empty((0, 302)), scores, sigma=sigma).shape == (0,)
+
+
+@pytest.mark.parametrize("function", BOTH)
+@pytest.mark.parametrize("sigma", [None, 0.03])
+def test_whole_weights_are_repeats_and_their_scale_does_not_matter(
+    function: Any, sigma: float | None
+) -> None:
+    rng = np.random.default_rng(4)
+    scores, outcomes = rng.random(200).round(1), rng.integers(0, 2, 200)
+    weights = rng.integers(0, 4, (5, 200))
+    repeated = [
+        function(np.repeat(outcomes, row), np.repeat(scores, row), sigma=sigma) for row in weights
+    ]
+    for scale in (1, 7.3):
+        found = [function(outcomes, scores, sigma=sigma, sample_weight=scale * w) for w in weights]
+        np.testing.assert_allclose(found, repeated, atol=1e-9)
+    weighted = ESTIMATORS[function.__name__].weighted
+    assert weighted is not None
+    rows = np.concatenate([weights, np.zeros((1, 200), int)])
+    together = weighted(scores, outcomes, rows, sigma=sigma)
+    np.testing.assert_allclose(together, [*repeated, np.nan], atol=1e-9)
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_symmetries(function: Any) -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.random(500).round(2)
+    outcomes = rng.random(500) < scores**2
+    found, order = function(outcomes, scores), rng.permutation(500)
+    assert function(outcomes[order], scores[order]) == pytest.approx(found, rel=1e-9)
+    assert function(~outcomes, 1 - scores) == pytest.approx(found, rel=1e-8)
+
+
+def test_many_cases_are_gathered_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 20_000, random_state=1)
+    whole = smooth_ece(y_true, y_prob)
+    monkeypatch.setattr("bayescal.estimators.smoothed._cosines.CHUNK", 10**6)
+    assert smooth_ece(y_true, y_prob) == pytest.approx(whole, rel=1e-12)
+
+
+# The curve
+
+
+def kernel_regression(
+    outcomes: Any, places: Any, at: Any, sigma: float, turns: range
+) -> tuple[Any, Any]:
+    kernel = sum(
+        np.exp(-0.5 * ((at[:, None] - 2 * turn - side * places) / sigma) ** 2)
+        for turn in turns
+        for side in ((1, -1) if len(turns) > 1 else (1,))
+    ) / (sigma * np.sqrt(2 * np.pi))
+    return kernel @ outcomes / np.maximum(kernel.sum(axis=1), 1e-99), kernel.mean(axis=1)
+
+
+@pytest.mark.parametrize("sigma", [0.03, 0.4])
+def test_curve_is_kernel_regression(sigma: float) -> None:
+    rng = np.random.default_rng(6)
+    scores = np.concatenate([[0, 0, 1, 1], rng.beta(2, 3, 400).round(3)]).clip(1e-3, 1 - 1e-3)
+    outcomes, grid = rng.random(404) < scores, np.linspace(0.01, 0.99, 23)
+    for metric, places, at, turns in (
+        ("identity", scores, grid, range(-3, 4)),
+        ("logit", logit(scores), logit(grid), range(1)),
+    ):
+        found = smooth_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
+        outcome, density = kernel_regression(outcomes, places, at, sigma, turns)
+        seen = density > 1e-3
+        assert seen.sum() > 10
+        np.testing.assert_allclose(found.outcome[seen], outcome[seen], atol=1e-6)
+        np.testing.assert_allclose(found.density[seen], density[seen], rtol=1e-5)
+        np.testing.assert_array_equal(found.score, grid)
+        assert found.sigma == sigma
+
+
+def test_curve_agrees_with_relplot(shared_data: Path) -> None:
+    outcomes, scores, known = load(shared_data, "A")
+    theirs = known["relplot.reldiag_noboot"]
+    curve = smooth_curve(outcomes, scores, grid=theirs["t"], sigma=theirs["sigma"])
+    np.testing.assert_allclose(curve.outcome, theirs["mu"], rtol=1e-4)
+    np.testing.assert_allclose(curve.density, theirs["density"], rtol=1e-4)
+
+
+def test_curve_by_default() -> None:
+    outcomes, scores = HOSTILE["miscalibrated"]
+    curve = smooth_curve(outcomes, scores)
+    assert curve.score.shape == curve.outcome.shape == curve.density.shape == (201,)
+    assert curve.sigma == pytest.approx(smooth_ece(outcomes, scores), rel=1e-9)
+    assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, rel=1e-6)
+    logit_curve = smooth_curve(outcomes, scores, metric="logit")
+    assert logit_curve.sigma == pytest.approx(logit_smooth_ece(outcomes, scores), rel=1e-9)
+    assert smooth_curve([0, 1], [0, 1]).sigma == 0.001
+
+
+@pytest.mark.parametrize("metric", ["identity", "logit"])
+def test_curve_far_from_all_scores_is_that_of_the_nearest(metric: str) -> None:
+    curve = smooth_curve(
+        [0, 1, 0, 1], [0.2, 0.2, 0.6, 0.6], sigma=1e-6, grid=[0, 0.3, 0.5, 1], metric=metric,
+        sample_weight=[3, 1, 0, 2],
+    )  # fmt: skip
+    np.testing.assert_allclose(curve.outcome, [0.25, 0.25, 1, 1])
+    np.testing.assert_array_equal(curve.density, 0)
+
+
+def test_curve_weights_are_repeats() -> None:
+    rng = np.random.default_rng(7)
+    scores, outcomes = rng.random(50).round(1), rng.integers(0, 2, 50)
+    weights = rng.integers(0, 4, 50)
+    found = smooth_curve(outcomes, scores, sample_weight=weights)
+    repeated = smooth_curve(np.repeat(outcomes, weights), np.repeat(scores, weights))
+    np.testing.assert_allclose(found.outcome, repeated.outcome, rtol=1e-7)
+    np.testing.assert_allclose(found.density, repeated.density, rtol=1e-7)
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sigma": 0}, "sigma must be a positive, finite number, got 0"),
+        ({"sigma": -0.1}, "sigma must be"),
+        ({"sigma": np.nan}, "sigma must be"),
+        ({"sigma": np.inf}, "sigma must be"),
+        ({"sigma": "wide"}, "sigma must be"),
+        ({"sigma": True}, "sigma must be"),
+        ({"sample_weight": [1, -1]}, "sample_weight"),
+        ({"sample_weight": [0, 0]}, "zero everywhere"),
+    ],
+)
+def test_refuses_options_out_of_range(options: dict, message: str) -> None:
+    for function in (*BOTH, smooth_curve):
+        with pytest.raises(InputError, match=message):
+            function([0, 1], [0.2, 0.4], **options)
+
+
+def test_the_least_bandwidth_it_names_is_enough() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.random(20_000)
+    outcomes = rng.random(20_000) < scores
+    for function in (*BOTH, smooth_curve):
+        with pytest.raises(InputError, match="sigma = 1e-07 is too small to resolve") as refused:
+            function(outcomes, scores, sigma=1e-7)
+        least = float(str(refused.value).rsplit(" ", 1)[1].rstrip("."))
+        function(outcomes, scores, sigma=least)
+
+
+def test_few_scores_can_be_smoothed_by_next_to_nothing() -> None:
+    for function in BOTH:
+        assert function([0, 1], [0.2, 0.4], sigma=1e-9) == pytest.approx(0.4, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [0.2, 0.4, 0.6]), {}, "y_true has 2 observations"),
+        (([0, 2], [0.2, 0.4]), {}, "is neither 0 nor 1"),
+        (([0, 1], [0.2, 1.4]), {}, "is outside"),
+        (([0, 1], [0.2, 0.4]), {"grid": [0.5, 2]}, "grid"),
+        (([0, 1], [0.2, 0.4]), {"metric": "probit"}, "metric must be one of"),
+    ],
+)
+def test_curve_refuses_bad_input(arguments: Any, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        smooth_curve(*arguments, **options)
+    if not options:
+        for function in BOTH:
+            with pytest.raises(InputError, match=message):
+                function(*arguments)

@@ -1,0 +1,538 @@
+"""Intervals: against SciPy's bootstrap, the definitions written out, and their coverage."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from itertools import pairwise, product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+
+from bayescal import estimators, simulate
+from bayescal.errors import InputError
+from bayescal.estimators import debiased_ece, ece, estimator_interval
+from bayescal.estimators.binned._bins import bins_of
+from bayescal.estimators.registry import ESTIMATORS
+from bayescal.estimators.uncertainty._analytic import _sd_if_calibrated
+from bayescal.estimators.uncertainty._resamples import Applied, cells_of, draw, leave_one_out
+
+BOOTSTRAPS = ("percentile", "basic", "bca")
+RESAMPLED = (*BOOTSTRAPS, "consistency")
+
+
+def mean_gap(y_true: Any, y_prob: Any, sample_weight: Any = None) -> float:
+    return float(np.average(np.asarray(y_true) - y_prob, weights=sample_weight))
+
+
+def mean_gap_of_rows(y_true: Any, y_prob: Any) -> float:
+    return float(np.mean(np.asarray(y_true) - y_prob))
+
+
+def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
+    return y_true, y_prob.round(decimals)
+
+
+# Many weightings at once are as many data sets
+
+
+WEIGHTED = [
+    *[(name, {}) for name, entry in ESTIMATORS.items() if entry.weighted is not None],
+    *[
+        ("ece", {"binning": binning, "ties": ties, "p": p, "n_bins": n_bins})
+        for binning, ties in (("width", "together"), ("mass", "together"), ("mass", "split"))
+        for p, n_bins in ((1, 4), (3, 7), (2, 200))
+    ],
+    *[
+        ("debiased_ece", {"binning": binning, "ties": ties, "p": p, "signed": True, "n_bins": 6})
+        for binning, ties in (("width", "together"), ("mass", "together"), ("mass", "split"))
+        for p in (1, 2)
+    ],
+    ("mce", {"binning": "mass", "ties": "split"}),
+    ("smooth_ece", {"sigma": 0.1}),
+]
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+@pytest.mark.parametrize(("name", "options"), WEIGHTED)
+def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decimals: int) -> None:
+    y_true, y_prob = overconfident(60, 1, decimals)
+    y_prob[:3] = 0, 1, 1
+    cells = cells_of(y_true.astype(float), y_prob, None)
+    entry = ESTIMATORS[name]
+    applied = Applied(name, entry.function, options, weighted=entry.weighted, registered=True)
+    rng = np.random.default_rng(2)
+    weights = np.concatenate([*draw(cells, 20, rng), rng.integers(0, 3, (5, cells.counts.size))])
+    weights[-1] *= cells.outcomes == 1
+    for row, found in zip(weights, applied.to_weights(cells, weights), strict=True):
+        cases = row.astype(int)
+        try:
+            known = entry.function(
+                np.repeat(cells.outcomes, cases), np.repeat(cells.scores, cases), **options
+            )
+        except InputError:
+            known = np.nan
+        # Rounding of 1e-17 under a floored square root becomes 1e-8.
+        assert found == pytest.approx(known, rel=1e-8, abs=2e-8, nan_ok=True)
+
+
+@pytest.mark.parametrize("function", [mean_gap, mean_gap_of_rows])
+def test_an_estimator_without_a_fast_path_is_looped(function: Callable[..., float]) -> None:
+    cells = cells_of(np.array([0.0, 1, 1, 0]), np.array([0.2, 0.2, 0.7, 0.7]), None)
+    weights = np.array([[0.0, 2, 1, 1], [4, 0, 0, 0]])
+    found = Applied("gap", function, {}).to_weights(cells, weights)
+    assert found == pytest.approx([0.75 - 0.45, -0.2])
+
+
+# Resamples
+
+
+@pytest.mark.parametrize("counts", [np.ones(6), [1, 2, 1, 3, 1, 1], [500, 20, 7, 900, 3, 70]])
+def test_resamples_are_multinomial(counts: Any) -> None:
+    """With as many cases as cells they are drawn one by one, with many more by the cell."""
+    weights = np.asarray(counts, dtype=float)
+    cells = cells_of(np.tile([0.0, 1.0], 3), np.repeat([0.1, 0.5, 0.9], 2), weights)
+    drawn = np.concatenate(list(draw(cells, 20_000, np.random.default_rng(1))))
+    total, share = weights.sum(), weights / weights.sum()
+    assert (drawn.sum(axis=1) == total).all()
+    covariance = total * (np.diag(share) - np.outer(share, share))
+    np.testing.assert_allclose(drawn.mean(axis=0), weights, rtol=0.03)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.05 * covariance.max())
+
+
+def test_a_resample_of_sampling_weights_has_the_effective_number_of_cases() -> None:
+    weights = np.array([0.5, 1.5, 2.5, 0.5])
+    cells = cells_of(np.array([0.0, 1, 1, 1]), np.array([0.2, 0.4, 0.7, 0.7]), weights)
+    assert cells.size == round(5**2 / (0.25 + 2.25 + 6.25 + 0.25))
+    np.testing.assert_array_equal(cells.counts, [0.5, 1.5, 3.0])
+    drawn = np.concatenate(list(draw(cells, 5000, np.random.default_rng(1))))
+    np.testing.assert_allclose(drawn.mean(axis=0), cells.size * cells.counts / 5, rtol=0.05)
+
+
+def test_leaving_out_one_case_of_each_cell() -> None:
+    cells = cells_of(np.array([0.0, 1, 1]), np.array([0.2, 0.4, 0.4]), np.array([2.0, 1, 1]))
+    rows, shares = leave_one_out(cells, 10, np.random.default_rng(1))
+    np.testing.assert_array_equal(np.concatenate(list(rows)), [[1, 2], [2, 1]])
+    np.testing.assert_array_equal(shares, [0.5, 0.5])
+
+
+# SciPy's bootstrap
+
+
+def ece_at(*arrays: Any) -> Any:
+    """`ece` along the last axis, as SciPy calls a statistic."""
+    y_true, y_prob = np.broadcast_arrays(*arrays[:2])
+    return np.apply_along_axis(lambda row: ece(*np.split(row, 2)), -1, np.block([y_true, y_prob]))
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
+    y_true, y_prob = overconfident(150, 3, decimals)
+    found = estimator_interval(y_true, y_prob, method=method, random_state=4, ci_prob=0.9)
+    cells = cells_of(y_true.astype(float), y_prob, None)
+    applied = Applied("ece", ece, {})
+    replicates = np.concatenate(
+        [applied.to_weights(cells, block) for block in draw(cells, 1000, np.random.default_rng(4))]
+    )
+    tied = np.abs(replicates - found.estimate) < 1e-12  # but for rounding, which SciPy counts
+    replicates[tied] = found.estimate
+    known = stats.bootstrap(
+        (y_true, y_prob),
+        lambda *arrays, axis: ece_at(*arrays),
+        n_resamples=0,
+        paired=True,
+        vectorized=True,
+        confidence_level=0.9,
+        method=method,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=replicates),
+    ).confidence_interval
+    assert found.estimate == ece(y_true, y_prob)
+    assert (found.lower, found.upper) == pytest.approx((known.low, known.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_within_monte_carlo_error_of_scipy(method: str) -> None:
+    """A skewed statistic, resampled here by a random number stream of its own."""
+    y_true, y_prob = overconfident(80, 5)
+    size = 20_000
+
+    def ratio(outcomes: Any, scores: Any, axis: int = -1) -> Any:
+        return np.sum(outcomes, axis=axis) / np.sum(scores, axis=axis)
+
+    known = stats.bootstrap(
+        (y_true, y_prob), ratio, n_resamples=size, paired=True, method=method, random_state=6
+    )
+    found = estimator_interval(
+        y_true, y_prob, "observed_expected", method=method, resamples=size, random_state=7
+    )
+    # Standard error of a .025 quantile, in standard deviations: .0193 at this size; two of them.
+    error = 4 * 0.0193 * np.sqrt(2) * float(known.standard_error)
+    assert (found.lower, found.upper) == pytest.approx(tuple(known.confidence_interval), abs=error)
+
+
+def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> None:
+    """For a mean it is the skewness over 6 root n."""
+    rng = np.random.default_rng(8)
+    scores = rng.beta(0.5, 6, 5000)
+    outcomes = (rng.random(5000) < scores).astype(float)
+    cells = cells_of(outcomes, scores, None)
+    rows, shares = leave_one_out(cells, 2000, rng)
+    left = np.concatenate([Applied("gap", mean_gap, {}).to_weights(cells, row) for row in rows])
+    influence = shares @ left - left
+    skewness = shares @ influence**3 / (shares @ influence**2) ** 1.5
+    assert skewness == pytest.approx(stats.skew(outcomes - scores), rel=0.1)
+
+
+# What the seed settles
+
+
+@pytest.mark.parametrize("name", ["ece", "calibration_slope", mean_gap_of_rows])
+@pytest.mark.parametrize("method", RESAMPLED)
+def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> None:
+    y_true, y_prob = overconfident(120, 9, 1)
+    weight = np.random.default_rng(1).integers(0, 4, 120)
+    order = np.random.default_rng(2).permutation(int(weight.sum()))
+    rows = np.repeat(y_true, weight)[order], np.repeat(y_prob, weight)[order]
+    options: dict[str, Any] = {"method": method, "resamples": 100}
+    first = estimator_interval(*rows, name, random_state=3, **options)
+    again = estimator_interval(*rows, name, random_state=np.random.default_rng(3), **options)
+    weighted = estimator_interval(
+        y_true, y_prob, name, random_state=3, sample_weight=weight, **options
+    )
+    other = estimator_interval(*rows, name, random_state=4, **options)
+    assert first == again
+    assert weighted[1:3] == pytest.approx(first[1:3], rel=1e-9)
+    assert other[1:3] != first[1:3]
+
+
+@pytest.mark.parametrize("method", RESAMPLED)
+def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    y_true, y_prob = overconfident(90, 10)
+    whole = estimator_interval(y_true, y_prob, method=method, random_state=1)
+    monkeypatch.setattr("bayescal.estimators.uncertainty._resamples.BLOCK", 700)
+    parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
+    assert parts[:3] == pytest.approx(whole[:3], rel=1e-12)
+
+
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_memory_is_bounded(binning: str) -> None:
+    y_true, y_prob = overconfident(100_000, 11)
+    tracemalloc.start()
+    try:
+        estimator_interval(y_true, y_prob, binning=binning, resamples=100, random_state=1)
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_registered_function_is_its_name() -> None:
+    y_true, y_prob = overconfident(100, 12)
+    options: dict[str, Any] = {"method": "basic", "n_bins": 5, "random_state": 1}
+    named = estimator_interval(y_true, y_prob, "debiased_ece", **options)
+    assert estimator_interval(y_true, y_prob, debiased_ece, **options) == named
+
+
+# Coverage
+
+
+@pytest.mark.parametrize("method", BOOTSTRAPS)
+def test_coverage_of_a_smooth_statistic(method: str) -> None:
+    rng = np.random.default_rng(13)
+    inside = 0
+    for _ in range(400):
+        y_prob = rng.beta(2, 3, 200)
+        y_true = rng.random(200) < y_prob
+        found = estimator_interval(
+            y_true, y_prob, "observed_expected", method=method, resamples=400, random_state=rng
+        )
+        inside += found.lower <= 1 <= found.upper
+    assert 0.95 - 3 * 0.011 - 0.01 < inside / 400 < 0.95 + 3 * 0.011
+
+
+@pytest.mark.parametrize(
+    ("shift", "slope", "least", "most"),
+    [(0, 1, 0.97, 1), (0, 0.8, 0.97, 1), (0.3, 0.7, 0.93, 1), (1, 1, 0.91, 0.98)],
+)
+def test_coverage_of_the_analytic_interval(
+    shift: float, slope: float, least: float, most: float
+) -> None:
+    def curve(scores: Any) -> Any:
+        return expit(shift + slope * logit(scores))
+
+    grid = (np.arange(1_500_000) + 0.5) / 1_500_000
+    gap = (curve(grid) - grid).reshape(15, -1).mean(axis=1)
+    truth = np.sqrt(np.mean(gap**2))
+    rng = np.random.default_rng(14)
+    inside = []
+    for _ in range(400):
+        y_prob = rng.random(1000)
+        y_true = rng.random(1000) < curve(y_prob)
+        found = estimator_interval(
+            y_true, y_prob, "debiased_ece", method="analytic", binning="width"
+        )
+        inside.append(found.lower <= truth <= found.upper)
+    assert least <= np.mean(inside) <= most
+
+
+# Closed forms
+
+
+def sun_interval(y_true: Any, y_prob: Any, edges: Any, level: float) -> tuple[float, float]:
+    """Sun et al. written out case by case, with the three cases of its lower end."""
+    n, square, moment, second, null = y_true.size, 0.0, 0.0, 0.0, 0.0
+    for low, high in pairwise(edges):
+        inside = (y_prob > low) & (y_prob <= high)
+        y, s, size = y_true[inside], y_prob[inside], int(inside.sum())
+        if size < 2:
+            continue
+        gap = np.mean(y - s)
+        square += size / n * (gap**2 - y.mean() * (1 - y.mean()) / (size - 1))
+        moment += size / n * (4 * gap**2 * np.mean((y - s) ** 2) - 3 * gap**4)
+        second += size / n * gap**2
+        v = s * (1 - s)
+        null += sum(2 * v[j] * v[k] for j in range(size) for k in range(size) if j != k) / (
+            (size - 1) ** 2 * n**2
+        )
+    sd = np.sqrt((moment - second**2) / n)
+    z_one, z_two = stats.norm.ppf(level), stats.norm.ppf((1 + level) / 2)
+    found = max(square, 0)
+    if square < z_one * np.sqrt(null):
+        lower = 0
+    elif found >= 2 * z_two * sd:
+        lower = found - z_two * sd
+    elif found >= 2 * z_one * sd:
+        lower = found / 2
+    else:
+        lower = max(found - z_one * sd, 0)
+    return lower, found + z_two * sd
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("shift", [0.0, 0.4, 0.6, 0.8, 1.0, 2.0])
+def test_the_analytic_interval_is_the_one_of_its_paper(shift: float, level: float) -> None:
+    rng = np.random.default_rng(int(10 * shift))
+    y_prob = rng.random(120)
+    y_true = (rng.random(120) < expit(logit(y_prob) + shift)).astype(float)
+    known = sun_interval(y_true, y_prob, np.arange(9) / 8, level)
+    options: dict[str, Any] = {"n_bins": 8, "binning": "width", "ci_prob": level}
+    for signed, power in ((True, 1), (False, 0.5)):
+        found = estimator_interval(
+            y_true, y_prob, "debiased_ece", method="analytic", signed=signed, **options
+        )
+        assert (found.lower, found.upper) == pytest.approx((known[0] ** power, known[1] ** power))
+
+
+def test_the_standard_error_under_calibration_is_exact() -> None:
+    """Over every outcome that ten cases can have, at scores that are equal within a bin."""
+    y_prob = np.repeat([0.1, 0.4, 0.7], [3, 5, 2])
+    y_true = np.array(list(product([0, 1], repeat=10)))
+    chance = np.prod(np.where(y_true, y_prob, 1 - y_prob), axis=1)
+    square = debiased_ece(y_true, y_prob, n_bins=4, binning="width", signed=True)
+    assert chance @ square == pytest.approx(0, abs=1e-12)
+    bins = bins_of(y_prob, None, 4, "width", "together")
+    assert _sd_if_calibrated(bins, y_prob) == pytest.approx(np.sqrt(chance @ square**2))
+
+
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_analytic_weights_are_repeats(binning: str) -> None:
+    y_true, y_prob = overconfident(200, 15, 2)
+    weight = np.random.default_rng(1).integers(0, 4, 200)
+    options: dict[str, Any] = {"method": "analytic", "binning": binning, "n_bins": 10}
+    weighted = estimator_interval(y_true, y_prob, "debiased_ece", sample_weight=weight, **options)
+    repeated = estimator_interval(
+        np.repeat(y_true, weight), np.repeat(y_prob, weight), "debiased_ece", **options
+    )
+    assert weighted[:3] == pytest.approx(repeated[:3])
+    halves = estimator_interval(
+        y_true, y_prob, "debiased_ece", sample_weight=np.full(200, 0.5), **options
+    )
+    alone = estimator_interval(y_true, y_prob, "debiased_ece", **options)
+    assert halves[:3] == pytest.approx(alone[:3])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "calibration_in_the_large",
+        "calibration_intercept",
+        "calibration_slope",
+        "observed_expected",
+    ],
+)
+def test_analytic_intervals_of_clinical_measures(name: str) -> None:
+    y_true, y_prob = overconfident(300, 16)
+    weight = np.random.default_rng(1).integers(1, 4, 300)
+    options: dict[str, Any] = {"ci_prob": 0.8, "sample_weight": weight}
+    found = estimator_interval(y_true, y_prob, name, method="analytic", **options)
+    known = getattr(estimators, f"{name}_interval")(y_true, y_prob, **options)
+    assert (found.lower, found.upper) == pytest.approx(known)
+    assert found.lower < found.estimate < found.upper
+
+
+# Consistency resampling
+
+
+@pytest.mark.parametrize("most_cases", [0, 20_000])
+@pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
+@pytest.mark.parametrize("name", ["observed_expected", mean_gap])
+def test_consistency_is_the_range_under_calibration(
+    name: Any, kind: str, most_cases: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums of independent outcomes are close to normal, about what the scores say."""
+    monkeypatch.setattr("bayescal.estimators.uncertainty._bootstrap.MOST_CASES", most_cases)
+    y_true, y_prob = overconfident(400, 17, 2)
+    rng = np.random.default_rng(18)
+    weight = {"none": np.ones(400), "counts": rng.integers(1, 4, 400), "sampling": rng.random(400)}
+    cases = weight[kind].astype(float)
+    found = estimator_interval(
+        y_true,
+        y_prob,
+        name,
+        method="consistency",
+        resamples=4000,
+        sample_weight=None if kind == "none" else cases,
+        random_state=19,
+    )
+    square = cases**2 if kind == "sampling" else cases
+    sd = np.sqrt(np.sum(square * y_prob * (1 - y_prob)))
+    centre, unit = (0, cases.sum()) if name is mean_gap else (1, cases @ y_prob)
+    expected = centre - 1.96 * sd / unit, centre + 1.96 * sd / unit
+    # Four standard errors of a quantile; a count of events has steps.
+    error = (4 * 0.0432 + 1 / sd) * sd / unit
+    assert (found.lower, found.upper) == pytest.approx(expected, abs=error)
+
+
+def test_consistency_sees_a_calibrated_model_as_one() -> None:
+    rng = np.random.default_rng(20)
+    inside = 0
+    for _ in range(300):
+        y_true, y_prob = simulate.sample("calibrated", 100, random_state=rng)
+        found = estimator_interval(
+            y_true, y_prob, method="consistency", resamples=200, random_state=rng
+        )
+        inside += found.lower <= found.estimate <= found.upper
+    assert 0.90 < inside / 300 < 0.99
+
+
+def test_consistency_of_an_estimator_of_one_data_set_at_a_time() -> None:
+    y_true, y_prob = overconfident(40, 21)
+    found = estimator_interval(
+        y_true, y_prob, "tce_bpm", method="consistency", resamples=100, random_state=1
+    )
+    assert 0 < found.lower < found.upper < 0.5
+
+
+# Ends
+
+
+def test_intervals_stay_within_the_span() -> None:
+    y_true, y_prob = overconfident(500, 2)
+    clipped = estimator_interval(y_true, y_prob, "ece", method="basic", random_state=1)
+    assert clipped.lower == 0
+    free = estimator_interval(
+        y_true, y_prob, lambda *data: ece(*data), method="basic", random_state=1
+    )
+    assert free.lower < 0
+    assert free.upper == pytest.approx(clipped.upper)
+
+
+def test_an_estimate_that_cannot_vary() -> None:
+    for method in RESAMPLED:
+        found = estimator_interval([1, 1, 1], [1, 1, 1], method=method, random_state=1)
+        assert found[:3] == (0, 0, 0)
+
+
+def test_prints_a_line() -> None:
+    y_true, y_prob = overconfident(100, 23)
+    found = estimator_interval(y_true, y_prob, random_state=1, ci_prob=0.9)
+    assert str(found).startswith(f"{found.estimate:.3g} (90 % percentile interval: ")
+    band = estimator_interval(y_true, y_prob, method="consistency", random_state=1)
+    assert "if calibrated, 95 % of estimates: " in str(band)
+    assert repr(found).startswith("Interval(estimate=0.")
+
+
+# Undefined replicates
+
+
+def event_rate(y_true: Any, y_prob: Any) -> float:
+    """Undefined without events."""
+    if not np.any(y_true):
+        raise InputError("no events")
+    return float(np.mean(y_true))
+
+
+def test_a_few_undefined_replicates_do_not_count() -> None:
+    y_true = np.repeat([1, 0], [5, 45])
+    found = estimator_interval(y_true, np.full(50, 0.1), event_rate, random_state=1)
+    assert (found.lower, found.upper) == pytest.approx((0.04, 0.18), abs=0.021)
+
+
+@pytest.mark.parametrize(
+    ("events", "method", "message"),
+    [
+        (2, "percentile", r"'event_rate' is undefined on \d+ of 1000 resamples"),
+        (1, "consistency", r"'event_rate' is undefined on \d+ of 1000 resamples"),
+    ],
+)
+def test_many_undefined_replicates_hide_the_tail(events: int, method: str, message: str) -> None:
+    y_true = np.repeat([1, 0], [events, 30 - events])
+    with pytest.raises(InputError, match=message):
+        estimator_interval(y_true, np.full(30, 0.05), event_rate, method=method, random_state=1)
+
+
+def test_bca_must_be_able_to_leave_a_case_out() -> None:
+    def gap_of_all(y_true: Any, y_prob: Any) -> float:
+        if len(y_true) < 50:
+            raise InputError("too few")
+        return mean_gap_of_rows(y_true, y_prob)
+
+    with pytest.raises(InputError, match="undefined when one of the cases is left out"):
+        estimator_interval(*overconfident(50, 24), gap_of_all, method="bca", random_state=1)
+
+
+def test_bca_refuses_a_bias_beyond_every_resample() -> None:
+    y_true, y_prob = simulate.sample("calibrated", 2000, random_state=25)
+    with pytest.raises(InputError, match="every resample of 'ece' lies above the estimate"):
+        estimator_interval(y_true, y_prob, method="bca", n_bins=200, random_state=1)
+
+
+# Hostile input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "bootstrap"}, "method must be one of 'analytic', 'basic', 'bca'"),
+        ({"ci_prob": 95}, "If you meant a percentage"),
+        ({"resamples": 99}, "resamples must be a whole number of at least 100, got 99"),
+        ({"resamples": 1000.0}, "resamples must be a whole number"),
+        ({"estimator": "ECE"}, "estimator must be one of 'ace'"),
+        ({"estimator": 3}, "estimator must be one of"),
+        ({"estimator": "fit_bpm_curve"}, "estimator must be one of"),
+        ({"y_true": [0, 1, 2, 0]}, r"y_true\[2\] = 2 is neither 0 nor 1"),
+        ({"y_prob": [0.2, 0.4]}, "y_true has 4 observations but y_prob has 2"),
+        ({"sample_weight": [1, 1, -1, 1]}, "sample_weight"),
+        ({"n_bins": 0}, "n_bins must be a whole number"),
+        ({"y_true": [1], "y_prob": [0.5]}, "y_true holds one case"),
+        ({"sample_weight": [0.5, 1, 1, 1], "method": "bca"}, "leaves out one case at a time"),
+        (
+            {"sample_weight": [0.5, 1, 1, 1], "estimator": mean_gap_of_rows},
+            "'mean_gap_of_rows' takes no sample_weight",
+        ),
+        ({"estimator": lambda y, s: [1, 2]}, "returned list, not one number"),
+        ({"estimator": lambda y, s: np.nan}, "is nan on the data"),
+        ({"method": "analytic"}, "'ece' has no analytic interval; these have: calibration_in"),
+        ({"method": "analytic", "estimator": mean_gap}, "'mean_gap' has no analytic interval"),
+        ({"method": "analytic", "estimator": "debiased_ece", "p": 1}, "for p=2 only"),
+    ],
+)
+def test_refuses(arguments: dict[str, Any], message: str) -> None:
+    data = {"y_true": [0, 1, 1, 0], "y_prob": [0.2, 0.7, 0.9, 0.4]}
+    with pytest.raises(InputError, match=message):
+        estimator_interval(**data | arguments)

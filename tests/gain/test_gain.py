@@ -1,0 +1,569 @@
+"""What a recalibration gained: closed forms, what must not change, and how it says no."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.gain._double_use import double_use
+from bayescal.gain._readings import Readings
+from bayescal.gain._refit import Refit
+from bayescal.gain._terms import PARTS, curve_terms
+from bayescal.gain._triples import as_triples
+from bayescal.model.priors import as_prior
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+
+
+def mapped(score):
+    return expit(-0.4 + 0.6 * logit(score))
+
+
+@pytest.fixture(scope="module")
+def found(patients):
+    y, s = patients
+    return bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=1)
+
+
+# One draw, by hand
+
+
+def terms_of(after, thresholds=()):
+    curve, weight = np.array([[0.2, 0.5, 0.6, 0.9]]), np.array([[0.1, 0.2, 0.3, 0.4]])
+    before = np.array([0.1, 0.4, 0.7, 0.8])
+    after = np.array(after)
+    group = np.unique(after, return_inverse=True)[1]
+    found = curve_terms(curve, weight, before, after, group, thresholds)
+    return curve[0], weight[0], before, after, {name: value[0] for name, value in found.items()}
+
+
+def test_a_map_that_merges_nothing_gains_what_its_calibration_gains() -> None:
+    """Gruber & Buettner's Proposition 4.5: for the squared and the KL errors, and not for TCE."""
+    eta, w, s, t, gain = terms_of([0.15, 0.45, 0.65, 0.85])
+    assert gain["brier"] == pytest.approx(w @ ((eta - s) ** 2 - (eta - t) ** 2))
+    assert gain["brier_calibration"] == pytest.approx(gain["brier"])
+    assert gain["log_calibration"] == pytest.approx(gain["log_score"])
+    assert gain["tce"] == pytest.approx(w @ (abs(eta - s) - abs(eta - t)))
+    assert gain["tce"] != pytest.approx(gain["brier"])
+
+
+def test_a_map_that_merges_scores_loses_refinement() -> None:
+    eta, w, s, t, gain = terms_of([0.3, 0.3, 0.8, 0.8])
+    low, high = w[:2] @ eta[:2] / w[:2].sum(), w[2:] @ eta[2:] / w[2:].sum()
+    pooled = np.array([low, low, high, high])
+    assert gain["tce"] == pytest.approx(w @ (abs(eta - s) - abs(pooled - t)))
+    assert gain["brier_calibration"] == pytest.approx(w @ ((eta - s) ** 2 - (pooled - t) ** 2))
+    assert gain["brier_refinement"] == pytest.approx(-w @ (eta - pooled) ** 2)
+    kl = eta * np.log(eta / pooled) + (1 - eta) * np.log((1 - eta) / (1 - pooled))
+    assert gain["log_refinement"] == pytest.approx(-w @ kl)
+
+
+def test_net_benefit_counts_whom_the_map_moves_over_the_threshold() -> None:
+    eta, w, _, _, gain = terms_of([0.3, 0.6, 0.65, 0.85], [0.5])
+    assert gain["net_benefit@0.5"] == pytest.approx(w[1] * (eta[1] - (1 - eta[1])))
+
+
+# The posterior
+
+
+def test_equal_predictions_gain_exactly_nothing(patients) -> None:
+    y, s = patients
+    table = bc.recalibration_gain(y, s, s, thresholds=(0.2,), random_state=0).summary(parts=True)
+    assert (table[["mean", "lower", "upper", "prob_improved"]] == 0).all(axis=None)
+
+
+@pytest.mark.slow
+def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients) -> None:
+    y, s = patients
+    there, back = (
+        bc.recalibration_gain(y, *pair, route="paired", thresholds=(0.3,), random_state=3)
+        for pair in ((s, mapped(s)), (mapped(s), s))
+    )
+    for name, row in there.summary(parts=True).iterrows():
+        other = back.summary(parts=True).loc[name]
+        assert row["lower"] == pytest.approx(-other["upper"], abs=1e-9)
+        assert row["mean"] == pytest.approx(-other["mean"], abs=1e-9)
+
+
+def test_paired_scores_are_those_of_the_bayesian_bootstrap(patients) -> None:
+    """Its mean is the observed gain, its variance that over n + 1 (Rubin, 1981)."""
+    y, s = patients
+    t = mapped(s)
+    gain = bc.recalibration_gain(y, s, t, route="paired", draws=4000, random_state=0)
+    each = (s - y) ** 2 - (t - y) ** 2
+    draws = gain.draws["brier"].to_numpy()
+    assert draws.mean() == pytest.approx(each.mean(), abs=4 * draws.std() / np.sqrt(4000))
+    assert draws.std() == pytest.approx(each.std() / np.sqrt(each.size + 1), rel=0.06)
+
+
+def test_both_routes_agree_on_the_scores(patients, found) -> None:
+    y, s = patients
+    paired = bc.recalibration_gain(y, s, mapped(s), route="paired", random_state=1).summary()
+    curve = found.summary()
+    for name in ("brier", "log_score"):
+        width = curve.loc[name, "upper"] - curve.loc[name, "lower"]
+        assert curve.loc[name, "mean"] == pytest.approx(paired.loc[name, "mean"], abs=0.2 * width)
+
+
+def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
+    """Expected gains of plugging in the posterior mean, against importance sampling by others."""
+    import json
+
+    oracle = json.loads((shared_data / "oracles" / "clinical.json").read_text())
+    known = oracle["recomputed_bayes"]
+    table = pd.read_csv(shared_data / "data" / "clinical" / "predtools_val_data.csv")
+    answer = known["predtools_val_data"]["logistic"]
+    post = bc.fit(
+        table["outcome"], table["score"], curve="logistic", prior="clinical", random_state=0
+    )
+    curve = post.curve().to_numpy().reshape(-1, post.data.score.size)
+    plugged = curve.mean(axis=0)
+    weight = post.data.trials / post.data.n
+    draws = ((curve - post.data.score) ** 2 - (curve - plugged) ** 2) @ weight
+    assert draws.mean() == pytest.approx(answer["brier_gain_expected"]["mean"], abs=6e-5)
+    assert (draws > 0).mean() == pytest.approx(answer["P_gain_brier_gt0"], abs=0.02)
+    score = post.data.score
+    relative = curve * np.log(plugged / score) + (1 - curve) * np.log((1 - plugged) / (1 - score))
+    assert (relative @ weight).mean() == pytest.approx(
+        answer["logloss_gain_expected"]["mean"], abs=2e-4
+    )
+
+
+def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients) -> None:
+    y, s = patients
+    y, s = y[:60], s[:60]
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 4, (3, 60)).astype(float)
+    curves = Refit(y.astype(float), s, np.ones(60), as_prior("neutral")).curves(weight)
+    for row, curve in zip(weight, curves, strict=True):
+        again = Refit(y.astype(float), s, row, as_prior("neutral"))
+        np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("route", ["curve", "paired"])
+@pytest.mark.parametrize(
+    ("truth", "change"),
+    [
+        ("clinical-middle-calibrated", mapped),
+        ("clinical-middle-calibrated", lambda s: expit(logit(s) + 0.02)),
+        ("clinical-middle-overconfident", mapped),
+        ("clinical-middle-overconfident", lambda s: np.round(s, 1)),
+    ],
+)
+def test_an_interval_contains_its_estimate_and_its_draws(truth, change, route) -> None:
+    """At every level, whatever is calibrated; and narrower levels lie inside wider ones."""
+    y, s = bc.simulate.sample(truth, 250, random_state=3)
+    gain = bc.recalibration_gain(y, s, change(s), route=route, draws=400, random_state=0)
+    draws, before = gain.draws, None
+    for level in (0.5, 0.8, 0.95, 0.99):
+        tail = (1 - level) / 2
+        for name, row in gain.summary(level, parts=True).iterrows():
+            plain = np.quantile(draws[name], [tail, 1 - tail])
+            assert row["lower"] <= plain[0] + 1e-12
+            assert row["upper"] >= plain[1] - 1e-12
+            assert row["lower"] <= row["estimate"] <= row["upper"]
+            assert row["lower"] <= row["median"] <= row["upper"]
+        lower, upper = gain.interval("tce", level)
+        assert before is None or (lower <= before[0] and before[1] <= upper)
+        before = lower, upper
+
+
+def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
+    """Calibrated before, and hardly changed: nearly certain, and still not a point."""
+    y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
+    gain = bc.recalibration_gain(y, s, mapped(s), draws=400, random_state=0)
+    assert gain.prob_calibrated["before"] > 0.9 > 0.1 > gain.prob_calibrated["after"]
+    table = gain.summary()
+    assert (table["upper"] - table["lower"] > 1e-3).all()
+    assert np.unique(gain.draws["tce"]).size == 400
+
+
+def test_a_gain_that_calibrates_exactly_is_inside_the_interval_though_not_inside_the_draws() -> (
+    None
+):
+    """The draws fall short of it always, since none of them is exactly calibrated."""
+    law = bc.simulate.truth("clinical-middle-overconfident")
+    score = law.scores.quantiles(*(lambda t: (t, 1 - t))((np.arange(4000) + 0.5) / 4000))[0]
+    true = np.mean(np.abs(law.curve(score) - score))
+    inside, short = 0, 0
+    for run in range(20):
+        y, s = law.sample(200, random_state=run)
+        gain = bc.recalibration_gain(y, s, law.curve(s), draws=400, random_state=run)
+        lower, upper = gain.interval("tce")
+        inside += lower <= true <= upper
+        short += float(gain.draws["tce"].quantile(0.975)) < true
+    assert inside >= 15  # .94 of 100 data sets; 20 of them have fewer than 15 once in a thousand
+    assert short >= 5
+
+
+def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
+    y, s = patients
+    after = expit(logit(s) + 0.02)
+    lower, upper = bc.recalibration_gain(y, s, after, draws=400, random_state=0).interval("tce")
+    most = 1.2 * np.mean(np.abs(after - s))
+    assert -most < lower < 0 < upper < most
+
+
+def test_ends_are_read_off_their_own_draws() -> None:
+    grid = np.linspace(0, 1, 101)
+    free = Readings(grid - 1, grid, np.full(101, -np.inf), np.full(101, np.inf), 0.1)
+    assert free.interval(0.9) == pytest.approx((-0.95, 0.95), abs=0.011)
+    capped = free._replace(least=np.full(101, -0.3), most=np.full(101, 0.2))
+    assert capped.interval(0.9) == pytest.approx((-0.3, 0.2))
+
+
+@pytest.mark.parametrize("route", ["curve", "paired"])
+def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route) -> None:
+    y, s = patients
+    gain = bc.recalibration_gain(y, s, mapped(s), route=route, draws=200, random_state=1)
+    for side, score in (("before", s), ("after", mapped(s))):
+        alone = bc.compare(y, score, draws=1000, random_state=1).prob_calibrated
+        assert gain.prob_calibrated[side] == pytest.approx(alone, abs=0.01)
+    assert gain.summary().attrs["prob_calibrated"] == gain.prob_calibrated
+    assert f"{gain.prob_calibrated['after']:.3f} after" in repr(gain)
+
+
+# Double use
+
+FITTED = {
+    "logistic": bc.recalibrate.LogisticRecalibrator(),
+    "intercept": bc.recalibrate.InterceptRecalibrator(),
+    "temperature": bc.recalibrate.TemperatureRecalibrator(),
+    "beta": bc.recalibrate.BetaRecalibrator(),
+    "isotonic": bc.recalibrate.IsotonicRecalibrator(),
+    "histogram": bc.recalibrate.HistogramRecalibrator(),
+}
+
+
+class Sklearn:
+    """An estimator of scikit-learn on the log-odds, or on the scores."""
+
+    def __init__(self, estimator) -> None:
+        self.estimator = estimator
+
+    def fit(self, score, outcome):
+        self.estimator.fit(self._features(score), outcome)
+        return self
+
+    def transform(self, score):
+        features = self._features(score)
+        if hasattr(self.estimator, "predict_proba"):
+            return self.estimator.predict_proba(features)[:, 1]
+        return self.estimator.predict(features)
+
+    def _features(self, score):
+        return logit(score)[:, None] if hasattr(self.estimator, "predict_proba") else score
+
+
+FITTED["scikit-learn, logistic"] = Sklearn(LogisticRegression(C=np.inf))
+FITTED["scikit-learn, isotonic"] = Sklearn(IsotonicRegression(out_of_bounds="clip"))
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
+def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
+    y, s = bc.simulate.sample(truth, 400, random_state=5)
+    after = FITTED[name].fit(s, y).transform(s)
+    with pytest.warns(UserWarning, match="fitted to these very patients") as warned:
+        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
+    assert len(warned) == 1
+    assert gain.in_sample
+    assert gain.summary().attrs["in_sample"]
+    for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
+        assert "in-sample (detected: " in text
+    if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
+        assert double_use(as_triples(y, s, np.round(after, 7), None, None))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_other_patients_are_not_accused(name) -> None:
+    """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""
+    truth = bc.simulate.truth("clinical-middle-overconfident")
+    maps = []
+    for run in range(4):
+        y, s = truth.sample(200, random_state=run)
+        maps.append(FITTED[name].fit(s, y).transform)
+        for other in range(100):
+            y_new, s_new = truth.sample(200, random_state=1000 + 100 * run + other)
+            if other % 4 == 1:
+                s_new = np.clip(np.round(s_new, 2), 0.01, 0.99)
+            elif other % 4 == 2:
+                s_new = np.clip(np.round(s_new, 1), 0.1, 0.9)
+            after = maps[-1](s_new)
+            if other % 4 == 3:
+                after = np.round(after, 2)
+            assert double_use(as_triples(y_new, s_new, after, None, None)) is None
+
+
+def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
+    """Two groups told 1 in 10 and 3 in 10 have exactly so many events often enough."""
+    before = np.repeat([0.15, 0.35], 50)
+    after = np.repeat([0.1, 0.3], 50)
+    outcome = np.concatenate([np.arange(50) < 5, np.arange(50) < 15]).astype(float)
+    assert double_use(as_triples(outcome, before, after, None, None)) is None
+
+
+def test_a_stated_double_use_needs_no_warning(patients) -> None:
+    y, s = patients
+    after = FITTED["logistic"].fit(s, y).transform(s)
+    gain = bc.recalibration_gain(y, s, after, in_sample=True, draws=200, random_state=0)
+    assert "detected: the score equations of a logistic map hold exactly" in gain.evidence
+
+
+def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
+    y, s = patients
+    weight = 1.0 + np.arange(y.size) % 3
+    after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
+    assert double_use(as_triples(y, s, after, weight, None))
+    assert double_use(as_triples(y, s, after, None, None)) is None
+
+
+def test_repeats_are_no_further_data(patients) -> None:
+    """Ten equal rows say as much as one."""
+    y, s = (values[:80] for values in patients)
+    once, ten = (
+        bc.recalibration_gain(y, s, after, route="paired", random_state=2).summary()
+        for after in (mapped(s), np.tile(mapped(s), (10, 1)))
+    )
+    pd.testing.assert_frame_equal(once, ten, check_exact=False, rtol=1e-9)
+    assert "10 repeats: about the procedure" in ten.attrs["evidence"]
+    single = bc.recalibration_gain(y, s, mapped(s)[None], draws=200, random_state=2)
+    assert "cross-fitted, 1 repeat: about the procedure" in single.evidence
+
+
+def test_whole_weights_are_repeats(patients) -> None:
+    y, s = patients
+    y, s = y[:80], s[:80]
+    weight = np.arange(80) % 3
+    weighted = bc.recalibration_gain(y, s, mapped(s), sample_weight=weight, random_state=0)
+    repeated = bc.recalibration_gain(
+        *(np.repeat(x, weight) for x in (y, s, mapped(s))), random_state=0
+    )
+    pd.testing.assert_frame_equal(weighted.summary(), repeated.summary(), check_exact=False)
+
+
+@pytest.mark.parametrize("route", ["curve", "paired"])
+def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
+    y, s = patients
+    y, s = y[:80], s[:80]
+    weight = np.where(np.arange(80) % 3, 4.0, 20.0)
+    options = {"route": route, "weight_type": "sampling", "draws": 100, "random_state": 0}
+    given = bc.recalibration_gain(y, s, mapped(s), sample_weight=weight, **options)
+    halved = bc.recalibration_gain(y, s, mapped(s), sample_weight=weight / 2, **options)
+    pd.testing.assert_frame_equal(given.summary(), halved.summary(), check_exact=True)
+    assert given.n == pytest.approx(weight.sum() ** 2 / (weight @ weight))
+    assert given.summary().attrs["weight_type"] == given.weight_type == "sampling"
+    assert f"sampling weights worth {given.n:.1f} cases" in repr(given)
+
+
+def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, found) -> None:
+    y, s = patients
+    after = expit(logit(s) + 0.02)
+    gain = bc.recalibration_gain(y, s, after, thresholds=(0.3,), draws=200, random_state=0)
+    moved = int(((after >= 0.3) != (s >= 0.3)).sum())
+    assert 0 < moved < 10
+    assert f"{moved} cases cross the threshold" in gain.notes[0]
+    assert gain.notes[0] in repr(gain)
+    assert not found.notes
+
+
+# Which route
+
+
+@pytest.mark.parametrize(
+    ("change", "route"),
+    [
+        (mapped, "curve"),
+        (lambda s: 1 - s, "curve"),
+        (lambda s: np.round(s, 1), "curve"),
+        (lambda s: expit(logit(s) + np.random.default_rng(0).normal(size=s.size)), "paired"),
+    ],
+)
+def test_route(patients, change, route) -> None:
+    y, s = patients
+    gain = bc.recalibration_gain(y, s, change(s), draws=200, random_state=0)
+    assert gain.route == route
+    assert gain.summary().attrs["route"] == route
+    assert ("one curve" in repr(gain)) == (route == "curve")
+
+
+def test_equal_scores_with_unequal_successors_are_no_map() -> None:
+    y, s = bc.simulate.sample("clinical-middle-shifted", 100, random_state=1)
+    s = np.round(s, 1)
+    after = np.clip(s + np.where(np.arange(100) % 2, 0.05, -0.02), 0, 1)
+    assert bc.recalibration_gain(y, s, after, draws=200, random_state=0).route == "paired"
+    with pytest.raises(InputError, match="needs after to be a map of before"):
+        bc.recalibration_gain(y, s, after, route="curve")
+
+
+def test_in_sample_gains_say_so(patients, found) -> None:
+    y, s = patients
+    gain = bc.recalibration_gain(y, s, mapped(s), in_sample=True, draws=200, random_state=0)
+    assert "in-sample" in gain.summary().attrs["evidence"]
+    assert "looks too good" in repr(gain)
+    assert "in-sample" not in repr(found)
+    assert "assumed not seen by the map" in repr(found)
+
+
+def test_scores_of_0_and_1_give_finite_gains() -> None:
+    y = np.array([0, 1, 1, 0, 1, 0, 1, 1, 0, 0] * 4)
+    s = np.array([0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1] * 4)
+    for route in ("curve", "paired"):
+        gain = bc.recalibration_gain(y, s, 0.5 * s + 0.25, route=route, random_state=0)
+        assert np.isfinite(gain.summary(parts=True)).all(axis=None)
+        back = bc.recalibration_gain(y, 0.5 * s + 0.25, s, route=route, random_state=0)
+        assert np.isfinite(back.summary(parts=True)).all(axis=None)
+        assert back.prob_above(0, "log_score") < gain.prob_above(0, "log_score")
+
+
+# What it says
+
+
+def test_summary(found) -> None:
+    table = found.summary()
+    names = ["tce", "brier", "log_score", "net_benefit@0.1", "net_benefit@0.3"]
+    assert list(table.index) == names
+    assert table.attrs["ci_prob"] == 0.95
+    assert table.loc["brier", "prob_improved"] == found.prob_improved
+    assert set(PARTS) < set(found.summary(parts=True).index)
+    narrow = found.summary(0.5)
+    assert (narrow["lower"] >= table["lower"]).all()
+    assert (narrow["upper"] <= table["upper"]).all()
+    assert found.prob_above(0.001) < found.prob_improved
+    assert found.draws.sizes == {"chain": 4, "draw": 500}
+
+
+def test_seeds_repeat(patients, found) -> None:
+    y, s = patients
+    again = bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=found.seed)
+    pd.testing.assert_frame_equal(again.summary(), found.summary())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (([0, 1], [0.2, 0.7], [0.2]), "y_true has 2 observations but after has 1"),
+        (([0, 1], [0.2], [0.2, 0.3]), "y_true has 2 observations but before has 1"),
+        (([0, 1], [0.2, 1.7], [0.2, 0.3]), r"before\[1\] = 1.7 is outside"),
+        (([0, 1], [0.2, 0.7], [0.2, np.nan]), r"after\[1\] = nan is missing"),
+        (([0, 2], [0.2, 0.7], [0.2, 0.3]), r"y_true\[1\] = 2 is neither 0 nor 1"),
+    ],
+)
+def test_refuses_what_are_no_triples(arguments, said) -> None:
+    with pytest.raises(InputError, match=said):
+        bc.recalibration_gain(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"thresholds": (1.0,)}, "thresholds must lie strictly between 0 and 1"),
+        ({"route": "bootstrap"}, "route must be one of"),
+        ({"draws": 3}, "draws must be a whole number"),
+    ],
+)
+def test_refuses_options_out_of_range(options, said) -> None:
+    with pytest.raises(InputError, match=said):
+        bc.recalibration_gain([0, 1, 1], [0.2, 0.7, 0.5], [0.2, 0.6, 0.5], **options)
+
+
+def test_unknown_measures_are_named(found) -> None:
+    with pytest.raises(InputError, match="measure must be one of"):
+        found.interval("auc")
+
+
+# Recommending
+
+
+@pytest.mark.parametrize(
+    ("truth", "n", "choices"),
+    [
+        ("clinical-middle-calibrated", 500, {"identity"}),
+        ("clinical-high-shifted", 1000, {"intercept"}),
+        ("clinical-middle-underconfident", 1500, {"logistic"}),
+        ("D5", 500, {"logistic", "beta", "spline"}),
+    ],
+)
+def test_recommend(truth, n, choices) -> None:
+    y, s = bc.simulate.sample(truth, n, random_state=4)
+    found = bc.recommend(y, s, random_state=0)
+    assert found.choice in choices
+    assert found.table.loc["identity", "gain"] == 0
+    assert found.table.loc[found.choice, "short_of_best"] <= 1
+    assert str(found).startswith("Recommended: ")
+
+
+def test_recommended_gains_are_differences_of_elpd(patients) -> None:
+    y, s = patients
+    found = bc.recommend(y, s, random_state=7).table
+    ladder = bc.compare(y, s, random_state=7).table["elpd_loo"]
+    for name in found.index:
+        difference = (ladder[name] - ladder["identity"]) / y.size
+        assert found.loc[name, "gain"] == pytest.approx(difference, abs=1e-6)
+
+
+# Cross-fitting
+
+
+def test_cross_fits_pass_weights_on(patients) -> None:
+    y, s = patients
+    platt, options = bc.recalibrate.LogisticRecalibrator(), {"folds": 4, "random_state": 0}
+    plain = bc.cross_fit(y, s, platt, **options)
+    np.testing.assert_allclose(
+        bc.cross_fit(y, s, platt, sample_weight=np.full(y.size, 2.0), **options), plain, atol=1e-9
+    )
+    uneven = bc.cross_fit(y, s, platt, sample_weight=1.0 + 5 * y, **options)
+    assert (uneven > plain).all()
+
+
+def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
+    class Memory:
+        """Predicts 1 for a score it has seen."""
+
+        def __sklearn_clone__(self):
+            return Memory()
+
+        def fit(self, score, outcome):
+            self.seen = set(score.tolist())
+            return self
+
+        def predict_proba(self, score):
+            known = np.array([float(value in self.seen) for value in score])
+            return np.column_stack([1 - known, known])
+
+    y, s = patients
+    after = bc.cross_fit(y, s, Memory(), folds=4, repeats=3, random_state=0)
+    assert after.shape == (3, y.size)
+    assert not after.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"folds": 1}, "folds must be a whole number of at least 2"),
+        ({"repeats": 0}, "repeats must be a whole number of at least 1"),
+        ({"folds": 300}, "Use fewer folds"),
+    ],
+)
+def test_cross_fit_says_no(patients, options, said) -> None:
+    with pytest.raises(InputError, match=said):
+        bc.cross_fit(*patients, None, **options)
+
+
+def test_the_figure_says_what_was_gained(found) -> None:
+    ax = found.plot("log_score")
+    assert ax.get_xlabel() == "Rise in log score per patient"
+    assert f"helped {found.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
+        "\n", " "
+    )
+    with pytest.raises(InputError, match="must be a RecalibrationGain"):
+        bc.plots.gain("gain")

@@ -1,0 +1,285 @@
+"""Comparison of families: evidence, averaging, the atom, cross-validation, sensitivity."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import arviz_stats
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.inference._compare import LADDER
+from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
+from bayescal.model.curves import CURVES
+
+
+def hockey(shared_data):
+    return pd.read_csv(shared_data / "data" / "clinical" / "brcal_hockey_538.csv")
+
+
+@pytest.fixture(scope="module")
+def calibrated() -> bc.CurveComparison:
+    y, s = bc.simulate.sample("clinical-middle-calibrated", 400, random_state=5)
+    return bc.compare(y, s, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def overconfident() -> bc.CurveComparison:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
+    return bc.compare(y, s, random_state=3)
+
+
+def test_evidence_is_the_integral_of_the_likelihood():
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=1)
+    cmp = bc.compare(y, s, random_state=0)
+    base = np.sum(np.where(y == 1, np.log(s), np.log1p(-s)))
+
+    def likelihood(shift, slope=1.0):
+        eta = shift + slope * logit(s)
+        return np.exp(np.sum(np.where(y == 1, eta, 0) - np.logaddexp(0, eta)) - base)
+
+    def normal(x, sigma):
+        return np.exp(-0.5 * (x / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
+
+    shift = integrate.quad(lambda a: likelihood(a) * normal(a, 1), -6, 6)[0]
+    line = integrate.dblquad(
+        lambda b, a: likelihood(a, np.exp(b)) * normal(a, 1) * normal(b, 0.5), -5, 5, -3, 3,
+        epsabs=1e-6,
+    )[0]  # fmt: skip
+    assert cmp.log_evidence["identity"] == pytest.approx(base)
+    assert cmp.log_evidence["intercept"] - base == pytest.approx(np.log(shift), abs=0.02)
+    assert cmp.log_evidence["logistic"] - base == pytest.approx(np.log(line), abs=0.02)
+
+
+def test_probabilities_follow_from_evidence_and_prior(overconfident):
+    weights = dict.fromkeys(("logistic", "beta", "spline", "pieces"), 0.225) | {"identity": 0.1}
+    joint = {k: w * np.exp(overconfident.log_evidence[k]) for k, w in weights.items()}
+    for name, probability in overconfident.posterior_prob.items():
+        assert probability == pytest.approx(joint.get(name, 0) / sum(joint.values()))
+    assert overconfident.prob_calibrated == overconfident.posterior_prob["identity"]
+    assert overconfident.prob_calibrated_at(0.1) == pytest.approx(overconfident.prob_calibrated)
+    assert overconfident.prob_calibrated_at(0.5) > overconfident.prob_calibrated
+
+
+def test_bic_reproduces_the_published_probability(shared_data):
+    oracle = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
+    key = next(name for name in oracle if name.startswith("BRcal hockey"))
+    data = hockey(shared_data)
+    found = bc.compare(data.outcome, data.score, random_state=0).prob_calibrated_bic
+    assert found == pytest.approx(oracle[key]["posterior_model_prob"], abs=1e-6)
+
+
+def test_an_asymmetric_curve_is_seen_by_beta_and_missed_by_bic(shared_data):
+    path = shared_data / "data" / "clinical" / "pmcalibration_readme_sim2345.csv"
+    data = pd.read_csv(path)
+    cmp = bc.compare(data.outcome, data.score, prior="clinical", random_state=0)
+    table = cmp.sensitivity
+    assert table.loc["clinical", "beta"] == pytest.approx(0.023, abs=0.003)
+    assert table.loc["BIC", "logistic"] == pytest.approx(0.996, abs=0.001)
+    assert table.loc["clinical", "prob_calibrated"] == pytest.approx(cmp.prob_calibrated, rel=0.1)
+
+
+def test_table_has_a_row_per_family_and_the_contract_columns(overconfident):
+    table = overconfident.table
+    assert list(table.index) == list(LADDER)
+    assert list(table.columns)[:6] == [
+        "log_evidence", "bayes_factor", "prior", "posterior_prob", "elpd_loo", "stacking_weight",
+    ]  # fmt: skip
+    assert table.loc["identity", "bayes_factor"] == 1
+    assert table["posterior_prob"].sum() == pytest.approx(1)
+    assert table["stacking_weight"].sum() == pytest.approx(1)
+    flexible = ["spline", "pieces"]
+    assert (table["pareto_k_loo"].drop(flexible) < 0.7).all()
+    assert (table["pareto_k_loo"][flexible] < 1).all()  # a single case can bend or end a stretch
+
+
+def test_leave_one_out_is_arviz_s(overconfident):
+    data = overconfident.data
+    post = bc.fit(data, curve="beta", draws=1000, random_state=1)
+    draws = np.stack(
+        [post.tree["posterior"][n].to_numpy().ravel() for n in post.family.coordinates]
+    )
+    ours = leave_one_out(CURVES["beta"], draws.T, post.settings, data)
+    theirs = arviz_stats.loo(post.tree, reff=1.0)
+    assert ours.elpd == pytest.approx(theirs.elpd, abs=1e-6)
+    assert ours.count.sum() == theirs.n_data_points
+
+
+def test_identity_predicts_what_it_says(overconfident):
+    row = overconfident.table.loc["identity"]
+    assert row["elpd_loo"] == pytest.approx(row["log_evidence"])
+
+
+def test_stacking_weights_maximise_the_mixture():
+    rng = np.random.default_rng(0)
+    densities = rng.normal(-1, 0.5, (3, 200))
+    count = rng.integers(1, 5, 200).astype(float)
+    parts = [LeaveOneOut(0.0, row, count, 0.0) for row in densities]
+    best = stacking_weights(parts)
+
+    def score(weights):
+        return count @ np.log(weights @ np.exp(densities))
+
+    for other in rng.dirichlet(np.ones(3), 500):
+        assert score(other) <= score(best) + 1e-6
+
+
+def test_the_average_mixes_families_in_proportion(overconfident):
+    post = overconfident.posterior
+    family = post.tree["posterior"]["family"].to_numpy()
+    names = json.loads(post.tree.attrs["families"])
+    for index, name in enumerate(names):
+        share = np.mean(family == index)
+        curved = 1 - overconfident.prob_calibrated
+        assert share == pytest.approx(overconfident.posterior_prob[name] / curved, abs=5e-4)
+    of_beta = family == list(names).index("beta")
+    assert not post.tree["posterior"]["deviation"].to_numpy()[of_beta].any()
+    assert post.tree["posterior"]["asymmetry"].to_numpy()[of_beta].all()
+
+
+def test_each_family_keeps_its_curve_in_the_average():
+    y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
+    names = [name for name in LADDER if name != "identity"]
+    weights = dict.fromkeys(names, 1.0)
+    cmp = bc.compare(y, s, prior="clinical", weights=weights, draws=8000, random_state=1)
+    family = cmp.posterior.tree["posterior"]["family"].to_numpy().ravel()
+    score = np.array([0.01, 0.1, 0.6])
+    curve = cmp.posterior.curve(score).to_numpy().reshape(-1, 3)
+    for index, name in enumerate(json.loads(cmp.posterior.tree.attrs["families"])):
+        mine = curve[family == index]
+        if name == "identity" or len(mine) < 800:
+            continue
+        alone = bc.fit(y, s, curve=name, prior="clinical", random_state=4).curve(score)
+        spread = 5 * mine.std(axis=0) / np.sqrt(len(mine))
+        difference = np.abs(mine.mean(axis=0) - alone.mean(("chain", "draw")))
+        assert (difference < 1.5 * spread).all(), name
+
+
+def test_exact_calibration_has_a_probability_and_no_draws(calibrated):
+    post = calibrated.posterior
+    assert post.prob_calibrated == pytest.approx(calibrated.prob_calibrated, rel=1e-12)
+    assert post.prob_calibrated > 0.3
+    assert float(post.tce().min()) > 0
+    assert "identity" not in json.loads(post.tree.attrs["families"])
+    assert calibrated.prob_tce_below(1.0) == 1
+
+
+@pytest.mark.parametrize("n", [5000, 50_000])
+@pytest.mark.parametrize("z", [0.0, 1.0, 2.5])
+def test_intervals_of_what_has_two_sides_are_those_of_a_regression(n, z):
+    """O/E and slope near calibration: as wide as their normal approximation, and where it is."""
+    rng = np.random.default_rng(n)
+    log_odds = rng.normal(-1.5, 1, n)
+    score = expit(log_odds)
+    shift = z / np.sqrt(np.sum(score * (1 - score)))
+    y_true = rng.random(n) < expit(log_odds + shift)
+    post = bc.compare(y_true, score, draws=2000, random_state=1).posterior
+    own = y_true.sum() / score.sum()
+    error = np.sqrt(np.sum(score * (1 - score))) / score.sum()
+    lower, upper = post.interval("o_e")
+    assert post.estimate("o_e") == pytest.approx(own, abs=error / 3)
+    assert (upper - lower) / (2 * 1.96 * error) == pytest.approx(1, abs=0.15)
+    lower, upper = post.interval("slope")
+    spread = np.sum(score * (1 - score) * (log_odds - log_odds.mean()) ** 2)
+    assert upper - lower > 2 / np.sqrt(spread)
+
+
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # one influential patient
+def test_the_average_saves_and_loads(overconfident, tmp_path):
+    overconfident.posterior.to_netcdf(tmp_path / "average.nc")
+    back = bc.load(tmp_path / "average.nc")
+    np.testing.assert_array_equal(back.tce(), overconfident.posterior.tce())
+    assert back.interval("tce") == overconfident.posterior.interval("tce")
+    assert arviz_stats.loo(back.tree).n_data_points == overconfident.data.n
+    assert "P(calibrated)" in repr(back)
+
+
+def test_a_contradicted_sure_score_shows_what_the_edge_decides():
+    y = [0, 1, 1, 0, 1, 0, 1, 1, 0, 0]
+    s = [0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1]
+    contradicted = bc.compare(y, s, random_state=0).sensitivity
+    nearer = contradicted.loc["neutral, 0 and 1 read ten times nearer", "prob_calibrated"]
+    assert nearer < contradicted.loc["neutral", "prob_calibrated"]
+    kept = bc.compare([0, 1, 1, 1, 0], [0, 1, 1, 0.7, 0.2], random_state=0).sensitivity
+    assert list(kept.index) == ["neutral", "clinical", "modest", "BIC"]
+
+
+def test_power_scaling_sees_a_prior_that_decides():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 40, random_state=5)
+    small = bc.compare(y, s, random_state=0).sensitivity
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 4000, random_state=5)
+    large = bc.compare(y, s, random_state=0).sensitivity
+    column = "tce_prior_sensitivity"
+    assert small.loc["neutral", column] > large.loc["neutral", column]
+
+
+@pytest.mark.parametrize("outcome", [np.zeros(20), np.ones(20), np.arange(20) > 9])
+def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
+    cmp = bc.compare(outcome, np.linspace(0.05, 0.95, 20), random_state=0)
+    assert 0 <= cmp.prob_calibrated_bic <= 1
+    assert 0 <= cmp.prob_calibrated <= 1
+    finite = cmp.table.drop(columns=["pareto_k", "pareto_k_loo"])
+    assert np.isfinite(finite.to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"curves": ("logistic", "cubic")}, "curves must be one of"),
+        ({"prior_calibrated": 1.0}, "prior_calibrated must lie strictly between 0 and 1"),
+        ({"weights": {"cubic": 1}}, "the keys of weights must be one of"),
+        ({"weights": {"beta": -1}}, "weights must be non-negative"),
+        ({"weights": {"beta": 0}}, "no family other than identity has any weight"),
+    ],
+)
+def test_bad_requests_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        bc.compare([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.3], **options)
+
+
+def test_default_weights_leave_the_reading_families_out():
+    cmp = bc.compare([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.3], prior_calibrated=0.4, random_state=0)
+    prior = cmp.table["prior"]
+    assert prior[["intercept", "temperature"]].tolist() == [0, 0]
+    averaged = ["identity", "logistic", "beta", "spline", "pieces"]
+    assert prior[averaged].tolist() == pytest.approx([0.4, 0.15, 0.15, 0.15, 0.15])
+    only = bc.compare([0, 1, 1], [0.2, 0.7, 0.9], curves=("intercept",), random_state=0)
+    assert only.table["prior"].tolist() == pytest.approx([0.1, 0.45, 0.45])
+
+
+def test_seeds_repeat():
+    y, s = bc.simulate.sample("D5", 80, random_state=0)
+    one, two = (bc.compare(y, s, random_state=9) for _ in range(2))
+    assert one.log_evidence == two.log_evidence
+    np.testing.assert_array_equal(one.posterior.tce(), two.posterior.tce())
+
+
+def test_calibration_is_found_when_it_is_there(calibrated, overconfident):
+    assert calibrated.prob_calibrated_at(0.5) > 0.5
+    assert overconfident.prob_calibrated_at(0.5) < 0.05
+    truth = bc.simulate.truth("clinical-middle-overconfident").tce()
+    lower, upper = overconfident.posterior.interval("tce")
+    assert lower < truth < upper
+
+
+def test_comparing_loads_no_pymc():
+    code = (
+        "import sys, bayescal as bc\n"
+        "bc.compare([0, 1, 1, 0], [.2, .7, .9, .4], random_state=0).posterior.summary()\n"
+        "assert not {'pymc', 'pytensor', 'nutpie'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_expit_is_scipy_s():
+    from bayescal.model.curve import expit_in_place
+
+    x = np.array([-800.0, -40.0, -1e-9, 0.0, 2.5, 40.0, 800.0])
+    np.testing.assert_allclose(expit_in_place(x.copy()), expit(x), rtol=1e-14)

@@ -1,0 +1,148 @@
+"""The fast engine and NUTS must agree, and "auto" must fall back where it should."""
+
+from __future__ import annotations
+
+import warnings
+
+import arviz_stats
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.inference import _fit as fit_module
+from bayescal.posterior.tree import coordinates_of
+
+DRAWS = 16_000
+SCORES = np.linspace(0.1, 0.9, 9)
+SETS = {
+    "oracle A": ("oracles/A.csv", "outcome", "score"),
+    "solar flares": ("oracles/B.csv", "outcome", "score"),
+    "hockey": ("data/clinical/brcal_hockey_538.csv", "outcome", "score"),
+    "rain": ("data/clinical/reliabilitydiag_precip_Niamey_2016.csv", "obs", "EMOS"),
+}
+
+
+def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
+    """Every quantity compared, each of shape (chain, draw)."""
+    posterior = post.tree["posterior"]
+    found = coordinates_of(posterior.to_dataset(), post.family)
+    found["tce"] = post.tce().to_numpy()
+    curve = post.curve(SCORES).to_numpy()
+    return found | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}
+
+
+def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
+    """Mean and interval ends, each with its Monte Carlo standard error."""
+    stats = arviz_stats.base.array_stats
+    found = {"mean": (draws.mean(), float(stats.mcse(draws, chain_axis=0, draw_axis=1)))}
+    for q in (0.025, 0.975):
+        error = stats.mcse(draws, chain_axis=0, draw_axis=1, method="quantile", prob=q)
+        found[f"q{q}"] = (np.quantile(draws, q), float(error))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "curve"), [*((name, "beta") for name in SETS), ("oracle A", "spline")]
+)
+def test_importance_agrees_with_nuts(name, curve, shared_data):
+    path, outcome, score = SETS[name]
+    table = pd.read_csv(shared_data / path)
+    fast, slow = (
+        quantities(
+            bc.fit(
+                table[outcome],
+                table[score],
+                curve=curve,
+                engine=engine,
+                draws=DRAWS,
+                random_state=2024,
+            )
+        )
+        for engine in ("importance", "nuts")
+    )
+    for quantity in fast:
+        ours, reference = estimates(fast[quantity]), estimates(slow[quantity])
+        for statistic, (value, error) in ours.items():
+            expected, its_error = reference[statistic]
+            allowed = 4 * np.hypot(error, its_error)
+            assert abs(value - expected) < allowed, f"{quantity} {statistic}"
+
+
+@pytest.mark.slow
+def test_auto_visibly_hands_over_to_nuts(monkeypatch):
+    monkeypatch.setattr(fit_module, "BAD_K", -10.0)
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
+    with pytest.warns(bc.errors.DiagnosticWarning, match="sampling with NUTS instead"):
+        post = bc.fit(y, s, curve="intercept", draws=2000, random_state=1)
+    assert post.engine == "nuts"
+    assert "diverging" in post.tree["sample_stats"]
+    assert {"r_hat", "ess_bulk", "divergences"} <= set(post.diagnostics)
+    monkeypatch.undo()
+    assert set(post.tree.children) == set(bc.fit(y, s, random_state=1).tree.children)
+
+
+def test_importance_says_so_when_it_should_not_be_trusted(monkeypatch):
+    monkeypatch.setattr(fit_module, "BAD_K", -10.0)
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
+    with pytest.warns(bc.errors.DiagnosticWarning, match="use engine='nuts'"):
+        post = bc.fit(y, s, engine="importance", random_state=1)
+    assert post.engine == "importance"
+
+
+def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
+    model = bc.build_model([1, 0, 1], [0.0, 1.0, 0.5], edge=1e-12)
+    log_density = model.compile_logp()
+    for log_slope in (-1.0, 0.0, 1.0):
+        point = {"shift": 0.0, "log_slope": log_slope, "asymmetry": 0.0}
+        assert np.isfinite(log_density(point))
+
+
+@pytest.mark.slow
+def test_the_model_simulates_outcomes_from_its_prior():
+    import pymc as pm
+
+    y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
+    with bc.build_model(y, s):
+        drawn = pm.sample_prior_predictive(draws=20, random_seed=1)
+    hits = drawn.prior_predictive["hits"].to_numpy()
+    assert set(np.unique(hits)) == {0.0, 1.0}
+    assert hits.shape == (1, 20, 60)
+
+
+@pytest.mark.slow
+def test_sampling_weights_reach_nuts_as_effective_cases():
+    y, s = bc.simulate.sample("clinical-middle-shifted", 80, random_state=5)
+    weights = np.random.default_rng(0).uniform(0.5, 2, 80)
+    data = bc.CalibrationData(y, s, sample_weight=weights)
+    fast, slow = (bc.fit(data, engine=e, random_state=1) for e in ("importance", "nuts"))
+    assert slow.data.is_pseudo
+    assert float(fast.tce().mean()) == pytest.approx(float(slow.tce().mean()), abs=0.004)
+
+
+@pytest.mark.slow
+def test_the_model_and_the_fast_density_are_one_definition():
+    from bayescal.inference.density import CurveDensity
+    from bayescal.model.problem import Settings
+
+    y, s = bc.simulate.sample("D1", 80, random_state=1)
+    data = bc.CalibrationData(np.tile(y, 2), np.tile(s, 2))
+    for curve in ("intercept", "temperature", "logistic", "beta"):
+        for prior in ("neutral", "clinical"):
+            model = bc.build_model(data, curve=curve, prior=prior)
+            settings = Settings.at_fit(
+                data, bc.curves.as_curve(curve), bc.priors.as_prior(prior), random_state=0
+            )
+            density = CurveDensity(settings, data)
+            u = np.linspace(-0.7, 0.4, settings.curve.size)
+            point = dict(zip(settings.curve.coordinates, u, strict=True))
+            log_density = model.compile_logp(mode="FAST_COMPILE")
+            assert log_density(point) == pytest.approx(density(u[None])[0])
+
+
+def test_nuts_on_identity_has_nothing_to_sample():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        post = bc.fit([0, 1, 1], [0.2, 0.7, 0.9], curve="identity", engine="nuts", random_state=0)
+    assert float(post.tce().max()) == 0

@@ -1,0 +1,335 @@
+"""Posteriors of functionals, forests, comparisons, priors: what they draw is what was computed."""
+
+from __future__ import annotations
+
+import arviz_stats
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.plots._shares import edges_over, shares_of
+from bayescal.plots.text import label
+from bayescal.posterior.functionals import FUNCTIONALS
+
+
+@pytest.fixture(scope="module")
+def cmp() -> bc.CurveComparison:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 60, random_state=2)
+    return bc.compare(y_true, y_prob, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def average(cmp) -> bc.CalibrationPosterior:
+    return cmp.posterior
+
+
+@pytest.fixture(scope="module")
+def post(cmp) -> bc.CalibrationPosterior:
+    return bc.fit(cmp.data, random_state=2)
+
+
+@pytest.fixture
+def ax() -> Axes:
+    return Figure().subplots()
+
+
+def labelled(ax: Axes, label: str):
+    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return found
+
+
+# Draws as bars
+
+
+def test_bars_and_atom_share_all_draws() -> None:
+    values = np.concatenate([np.zeros(250), np.random.default_rng(0).gamma(2, 0.02, 750)])
+    edges = edges_over(values, 0, (0, values.max()), 0.0)
+    found = shares_of(values, edges, 0)
+    assert found.atom == 0.25
+    assert found.share.sum() + found.atom == pytest.approx(1)
+    assert edges[0] == 0
+    np.testing.assert_allclose(np.diff(edges), edges[1])
+
+
+def test_fewer_draws_have_fewer_bars() -> None:
+    values = np.random.default_rng(0).normal(size=4000)
+    many, few = (edges_over(values[:n], 9, (0,), -np.inf).size for n in (4000, 40))
+    assert 10 <= few < many <= 50
+
+
+# The posterior of a functional
+
+
+def test_tce_draws_interval_and_estimate(average, ax) -> None:
+    assert bc.plots.tce(average, ax, rope=0.02) is ax
+    values = average.tce().to_numpy().ravel()
+    bar = labelled(ax, "95 % credible interval")
+    assert tuple(bar.get_xdata()) == pytest.approx(average.interval("tce"))
+    assert labelled(ax, "Estimate").get_xdata()[0] == pytest.approx(average.estimate("tce"))
+    assert "Exactly calibrated" not in [item.get_label() for item in ax.collections]
+    head = average.prob_calibrated
+    first, second = ax.get_title("left").split("\n")
+    assert first.startswith(f"TCE {average.estimate('tce'):.2f} (95 % CrI 0.00 to ")
+    inside = (values <= 0.02).mean()
+    assert second == f"P(TCE below 0.02) {inside:.2f}; P(exactly calibrated) {head:.2f}"
+
+
+def test_one_family_has_no_stem(post, ax) -> None:
+    bc.plots.tce(post, ax, p=2, ci_prob=0.9)
+    assert "Exactly calibrated" not in [item.get_label() for item in ax.collections]
+    lower, upper = np.quantile(post.tce(2), [0.05, 0.95])
+    estimate = post.estimate("tce", 0.9, p=2)
+    assert ax.get_title("left").startswith(f"TCE (p = 2) {estimate:.2f} (90 % CrI {lower:.2f} to ")
+    assert tuple(labelled(ax, "90 % credible interval").get_xdata()) == pytest.approx(
+        (lower, upper)
+    )
+
+
+@pytest.mark.parametrize("name", FUNCTIONALS)
+def test_every_functional_can_be_drawn(average, name) -> None:
+    figure = Figure(layout="constrained")
+    ax = bc.plots.functional(average, name, figure.subplots(), rope=0.1)
+    figure.canvas.draw()
+    region = ax.patches[0]
+    low = 0.0 if FUNCTIONALS[name].is_distance else FUNCTIONALS[name].calibrated - 0.1
+    assert region.get_x() == pytest.approx(low)
+    assert region.get_x() + region.get_width() == pytest.approx(FUNCTIONALS[name].calibrated + 0.1)
+
+
+def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
+    bc.plots.tce(bc.fit(cmp.data, curve="identity", random_state=0), ax)
+    (stem,) = [item for item in ax.collections if item.get_label() == "Exactly calibrated"]
+    assert stem.get_segments()[0].tolist() == [[0, 0], [0, 1]]
+
+
+def test_titles_change_with_the_data() -> None:
+    errors, families, curves = [], [], []
+    for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
+        y_true, y_prob = bc.simulate.sample(truth, 2000, random_state=2)
+        found = bc.compare(y_true, np.round(y_prob, 2), draws=2000, random_state=2)
+        errors.append(bc.plots.tce(found.posterior, rope=0.04).get_title("left"))
+        family, curve = bc.plots.comparison(found)
+        families.append(family.get_title("left"))
+        curves.append(curve.get_title("left"))
+    assert "P(TCE below 0.04) > 0.99" in errors[0]
+    assert "P(TCE below 0.04) 0." in errors[1]
+    assert families[1] == "Exactly calibrated: < 0.01, from a prior of 0.1"
+    assert families[0] != families[1]
+    assert curves[0] == "No curve clearly predicts better than identity"
+    assert "predicts best: +" in curves[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rope": -1}, "rope must be a positive number"),
+        ({"rope": (0.2, 0.1)}, "rope must be"),
+        ({"rope": np.nan}, "rope must be"),
+        ({"ci_prob": 95}, "ci_prob must lie strictly between"),
+        ({"name": "brier"}, "name must be one of"),
+        ({"population": "all"}, "population must be one of"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, message) -> None:
+    with pytest.raises(InputError, match=message):
+        bc.plots.functional(post, ax=ax, **options)
+    assert not ax.has_data()
+
+
+@pytest.mark.parametrize("name", ["$\\frac$", "_hidden", "<b>", "a" * 10_000, "two\nlines", ""])
+def test_names_of_users_are_shown_as_text(post, name) -> None:
+    figure = Figure(layout="constrained")
+    above, below = figure.subplots(2, 1)
+    bc.plots.reliability({name: post}, above)
+    bc.plots.forest(post, below, names=["tce"], estimators={name: 0.1})
+    figure.canvas.draw()
+    assert above.get_legend().get_texts()[1].get_text().startswith(label(name))
+    assert len(label(name)) <= 40
+
+
+# Forest
+
+
+def rows(panel: Axes) -> dict[str, str]:
+    labels = [label.get_text() for label in panel.get_yticklabels()]
+    return dict(zip(labels, [text.get_text() for text in panel.texts], strict=True))
+
+
+def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average) -> None:
+    panels = bc.plots.forest(average)
+    assert [panel.get_xlabel() for panel in panels] == [
+        "Error (difference in probability)", "Ratio", "Log-odds",
+    ]  # fmt: skip
+    assert [list(rows(panel)) for panel in panels] == [
+        ["TCE, ICI", "E50", "E90", "Emax", "Mean signed error"],
+        ["O/E", "Slope"],
+        ["Calibration-in-the-large", "Intercept, with slope"],
+    ]
+    row = average.summary().loc["o_e"]
+    first = panels[1].get_lines()[1:3]
+    np.testing.assert_allclose(first[0].get_xdata(), row[["lower", "upper"]].to_numpy(float))
+    assert first[1].get_xdata()[0] == pytest.approx(row["estimate"])
+    shown = f"{row.estimate:.2f} ({row.lower:.2f} to {row.upper:.2f})"
+    assert rows(panels[1])["O/E"] == shown
+    assert panels[1].get_lines()[0].get_xdata()[0] == 1
+
+
+def test_forest_of_a_summary_is_that_of_its_posterior(post) -> None:
+    direct, table = bc.plots.forest(post, ci_prob=0.8), bc.plots.forest(post.summary(0.8))
+    assert [rows(panel) for panel in direct] == [rows(panel) for panel in table]
+    assert "80 % credible interval" in table[0].figure.get_suptitle()
+
+
+def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
+    given = {"ece": (0.1, 0.05, 0.2), "calibration_slope": 0.7, "Mine": (0.2, 0.1, 0.3)}
+    panels = bc.plots.forest(post, estimators=given, names=["tce", "o_e"])
+    assert list(rows(panels[0])) == ["TCE", "Expected calibration error", "Mine"]
+    assert rows(panels[1])["Calibration slope"] == "0.700"
+    table = pd.DataFrame([given["ece"]], ["ece"], ["estimate", "lower", "upper"])
+    (panel,) = bc.plots.forest(post, estimators=table, names=["tce"])
+    assert rows(panel)["Expected calibration error"] == "0.10 (0.05 to 0.20)"
+
+
+def test_forest_draws_on_the_axes_it_is_given(post, ax) -> None:
+    before = plt.get_fignums()
+    assert bc.plots.forest(post, ax, names=["tce"]) == [ax]
+    assert plt.get_fignums() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"names": ["brier"]}, "names must be one of"),
+        ({"estimators": {"ece": (1, 2)}}, r"estimators\['ece'\] holds 2 numbers"),
+        ({"axes": [1, 2]}, "axes holds 2, but there are 3 scales"),
+        ({"post": [1]}, "post must be a CalibrationPosterior or its summary"),
+    ],
+)
+def test_forest_says_what_is_wrong(post, change, message) -> None:
+    with pytest.raises(InputError, match=message):
+        bc.plots.forest(**({"post": post} | change))
+
+
+# Comparison
+
+
+def test_comparison_draws_its_table(cmp) -> None:
+    left, right = bc.plots.comparison(cmp)
+    table = cmp.table
+    posterior, prior = left.containers
+    np.testing.assert_allclose([bar.get_width() for bar in posterior], table["posterior_prob"])
+    np.testing.assert_allclose([bar.get_width() for bar in prior], table["prior"])
+    np.testing.assert_allclose(right.get_lines()[1].get_xdata(), table["elpd_diff"])
+    ends = np.array([segment[:, 0] for segment in right.collections[0].get_segments()])
+    np.testing.assert_allclose(np.diff(ends)[:, 0], 4 * table["elpd_diff_error"], atol=1e-12)
+    said = left.get_title("left")
+    assert said == f"Exactly calibrated: {cmp.prob_calibrated:.2f}, from a prior of 0.1"
+    assert right.get_title("left") == "No curve clearly predicts better than identity"
+
+
+def test_elpd_difference_is_that_of_arviz() -> None:
+    """Under identity each patient's density is known; the draws of logistic differ by chance."""
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
+    found = bc.compare(y_true, y_prob, random_state=3)
+    tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).tree
+    score = tree["constant_data"]["case_score"].to_numpy()
+    outcome = tree["observed_data"]["y"].to_numpy()
+    logistic = arviz_stats.loo(tree, pointwise=True).elpd_i.to_numpy()
+    difference = logistic - np.log(np.where(outcome == 1, score, 1 - score))
+    row = found.table.loc["logistic"]
+    assert row["elpd_diff"] == pytest.approx(difference.sum(), abs=0.05)
+    assert row["elpd_diff_error"] == pytest.approx(
+        np.sqrt(difference.size) * difference.std(), rel=0.01
+    )
+    assert row["elpd_diff"] == pytest.approx(
+        row["elpd_loo"] - found.table.loc["identity", "elpd_loo"]
+    )
+    assert found.table.loc["identity", ["elpd_diff", "elpd_diff_error"]].tolist() == [0, 0]
+
+
+def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax) -> None:
+    with pytest.raises(InputError, match="cmp must be a CurveComparison"):
+        bc.plots.comparison(post)
+    with pytest.raises(InputError, match="axes holds 1, but there are 2 panels"):
+        bc.plots.comparison(cmp, ax)
+    pair = Figure().subplots(1, 2)
+    assert bc.plots.comparison(cmp, pair) == list(pair)
+
+
+# Prior and posterior
+
+
+def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
+    prior = post.tree["prior"].to_dataset()
+    u = np.stack([prior[name].to_numpy().ravel() for name in post.family.coordinates], axis=1)
+    score = post.data.score
+    curve = post.family.probability(u, score, post.settings.frame)
+    expected = np.abs(curve - score) @ (post.data.trials / post.data.n)
+    found = post.functional("tce", "sample", group="prior")
+    np.testing.assert_allclose(found.to_numpy().ravel(), expected, rtol=1e-12)
+    assert float(found.mean()) > 1.3 * float(post.tce(population="sample").mean())
+    with pytest.raises(InputError, match="group must be one of"):
+        post.functional("tce", group="likelihood")
+
+
+def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, average) -> None:
+    prior = average.tree["prior"].to_dataset()
+    used = [name for name in cmp.prior_prob if cmp.prior_prob[name] > 0 and name != "identity"]
+    family = prior["family"].to_numpy().ravel()
+    for index, name in enumerate(used):
+        share = (family == index).mean()
+        assert share == pytest.approx(cmp.prior_prob[name] / 0.9, abs=0.03)
+    asymmetry = prior["asymmetry"].to_numpy().ravel()
+    at = {name: family == index for index, name in enumerate(used)}
+    assert not asymmetry[at["logistic"]].any()
+    assert asymmetry[at["beta"]].std() == pytest.approx(1, rel=0.1)
+    rough = prior["deviation"].sel(deviation_dim_0=3).to_numpy().ravel()
+    assert rough[at["spline"]].all()
+    assert not rough[~at["spline"]].any()
+    assert average.functional("tce", group="prior").to_numpy().all()
+
+
+def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) -> None:
+    found = bc.compare(
+        cmp.data, curves=("temperature",), prior="clinical", draws=1000, random_state=0
+    )
+    u = found.posterior.tree["prior"].to_dataset()
+    frame = found.settings.frame
+    line = (np.exp(u["log_slope"]) - 1) * np.log(frame.centre / (1 - frame.centre))
+    np.testing.assert_allclose(u["shift"], line, atol=1e-12)
+    assert frame.centre != 0.5
+
+
+@pytest.mark.parametrize("which", ["post", "average"])
+def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
+    fitted = request.getfixturevalue(which)
+    panels = bc.plots.prior_posterior(fitted)
+    assert [panel.get_title("left").split("\n")[0] for panel in panels] == [
+        "Shift", "Log slope", "Asymmetry", "TCE",
+    ]  # fmt: skip
+    for panel, name in zip(panels, ("shift", "log_slope", "asymmetry"), strict=False):
+        for group, said in (("prior", "Prior"), ("posterior", "Posterior")):
+            values = fitted.tree[group].to_dataset()[name].to_numpy().ravel()
+            (drawn,) = [item for item in panel.patches if item.get_label() == said]
+            heights, edges, _ = drawn.get_data()
+            centre = np.sum(heights * (edges[1:] + edges[:-1]) / 2) / heights.sum()
+            varies = values[values != 0]
+            assert centre == pytest.approx(varies.mean(), abs=0.1 * varies.std())
+    assert "95 % CrI" in panels[0].get_title("left")
+
+
+def test_prior_posterior_takes_names(post, average, ax) -> None:
+    assert bc.plots.prior_posterior(average, ax, coordinates="o_e") == [ax]
+    assert ax.get_xlabel() == "Observed / expected events (O/E)"
+    assert len(bc.plots.prior_posterior(post, coordinates=["alpha", "beta"])) == 2
+    with pytest.raises(InputError, match="coordinates must be one of"):
+        bc.plots.prior_posterior(post, coordinates=["family"])
+    with pytest.raises(InputError, match="axes holds 1, but there are 4 quantities"):
+        bc.plots.prior_posterior(post, ax)
+    alone = bc.fit(post.data, curve="identity", random_state=0)
+    assert len(bc.plots.prior_posterior(alone)) == 1

@@ -1,0 +1,193 @@
+"""Functionals against their definitions, worked out another way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, optimize
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal import functionals as f
+from bayescal._base.logistic import binomial_mle
+from bayescal.errors import InputError
+from bayescal.posterior.population import Population, draw_population
+
+RNG = np.random.default_rng(0)
+SCORE = np.sort(RNG.beta(2, 3, 40))
+WEIGHT = RNG.dirichlet(np.ones(40), 25)
+CURVE = expit(RNG.normal(0, 0.6, (25, 1)) + RNG.lognormal(0, 0.3, (25, 1)) * logit(SCORE))
+DRAWS = f.CurveDraws(CURVE, Population(SCORE, WEIGHT))
+
+
+def one_by_one(function):
+    return np.array([function(g, w) for g, w in zip(CURVE, WEIGHT, strict=True)])
+
+
+def large_by_root(g, w):
+    def excess(a):
+        return w @ expit(logit(SCORE) + a) - w @ g
+
+    return optimize.brentq(excess, -20, 20, xtol=1e-13)
+
+
+def line_by_regression(g, w):
+    basis = np.column_stack([np.ones(SCORE.size), logit(SCORE)])
+    return binomial_mle(basis, w, w * g)[0]
+
+
+def quantile_by_sorting(q):
+    def by_sorting(g, w):
+        error = np.abs(g - SCORE)
+        order = np.argsort(error)
+        return error[order][np.searchsorted(np.cumsum(w[order]), q)]
+
+    return by_sorting
+
+
+BY_DEFINITION = {
+    "tce": lambda g, w: w @ np.abs(g - SCORE),
+    "ici": lambda g, w: w @ np.abs(g - SCORE),
+    "e50": quantile_by_sorting(0.5),
+    "e90": quantile_by_sorting(0.9),
+    "emax": lambda g, w: np.abs(g - SCORE).max(),
+    "signed_error": lambda g, w: w @ (g - SCORE),
+    "o_e": lambda g, w: (w @ g) / (w @ SCORE),
+    "calibration_in_the_large": large_by_root,
+    "intercept": lambda g, w: line_by_regression(g, w)[0],
+    "slope": lambda g, w: line_by_regression(g, w)[1],
+}
+
+
+@pytest.mark.parametrize("name", f.FUNCTIONALS)
+def test_functional_is_its_definition(name):
+    found = f.FUNCTIONALS[name].compute(DRAWS)
+    np.testing.assert_allclose(found, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", f.FUNCTIONALS)
+def test_functional_of_perfect_calibration(name):
+    perfect = f.CurveDraws(np.broadcast_to(SCORE, CURVE.shape), Population(SCORE, WEIGHT))
+    functional = f.FUNCTIONALS[name]
+    np.testing.assert_allclose(functional.compute(perfect), functional.calibrated, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", f.FUNCTIONALS)
+def test_functional_does_not_depend_on_the_order_of_rows(name):
+    order = np.random.default_rng(1).permutation(SCORE.size)
+    shuffled = f.CurveDraws(CURVE[:, order], Population(SCORE[order], WEIGHT[:, order]))
+    compute = f.FUNCTIONALS[name].compute
+    np.testing.assert_allclose(compute(shuffled), compute(DRAWS), rtol=1e-9, atol=1e-12)
+
+
+@given(st.floats(1, 20), st.floats(1, 20))
+def test_tce_rises_with_p(p, q):
+    low, high = sorted((p, q))
+    assert (f.tce(DRAWS, low) <= f.tce(DRAWS, high) + 1e-12).all()
+    assert (f.tce(DRAWS, high) <= f.tce(DRAWS, np.inf) + 1e-12).all()
+
+
+@pytest.mark.parametrize("p", [0.5, 0, -1, np.nan])
+def test_tce_refuses_what_is_no_norm(p):
+    with pytest.raises(InputError, match="p must be at least 1"):
+        f.tce(DRAWS, p)
+
+
+def test_sample_quantiles_are_type_7_over_patients():
+    trials = np.random.default_rng(2).integers(1, 6, SCORE.size).astype(float)
+    draws = f.CurveDraws(CURVE, Population(SCORE, trials / trials.sum(), trials))
+    patients = np.repeat(np.abs(CURVE - SCORE), trials.astype(int), axis=1)
+    for q, compute in ((0.5, f.e50), (0.9, f.e90)):
+        np.testing.assert_allclose(compute(draws), np.quantile(patients, q, axis=1), rtol=1e-12)
+
+
+def test_line_of_a_logistic_curve_is_its_own():
+    curve = expit(0.4 + 0.7 * logit(SCORE))[None]
+    draws = f.CurveDraws(curve, Population(SCORE, np.full(SCORE.size, 1 / SCORE.size)))
+    assert f.intercept(draws)[0] == pytest.approx(0.4, abs=1e-9)
+    assert f.slope(draws)[0] == pytest.approx(0.7, abs=1e-9)
+
+
+def test_line_needs_two_scores():
+    draws = f.CurveDraws(np.full((3, 2), 0.4), Population(np.full(2, 0.3), np.full(2, 0.5)))
+    with pytest.raises(InputError, match="two distinct scores"):
+        f.slope(draws)
+    with pytest.raises(InputError, match="two distinct scores"):
+        bc.fit([0, 1], [0.3, 0.3], random_state=0).functional("intercept")
+
+
+def test_extreme_scores_stay_finite():
+    score = np.array([1e-12, 1e-6, 0.5, 1 - 1e-12])
+    curve = np.array(
+        [[1e-15, 0.3, 0.9, 1.0], [0.999, 0.9995, 0.9999, 1.0], [1e-9, 1e-9, 1e-9, 1e-9]]
+    )
+    draws = f.CurveDraws(curve, Population(score, np.full(4, 0.25)))
+    for name, functional in f.FUNCTIONALS.items():
+        assert np.isfinite(functional.compute(draws)).all(), name
+
+
+def all_draws(kind, score, trials, draws=4000, seed=0):
+    rng = np.random.default_rng(seed)
+    blocks = [p for _, p in draw_population(kind, score, trials, draws, rng)]
+    return np.vstack([np.atleast_2d(b.score) for b in blocks]), np.vstack(
+        [b.weight for b in blocks]
+    )
+
+
+def test_bootstrap_weights_are_dirichlet_of_the_trials():
+    trials = np.array([1.0, 2.0, 7.0])
+    _, weight = all_draws("bootstrap", np.array([0.2, 0.4, 0.6]), trials)
+    np.testing.assert_allclose(weight.sum(axis=1), 1)
+    np.testing.assert_allclose(weight.mean(axis=0), trials / 10, atol=0.01)
+    variance = trials * (10 - trials) / (100 * 11)
+    np.testing.assert_allclose(weight.var(axis=0), variance, rtol=0.1)
+
+
+@pytest.mark.parametrize(("a", "b"), [(2.0, 3.0), (1.1233, 0.1147), (500.0, 5.0), (0.3, 0.2)])
+def test_beta_population_keeps_all_its_mass(a, b):
+    from scipy.special import betaincinv
+
+    from bayescal.posterior.population import _beta_nodes
+
+    nodes = _beta_nodes(np.array([a]), np.array([b]))
+    assert nodes.weight.sum() == pytest.approx(1)
+    assert nodes.weight[0] @ nodes.score[0] == pytest.approx(a / (a + b), abs=1e-9)
+    quantiles = (np.arange(200_000) + 0.5) / 200_000
+    score = np.clip(betaincinv(a, b, quantiles), 1e-12, 1 - 1e-12)
+
+    def error(s):
+        return np.abs(expit(-0.5 + 0.6 * logit(s)) - s)
+
+    assert nodes.weight[0] @ error(nodes.score[0]) == pytest.approx(error(score).mean(), abs=5e-4)
+
+
+def test_beta_population_posterior_matches_integration_on_a_grid():
+    from scipy.special import betaln
+
+    from bayescal.posterior.population import SHAPE_MEAN, SHAPE_SIGMA, _beta_shapes
+
+    score = np.random.default_rng(3).beta(2, 4, 60)
+    a, _ = _beta_shapes(score, np.ones(60), 8000, np.random.default_rng(0))
+
+    def density(log_b, log_a):
+        x, z = np.exp(log_a), np.exp(log_b)
+        fit = (x - 1) * np.log(score).sum() + (z - 1) * np.log1p(-score).sum() - 60 * betaln(x, z)
+        prior = -(x + z) / SHAPE_MEAN - 0.5 * (log_a**2 + log_b**2) / SHAPE_SIGMA**2
+        return np.exp(fit + prior - 30)
+
+    box = (np.log(0.5), np.log(10), np.log(1), np.log(20))
+    total = integrate.dblquad(density, *box, epsrel=1e-6)[0]
+    mean = integrate.dblquad(lambda v, w: w * density(v, w), *box, epsrel=1e-6)[0] / total
+    assert np.log(a).mean() == pytest.approx(mean, abs=0.02)
+
+
+def test_the_three_populations_agree_when_the_sample_is_large_and_beta():
+    y, s = bc.simulate.sample("D5", 20_000, random_state=1)
+    post = bc.fit(y, s, random_state=1)
+    means = [float(post.tce(population=k).mean()) for k in ("bootstrap", "sample", "beta")]
+    np.testing.assert_allclose(means, bc.simulate.truth("D5").tce(), atol=0.012)
+    assert means[0] == pytest.approx(means[1], abs=1e-3)
+    with pytest.raises(InputError, match="population must be one of"):
+        post.tce(population="everyone")

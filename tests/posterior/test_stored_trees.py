@@ -1,0 +1,57 @@
+"""Trees that an earlier version wrote are still read, and still say what they said then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.posterior.functionals import FUNCTIONALS
+
+STORED = Path(__file__).parent / "stored"
+SCORES = [0.1, 0.5, 0.9]
+
+
+def test_numbered_coordinates_are_one_variable_of_posterior_and_prior(tmp_path) -> None:
+    y, s = bc.simulate.sample("D4", 120, random_state=1)
+    post = bc.fit(y, s, curve="spline", random_state=1)
+    size = sum(name.startswith("deviation_") for name in post.family.coordinates)
+    for group in ("posterior", "prior"):
+        deviation = post.tree[group]["deviation"]
+        assert deviation.dims == ("chain", "draw", "deviation_dim_0")
+        assert deviation["deviation_dim_0"].to_numpy().tolist() == list(range(1, size + 1))
+        assert not [name for name in post.tree[group].data_vars if name.startswith("deviation_")]
+    post.to_netcdf(tmp_path / "spline.nc")
+    again = bc.load(tmp_path / "spline.nc")
+    assert again.family == post.family
+    np.testing.assert_array_equal(again.curve(SCORES), post.curve(SCORES))
+
+
+def test_a_stored_spline_says_what_it_said() -> None:
+    post = bc.load(STORED / "spline-0.1.0.dev0.nc")
+    assert post.family.name == "spline"
+    assert post.data.n == 40
+    assert float(post.functional("o_e").mean()) == pytest.approx(1.06961, abs=1e-5)
+    assert float(post.tce().mean()) == pytest.approx(0.1086005, abs=1e-6)
+    mean = post.curve(SCORES).mean(("chain", "draw")).to_numpy()
+    assert mean == pytest.approx([0.1846415, 0.4916458, 0.7552874], abs=1e-6)
+
+
+def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
+    post = bc.load(STORED / "average-0.1.0.dev0.nc")
+    assert post.prob_calibrated == pytest.approx(0.19)
+    assert post.tce().size == 80  # 19 of 100 draws were of exact calibration, and 81 fill no chains
+    assert float(post.tce().min()) > 0
+    mean = post.curve(SCORES).mean(("chain", "draw")).to_numpy()
+    with_calibration = np.array([0.1893203, 0.4947209, 0.8057218])
+    curved = (with_calibration - 0.19 * np.array(SCORES)) / 0.81
+    assert mean == pytest.approx(curved, abs=0.005)
+    with pytest.raises(InputError, match=r"stored by an earlier version. Compare the data again"):
+        post.interval("tce")
+    assert "earlier version" in repr(post)
+    assert set(post.summary().index) == set(FUNCTIONALS) - {"tce", "ici", "e50", "e90", "emax"}
+    lower, upper = post.interval("o_e")
+    assert lower < post.estimate("o_e") < upper

@@ -1,0 +1,423 @@
+"""The Bayesian recalibrator: against quadrature, against maximum likelihood, on very few data."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import bayescal as bc
+from bayescal import simulate
+from bayescal.errors import EdgeWarning, InputError, SeparationError, WeightWarning
+from bayescal.model.priors import Normal, Prior
+from bayescal.recalibrate import (
+    BayesianRecalibrator,
+    BetaRecalibrator,
+    IsotonicRecalibrator,
+    LogisticRecalibrator,
+    RecalibratedClassifier,
+    bayesian,
+)
+
+FAMILIES = ("identity", "intercept", "temperature", "logistic", "beta", "spline")
+GRID = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0])
+INSIDE = np.clip(GRID, 1e-12, 1 - 1e-12)
+
+
+def data(name: str = "clinical-middle-overconfident", n: int = 120, seed: int = 1) -> Any:
+    y_true, y_prob = simulate.sample(name, n, random_state=seed)
+    return y_prob, y_true
+
+
+def three_classes(n: int = 200) -> tuple[Any, Any]:
+    rng = np.random.default_rng(9)
+    truth = rng.dirichlet([1, 1, 1], n)
+    sharp = truth**2 / np.sum(truth**2, axis=1, keepdims=True)
+    return sharp, (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1)
+
+
+# The posterior
+
+
+def test_one_parameter_agrees_with_quadrature() -> None:
+    scores, outcomes = data(n=25)
+    shift = np.linspace(-6, 6, 4001)
+    g = expit(logit(scores) + shift[:, None])
+    likelihood = np.prod(np.where(outcomes == 1, g, 1 - g), axis=1) * norm.pdf(shift)
+    weight = likelihood / likelihood.sum()
+    asked = np.array([0.1, 0.5, 0.9])
+    curve = expit(logit(asked) + shift[:, None])
+    fitted = BayesianRecalibrator("intercept", n_draws=20_000, random_state=0)
+    fitted.fit(scores, outcomes)
+    np.testing.assert_allclose(fitted.transform(asked), weight @ curve, atol=2e-3)
+    lower, upper = fitted.interval(asked, 0.8)
+    ends = np.interp([0.1, 0.9], np.cumsum(weight), shift)
+    expected = expit(logit(asked) + ends[:, None])
+    np.testing.assert_allclose([lower, upper], expected, atol=6e-3)
+
+
+def test_two_parameters_agree_with_quadrature() -> None:
+    scores, outcomes = data(n=40)
+    shift, log_slope = np.meshgrid(np.linspace(-3, 3, 301), np.linspace(-2.5, 2.5, 301))
+    x, slope = logit(scores), np.exp(log_slope)[..., None]
+    g = expit(shift[..., None] + slope * x)
+    density = np.sum(np.log(np.where(outcomes == 1, g, 1 - g)), axis=-1)
+    density += norm.logpdf(shift) + norm.logpdf(log_slope, scale=0.5)
+    weight = np.exp(density - density.max())
+    weight /= weight.sum()
+    asked = np.array([0.05, 0.4, 0.9])
+    expected = np.sum(weight[..., None] * expit(shift[..., None] + slope * logit(asked)), (0, 1))
+    fitted = BayesianRecalibrator("logistic", n_draws=20_000, random_state=0)
+    np.testing.assert_allclose(fitted.fit(scores, outcomes).transform(asked), expected, atol=3e-3)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_family_is_that_of_fit(family: str) -> None:
+    scores, outcomes = data()
+    fitted = BayesianRecalibrator(family, n_draws=400, random_state=3).fit(scores, outcomes)
+    post = bc.fit(outcomes, scores, curve=family, draws=400, random_state=3)
+    expected = post.predict(INSIDE).mean(("chain", "draw"))
+    np.testing.assert_allclose(fitted.transform(GRID), expected, rtol=1e-12)
+    assert BayesianRecalibrator(post.family).get_params()["curve"].name == family
+
+
+@pytest.mark.parametrize("prior", ["clinical", {"shift": Normal(0, 0.1)}])
+def test_the_average_is_that_of_compare(prior: Any) -> None:
+    scores, outcomes = data()
+    fitted = BayesianRecalibrator(prior=prior, n_draws=400, random_state=3).fit(scores, outcomes)
+    options: dict[str, Any] = {"prior": prior, "draws": 400, "random_state": 3}
+    families = ("logistic", "beta", "spline")
+    post = bc.compare(outcomes, scores, curves=families, **options).posterior
+    np.testing.assert_allclose(
+        fitted.transform(GRID), post.predict(INSIDE).mean(("chain", "draw")), rtol=1e-12
+    )
+    assert fitted.posterior_.prob_calibrated == post.prob_calibrated
+
+
+def test_a_strong_prior_leaves_the_scores_alone() -> None:
+    scores, outcomes = data()
+    none = {name: Normal(0, 1e-6) for name in ("shift", "log_slope", "asymmetry")}
+    fitted = BayesianRecalibrator("beta", prior=none, random_state=0).fit(scores, outcomes)
+    np.testing.assert_allclose(fitted.transform(GRID[1:-1]), GRID[1:-1], atol=1e-5)
+    assert isinstance(fitted.posterior_.settings.prior, Prior)
+
+
+def test_much_data_speak_for_themselves() -> None:
+    truth = simulate.truth("D5")
+    y_true, y_prob = truth.sample(50_000, random_state=1)
+    found = BayesianRecalibrator(random_state=0).fit(y_prob, y_true).transform(y_prob)
+    assert np.abs(found - truth.curve(y_prob)).mean() < 0.01
+
+
+# Draws and intervals
+
+
+def test_draws_interval_and_mean_are_of_one_posterior() -> None:
+    scores, outcomes = data()
+    fitted = BayesianRecalibrator(n_draws=1000, random_state=0).fit(scores, outcomes)
+    draws = fitted.draws(GRID)
+    assert draws.shape == (1000, GRID.size)
+    np.testing.assert_allclose(fitted.transform(GRID), draws.mean(axis=0))
+    for level in (0.5, 0.95):
+        ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        np.testing.assert_allclose(fitted.interval(GRID, level), ends)
+    widths = [np.subtract(*fitted.interval(GRID, level)[::-1]).sum() for level in (0.5, 0.8, 0.99)]
+    assert widths == sorted(widths)
+    assert (np.diff(fitted.transform(GRID)) > 0).all()
+
+
+def test_more_data_narrow_the_interval() -> None:
+    widths = []
+    for n in (20, 200, 2000):
+        lower, upper = BayesianRecalibrator(random_state=0).fit(*data(n=n)).interval([0.3])
+        widths.append(float(upper[0] - lower[0]))
+    assert widths[0] > 2 * widths[1] > 4 * widths[2]
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """Curves drawn from the prior are inside 80 % intervals in 80 % of data sets."""
+    rng = np.random.default_rng(4)
+    inside, asked = [], np.array([0.1, 0.5, 0.8])
+    for seed in range(200):
+        scores = rng.uniform(0.05, 0.95, 30)
+        shift, slope = rng.normal(), np.exp(rng.normal(0, 0.5))
+        outcomes = rng.random(30) < expit(shift + slope * logit(scores))
+        fitted = BayesianRecalibrator("logistic", n_draws=400, random_state=seed)
+        lower, upper = fitted.fit(scores, outcomes, classes=[False, True]).interval(asked, 0.8)
+        truth = expit(shift + slope * logit(asked))
+        inside.append((lower < truth) & (truth < upper))
+    assert np.mean(inside, axis=0) == pytest.approx(np.full(3, 0.8), abs=0.09)
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_draws_of_more_classes(mode: str) -> None:
+    proba, labels = three_classes()
+    fitted = BayesianRecalibrator(n_draws=400, mode=mode, random_state=0).fit(proba, labels)
+    draws = fitted.draws(proba)
+    assert draws.shape == (400, 200, 3)
+    np.testing.assert_allclose(draws.sum(axis=2), 1)
+    np.testing.assert_allclose(fitted.predict_proba(proba), draws.mean(axis=0))
+    lower, upper = fitted.interval(proba)
+    assert lower.shape == upper.shape == (200, 3)
+    assert (lower <= fitted.predict_proba(proba)).all()
+    assert (upper >= fitted.predict_proba(proba)).all()
+
+
+@pytest.mark.parametrize("curve", ["average", "intercept"])
+def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
+    proba, labels = three_classes(60)
+    one = BayesianRecalibrator(curve, n_draws=2000, random_state=0)
+    rng = np.random.default_rng(0)
+    each = [
+        rng.permutation(clone(one).fit(proba[:, j], labels == j).draws(proba[:, j]))
+        for j in range(3)
+    ]
+    expected = np.stack(each, axis=-1) / np.sum(each, axis=0)[..., None]
+    found = one.fit(proba, labels).draws(proba)
+    np.testing.assert_allclose(found.mean(axis=0), expected.mean(axis=0), atol=3e-3)
+    ratio = found.std(axis=0) / expected.std(axis=0)
+    np.testing.assert_allclose(ratio.mean(axis=0), 1, atol=0.05)
+
+
+def test_top_label_recalibrates_the_confidence() -> None:
+    proba, labels = three_classes()
+    fitted = BayesianRecalibrator(n_draws=400, mode="top-label", random_state=0).fit(proba, labels)
+    best, row = proba.argmax(axis=1), np.arange(200)
+    alone = BayesianRecalibrator(n_draws=400, random_state=0)
+    alone.fit(proba.max(axis=1), (best == labels).astype(int))
+    found = fitted.predict_proba(proba)
+    np.testing.assert_allclose(found[row, best], alone.transform(proba.max(axis=1)))
+    others = np.arange(3) != best[:, None]
+    before, after = proba[others].reshape(200, 2), found[others].reshape(200, 2)
+    np.testing.assert_allclose(after[:, 0] * before[:, 1], after[:, 1] * before[:, 0])
+    certain = fitted.predict_proba([[0, 1, 0]])[0]
+    assert certain[0] == certain[2] == pytest.approx((1 - certain[1]) / 2)
+
+
+# Any data
+
+
+@pytest.mark.parametrize("curve", ["average", "beta", "logistic"])
+@pytest.mark.parametrize(
+    ("scores", "outcomes"),
+    [
+        ([0.3], [1]),
+        ([0.3, 0.3], [0, 1]),
+        ([0.2, 0.5, 0.7], [0, 0, 0]),
+        ([0.9, 0.99, 0.999], [1, 1, 1]),
+        (np.linspace(0.1, 0.9, 12), np.arange(12) > 5),
+        (np.linspace(0.1, 0.9, 12), np.arange(12) < 6),
+        ([0.0, 0.4, 1.0], [1, 1, 0]),
+        ([1e-300, 0.5], [1, 0]),
+    ],
+)
+def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
+    with pytest.raises(SeparationError):
+        LogisticRecalibrator().fit(scores, np.asarray(outcomes, dtype=int))
+    fitted = BayesianRecalibrator(curve, random_state=0)
+    fitted.fit(scores, np.asarray(outcomes, dtype=int))
+    found, (lower, upper) = fitted.transform(GRID), fitted.interval(GRID)
+    assert ((lower >= 0) & (lower < upper) & (upper <= 1)).all()
+    assert ((found > 0) & (found < 1)).all()
+    if curve != "average":  # whose curves may fall where the outcomes say so
+        assert (np.diff(found) > -0.02).all()
+
+
+def test_one_case_moves_its_score_a_little() -> None:
+    fitted = BayesianRecalibrator(random_state=0)
+    up, down = (float(fitted.fit([0.5], [y]).transform([0.5])[0]) for y in (1, 0))
+    assert 0.5 < up < 0.65
+    assert 0.35 < down < 0.5
+
+
+def test_scores_that_are_all_certain() -> None:
+    scores, outcomes = np.array([0.0] * 30 + [1.0] * 30), np.r_[np.ones(3), np.zeros(27)]
+    outcomes = np.r_[outcomes, 1 - outcomes]
+    found = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform([0.0, 1.0])
+    assert 1e-4 < found[0] < 0.3
+    assert 0.7 < found[1] < 1 - 1e-4
+    with pytest.warns(EdgeWarning):
+        BayesianRecalibrator("logistic", random_state=0).fit(scores, outcomes)
+
+
+def test_new_certain_scores_are_the_most_extreme() -> None:
+    """Whether or not the cases it was fitted to had scores of 0 and 1."""
+    asked = np.array([0.0, 1e-6, 0.01, 0.99, 1 - 1e-6, 1.0])
+    for end in (0.2, 0.0):
+        scores = np.linspace(end, 1 - end, 41)
+        outcomes = (np.arange(41) * 7 % 41 < 41 * scores).astype(int)
+        found = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform(asked)
+        assert (np.diff(found) >= 0).all()
+        assert (found[1] == found[0]) == (end == 0)
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_a_class_that_was_never_seen(mode: str) -> None:
+    proba, labels = three_classes(12)
+    labels[:] = 1
+    fitted = BayesianRecalibrator(mode=mode, random_state=0).fit(proba, labels, classes=[0, 1, 2])
+    found = fitted.predict_proba(proba)
+    assert np.isfinite(found).all()
+    if mode == "class-wise":
+        assert found[:, 1].mean() > proba[:, 1].mean() + 0.2
+
+
+# Few data
+
+
+def log_loss(truth: Any, predicted: Any) -> float:
+    inside = np.clip(predicted, 1e-6, 1 - 1e-6)
+    return -float(np.mean(truth * np.log(inside) + (1 - truth) * np.log1p(-inside)))
+
+
+@pytest.mark.parametrize("name", ["D4", "clinical-middle-overconfident", "clinical-low-shifted"])
+def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
+    """Expected log loss on new cases, the truth known; no map where there is no maximum."""
+    truth = simulate.truth(name)
+    _, asked = truth.sample(2000, random_state=0)
+    eta = truth.curve(asked)
+    rivals = (LogisticRecalibrator(), BetaRecalibrator(), IsotonicRecalibrator())
+    ours, theirs = [], []
+    for seed in range(30):
+        scores, outcomes = data(name, 50, seed)
+        fitted = BayesianRecalibrator(n_draws=200, random_state=seed).fit(scores, outcomes)
+        ours.append(log_loss(eta, fitted.transform(asked)))
+        row = []
+        for rival in rivals:
+            try:
+                row.append(log_loss(eta, rival.fit(scores, outcomes).transform(asked)))
+            except SeparationError:
+                row.append(log_loss(eta, asked))
+        theirs.append(row)
+    assert (np.mean(ours) < np.mean(theirs, axis=0)).all()
+
+
+# The rest
+
+
+def test_the_seed_decides() -> None:
+    scores, outcomes = data()
+    first, again, other = (
+        BayesianRecalibrator(random_state=seed).fit(scores, outcomes).draws(GRID)
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    np.testing.assert_allclose(first.mean(axis=0), other.mean(axis=0), atol=0.01)
+    fitted = BayesianRecalibrator().fit(scores, outcomes)
+    np.testing.assert_array_equal(fitted.transform(GRID), fitted.transform(GRID))
+    generator = np.random.default_rng(1)
+    assert BayesianRecalibrator(random_state=generator).fit(scores, outcomes).transform([0.5]) > 0
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_copies_and_pickles_keep_the_posterior(mode: str) -> None:
+    proba, labels = three_classes()
+    fitted = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0).fit(proba, labels)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.draws(proba), fitted.draws(proba))
+    np.testing.assert_array_equal(clone(fitted).fit(proba, labels).draws(proba), again.draws(proba))
+
+
+def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    proba, labels = three_classes()
+    fitted = BayesianRecalibrator(n_draws=200, random_state=0).fit(proba, labels)
+    whole = fitted.predict_proba(proba), *fitted.interval(proba)
+    monkeypatch.setattr(bayesian, "_BLOCK", 200 * 3 * 7)
+    np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), whole)
+
+
+def test_sampling_weights_are_scaled_to_effective_cases() -> None:
+    scores, outcomes = data()
+    weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
+    fitted = BayesianRecalibrator(n_draws=400, random_state=0).fit(scores, outcomes, weight)
+    expected = bc.compare(
+        outcomes,
+        scores,
+        curves=("logistic", "beta", "spline"),
+        draws=400,
+        sample_weight=weight,
+        random_state=0,
+    ).posterior
+    found = expected.predict(INSIDE).mean(("chain", "draw"))
+    np.testing.assert_allclose(fitted.transform(GRID), found, rtol=1e-6)
+    assert fitted.posterior_.data.is_pseudo
+
+
+def test_whole_weights_are_read_as_told() -> None:
+    scores, outcomes = data()
+    weight = np.random.default_rng(3).choice([4.0, 20.0], scores.size)
+    kish = weight.sum() ** 2 / (weight @ weight)
+    recalibrator = BayesianRecalibrator("logistic", n_draws=100, random_state=0)
+    with pytest.warns(WeightWarning, match="counts of cases"):
+        recalibrator.fit(scores, outcomes, weight)
+    for weight_type, size in {"counts": weight.sum(), "sampling": kish}.items():
+        recalibrator.set_params(weight_type=weight_type).fit(scores, outcomes, weight)
+        assert recalibrator.posterior_.data.effective_size == pytest.approx(size)
+        assert recalibrator.posterior_.data.weight_type == weight_type
+    recalibrator.fit(scores, outcomes)
+    assert recalibrator.posterior_.data.effective_size == scores.size
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> None:
+    proba, labels = three_classes()
+    weight = np.random.default_rng(3).uniform(0.5, 2, labels.size)
+    fitted = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    found = fitted.fit(proba, labels, weight).predict_proba(proba)
+    np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), found)
+    assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - found).max() > 1e-3
+
+
+@pytest.mark.parametrize("mode", ["class-wise", "top-label"])
+def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
+    frozen = pytest.importorskip("sklearn.frozen")
+    X, y = make_classification(600, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=1)
+    names = np.array(["high", "low", "middle"])[y]
+    model = GaussianNB().fit(X[:200], names[:200])
+    new, labels, given = X[200:], names[200:], model.predict_proba(X[200:])
+    weight = np.random.default_rng(0).integers(0, 3, labels.size)
+    alone = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    wrapped = RecalibratedClassifier(frozen.FrozenEstimator(model), alone)
+    wrapped.fit(new, labels, sample_weight=weight)
+    alone.fit(given, labels, weight)
+    expected = alone.predict_proba(given)
+    assert expected.shape == (400, 3)
+    np.testing.assert_array_equal(wrapped.predict_proba(new), expected)
+    np.testing.assert_array_equal(wrapped.predict(new), model.classes_[expected.argmax(axis=1)])
+    np.testing.assert_array_equal(wrapped.recalibrator_.draws(given[:5]), alone.draws(given[:5]))
+    again = clone(wrapped).fit(new, labels, sample_weight=weight)
+    np.testing.assert_array_equal(again.predict_proba(new), expected)
+    pipeline = make_pipeline(FunctionTransformer(model.predict_proba), clone(alone))
+    pipeline.fit(new, labels, bayesianrecalibrator__sample_weight=weight)
+    np.testing.assert_array_equal(pipeline.predict_proba(new), expected)
+
+
+def test_its_gain_can_be_assessed() -> None:
+    scores, outcomes = data(n=200)
+    after = bc.cross_fit(
+        outcomes, scores, BayesianRecalibrator(n_draws=100), repeats=1, folds=4, random_state=0
+    )
+    gain = bc.recalibration_gain(outcomes, scores, after, draws=400, random_state=0)
+    assert gain.prob_improved > 0.5
+
+
+def test_refuses_a_level_that_is_none() -> None:
+    fitted = BayesianRecalibrator(n_draws=100, random_state=0).fit(*data())
+    with pytest.raises(InputError, match="ci_prob"):
+        fitted.interval([0.5], 1.2)
+    with pytest.raises(InputError, match="outside"):
+        fitted.draws([1.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fitted.draws([[0.5]]).shape == (100, 1)
