@@ -24,17 +24,17 @@ Theme = dict[str, Callable[[], Any]]
 TCE = "tce"
 ROWS = {
     "signed_error": "signed_error",
-    "observed_expected": "o_e",
+    "observed_expected": "observed_expected",
     "calibration_in_the_large": "calibration_in_the_large",
-    "calibration_intercept": "intercept",
-    "calibration_slope": "slope",
+    "calibration_intercept": "calibration_intercept",
+    "calibration_slope": "calibration_slope",
 }
 DISTANCES = ("e50", "e90", "emax")
-PRIOR_WEIGHTS = "weights"  # an argument of compare
-LEAVE_ONE_OUT = "held_out"  # an attribute of what compare gives
-WEAK_CALIBRATION_ERROR = "smooth_calibration_error"
-KERNEL_CURVE = "smooth_curve"  # gives scores, outcomes, density and bandwidth
-SMOOTHER_CURVE = "smoothed_curve"  # gives the curve at each score
+PRIOR_WEIGHTS = "prior_weights"  # an argument of compare
+LEAVE_ONE_OUT = "loo"  # an attribute of what compare gives
+WEAK_CALIBRATION_ERROR = "weak_calibration_error"
+KERNEL_CURVE = "smooth_ece_curve"  # gives scores, outcomes, density and bandwidth
+SMOOTHER_CURVE = "flexible_curve"  # gives the curve at each score
 
 FAMILIES = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
 DRAWS = 400
@@ -381,7 +381,7 @@ ESTIMATORS: Theme = (
     }
     | {
         f"{name}/classes": partial(classes_estimate, name)
-        for name in ("classwise_ece", "top_label_ece")
+        for name in ("class_wise_ece", "top_label_ece")
     }
     | {
         "weak_calibration_error/clinical": lambda: estimate(WEAK_CALIBRATION_ERROR),

@@ -55,7 +55,7 @@ def test_curves_are_excused_next_to_a_jump_or_an_end_and_nothing_else_is():
     assert set(truths.JUMPS) < set(named)
     assert number_coverage.remark(named["step"], "curve@50%") == "next to a jump"
     assert number_coverage.remark(named["step"], "curve@10%") == ""
-    assert number_coverage.remark(named["step"], "o_e") == ""
+    assert number_coverage.remark(named["step"], "observed_expected") == ""
     assert number_coverage.remark(named["D1"], "curve@90%") == "score next to 0 or 1"
     assert number_coverage.remark(named["sine"], "curve@50%") == ""
 
@@ -73,7 +73,9 @@ def test_populations_near_calibration_are_as_many_standard_errors_away(n):
     assert shift.functional("calibration_in_the_large") == pytest.approx(
         1.5 * shift_error, rel=0.01
     )
-    assert slope.functional("slope") == pytest.approx(np.exp(-1.5 * slope_error), rel=0.01)
+    assert slope.functional("calibration_slope") == pytest.approx(
+        np.exp(-1.5 * slope_error), rel=0.01
+    )
     assert slope.functional("calibration_in_the_large") == pytest.approx(0, abs=shift_error)
 
 
@@ -83,7 +85,7 @@ def test_the_ten_worst_cells_of_each_number_are_chosen_among_those_that_count():
             "group": "near",
             "truth": [f"t{i}" for i in range(24)],
             "size": 200,
-            "target": ["o_e", "slope"] * 12,
+            "target": ["observed_expected", "calibration_slope"] * 12,
             "coverage": np.linspace(0, 1, 24),
             "remark": ["next to a jump"] * 2 + [""] * 22,
         }

@@ -20,7 +20,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 @pytest.fixture
 def docs(monkeypatch: pytest.MonkeyPatch):
     """Imports a module of the documentation's folder."""
-    monkeypatch.syspath_prepend(str(DOCS))
+    monkeypatch.syspath_prepend(str(DOCS / "_scripts"))
 
     def load(name: str) -> ModuleType:
         sys.modules.pop(name, None)
@@ -52,8 +52,8 @@ def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
     cells = [
         {"truth": truth, "target": target, "coverage": coverage, "runs": runs, "remark": remark}
         for truth, target, coverage, runs, remark in (
-            ("hit", "o_e", 0.87, 100, ""),
-            ("missed", "slope", 0.87, 400, ""),
+            ("hit", "observed_expected", 0.87, 100, ""),
+            ("missed", "calibration_slope", 0.87, 400, ""),
             ("generous", "tce", 0.99, 100, ""),
             ("far", "emax", 0.5, 100, ""),
             ("leap", "curve@50%", 0.1, 100, "next to a jump"),

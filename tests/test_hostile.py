@@ -89,7 +89,7 @@ def test_sure_scores_that_are_wrong_cost_something_finite():
     score = np.concatenate([np.zeros(20), np.ones(20), np.linspace(0.2, 0.8, 60)])
     outcome = np.concatenate([np.ones(20), np.zeros(20), np.arange(60) % 2])
     post = bc.fit(outcome, score, random_state=0)
-    assert float(post.functional("slope").median()) < 0.2
+    assert float(post.functional("calibration_slope").median()) < 0.2
     assert np.isfinite(post.diagnostics["log_evidence"])
     calibrated = bc.fit(outcome, score, curve="identity", random_state=0)
     assert np.isfinite(calibrated.diagnostics["log_evidence"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["as_few_groups", "group_table"]
 
 MOST_GROUPS = 200
-SHOWN = ("tce", "o_e", "slope")
+SHOWN = ("tce", "observed_expected", "calibration_slope")
 
 
 def as_few_groups(data: CalibrationData) -> CalibrationData:

@@ -89,7 +89,7 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     """
     said = [
         _compare(
-            table.loc["o_e"],
+            table.loc["observed_expected"],
             "O/E",
             below="Events are rarer than predicted",
             above="Events are more frequent than predicted",
@@ -97,10 +97,10 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
             beside=in_the_data(data),
         )
     ]
-    if "slope" in table.index:
+    if "calibration_slope" in table.index:
         said.append(
             _compare(
-                table.loc["slope"],
+                table.loc["calibration_slope"],
                 "slope",
                 below="Predictions are too extreme (over-confident)",
                 above="Predictions are too moderate (under-confident)",
@@ -167,14 +167,14 @@ def results(a: Assessment) -> str:
         headline(a),
         exactness(a),
         "The ratio of observed to expected events was "
-        f"{_interval(table.loc['o_e'], in_the_data(data))}; "
+        f"{_interval(table.loc['observed_expected'], in_the_data(data))}; "
         "calibration-in-the-large (the intercept with the slope fixed at 1) was "
         f"{_interval(table.loc['calibration_in_the_large'])}.",
     ]
-    if "slope" in table.index:
+    if "calibration_slope" in table.index:
         said.append(
-            f"The calibration slope was {_interval(table.loc['slope'])}, with a jointly fitted "
-            f"intercept of {_interval(table.loc['intercept'])}."
+            f"The calibration slope was {_interval(table.loc['calibration_slope'])}, with a "
+            f"jointly fitted intercept of {_interval(table.loc['calibration_intercept'])}."
         )
     c_statistic = a.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:

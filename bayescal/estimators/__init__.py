@@ -7,7 +7,7 @@ float. The binned ones also take many outcomes at the same scores in one call.
 from __future__ import annotations
 
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
-from bayescal.estimators.binned.multiclass import classwise_ece, top_label_ece
+from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, debiased_ece, ece, mce
 from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
@@ -50,15 +50,15 @@ from bayescal.estimators.cumulative.cumulative import (
 from bayescal.estimators.distance.distance import (
     distance_bounds,
     lower_distance_to_calibration,
-    smooth_calibration_error,
+    weak_calibration_error,
 )
 from bayescal.estimators.integrated.indices import e50, e90, eci, emax, ici
 from bayescal.estimators.integrated.simulated import ici_interval
-from bayescal.estimators.integrated.smoothers import smoothed_curve
+from bayescal.estimators.integrated.smoothers import flexible_curve
 from bayescal.estimators.kernel.kernel import kce, mmce, skce
 from bayescal.estimators.kernel.skce_null import skce_test
 from bayescal.estimators.smoothed.density import kde_ece, ls_ece
-from bayescal.estimators.smoothed.smooth import logit_smooth_ece, smooth_curve, smooth_ece
+from bayescal.estimators.smoothed.smooth import logit_smooth_ece, smooth_ece, smooth_ece_curve
 from bayescal.estimators.uncertainty.intervals import estimator_interval
 
 __all__ = [
@@ -71,7 +71,7 @@ __all__ = [
     "calibration_intercept_interval",
     "calibration_slope",
     "calibration_slope_interval",
-    "classwise_ece",
+    "class_wise_ece",
     "cox_test",
     "cumulative_difference_test",
     "debiased_ece",
@@ -84,6 +84,7 @@ __all__ = [
     "emax",
     "estimator_interval",
     "fit_bpm_curve",
+    "flexible_curve",
     "giviti_test",
     "hosmer_lemeshow_test",
     "ici",
@@ -109,16 +110,15 @@ __all__ = [
     "quality_index",
     "skce",
     "skce_test",
-    "smooth_calibration_error",
-    "smooth_curve",
     "smooth_ece",
-    "smoothed_curve",
+    "smooth_ece_curve",
     "spiegelhalter_test",
     "sweep_bins",
     "sweep_ece",
     "tce_bpm",
     "top_label_ece",
     "unreliability",
+    "weak_calibration_error",
 ]
 
 

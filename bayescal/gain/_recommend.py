@@ -157,7 +157,7 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
     """
     import pandas as pd
 
-    found = {name: comparison.held_out[name] for name in UPDATES}
+    found = {name: comparison.loo[name] for name in UPDATES}
     none, best = found["identity"], max(found.values(), key=lambda loo: loo.elpd)
     rows = {}
     for name, loo in found.items():

@@ -24,7 +24,7 @@ from bayescal.inference.ladder import (
     LADDER,
     PRIOR_CALIBRATED,
     in_order,
-    prior_weights,
+    prior_probabilities,
 )
 from bayescal.inference.loo import (
     LeaveOneOut,
@@ -53,7 +53,7 @@ def compare(
     curves: Sequence[str] = LADDER,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     prior_calibrated: float = PRIOR_CALIBRATED,
-    weights: Mapping[str, float] | None = None,
+    prior_weights: Mapping[str, float] | None = None,
     draws: int = 4000,
     sample_weight: Any = None,
     weight_type: WeightType | None = None,
@@ -80,8 +80,8 @@ def compare(
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
         Prior probability of `identity`. The other families share the rest equally.
-    weights : mapping of str to float, optional
-        Prior weights of the families other than `identity`, scaled to 1 - prior_calibrated.
+    prior_weights : mapping of str to float, optional
+        Of the families other than `identity`, scaled to 1 - prior_calibrated.
     draws : int
         Draws of each family, and of the average.
     sample_weight : array-like of shape (n,), optional
@@ -122,7 +122,9 @@ def compare(
         pos_label=pos_label,
     ).one_group()
     names = in_order(curves)
-    shares = prior_weights(names, as_level(prior_calibrated, "prior_calibrated"), weights)
+    shares = prior_probabilities(
+        names, as_level(prior_calibrated, "prior_calibrated"), prior_weights
+    )
     settings = Settings.at_fit(
         data, average_of(names), as_prior(prior), edge=edge, random_state=random_state
     )
@@ -215,7 +217,7 @@ class CurveComparison:
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
-    def held_out(self) -> dict[str, LeaveOneOut]:
+    def loo(self) -> dict[str, LeaveOneOut]:
         """Leave-one-out log density of every distinct case under each family, by PSIS."""
         return {
             name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
@@ -233,7 +235,7 @@ class CurveComparison:
         """
         import pandas as pd
 
-        loo = self.held_out
+        loo = self.loo
         stacked = stacking_weights(list(loo.values()))
         rows = {}
         for place, (name, sample) in enumerate(self._samples.items()):

@@ -104,7 +104,7 @@ def fit(
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=0)
     >>> post = bc.fit(y_true, y_prob, random_state=0)
     >>> table = post.summary()
-    >>> bool(table.loc["slope", "upper"] < 1)
+    >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
     check_choice(engine, ENGINES, "engine")

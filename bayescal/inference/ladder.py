@@ -17,7 +17,7 @@ __all__ = [
     "PRIOR_CALIBRATED",
     "READ_ONLY",
     "in_order",
-    "prior_weights",
+    "prior_probabilities",
 ]
 
 LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
@@ -35,28 +35,30 @@ def in_order(curves: Sequence[str]) -> list[str]:
     return [name for name in CURVES if name in asked or name in ALWAYS]
 
 
-def prior_weights(
+def prior_probabilities(
     names: Sequence[str],
     prior_calibrated: float = PRIOR_CALIBRATED,
-    weights: Mapping[str, float] | None = None,
+    prior_weights: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != "identity"]
-    if weights is None:
+    if prior_weights is None:
         raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}
         if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
             raw = dict.fromkeys(others, 1.0)
     else:
-        for name in weights:
-            check_choice(name, others, "the keys of weights")
-        raw = {name: float(weights.get(name, 0.0)) for name in others}
+        for name in prior_weights:
+            check_choice(name, others, "the keys of prior_weights")
+        raw = {name: float(prior_weights.get(name, 0.0)) for name in others}
         if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
-            raise InputError(f"weights must be non-negative numbers, got {dict(weights)!r}.")
+            raise InputError(
+                f"prior_weights must be non-negative numbers, got {dict(prior_weights)!r}."
+            )
     total = sum(raw.values())
     if not total > 0:
         raise InputError(
             "no family other than identity has any weight, so there is nothing to compare it "
-            f"with. Ask for one of {', '.join(LADDER[1:])}, or give weights=."
+            f"with. Ask for one of {', '.join(LADDER[1:])}, or give prior_weights=."
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
     return {"identity": prior_calibrated} | shares

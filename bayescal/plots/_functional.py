@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["functional", "tce"]
 
-Rope = float | tuple[float, float]
+Close = float | tuple[float, float]
 
 BELOW = -0.09
 TOP = 1.32
@@ -32,7 +32,7 @@ def tce(
     post: CalibrationPosterior,
     ax: Axes | None = None,
     *,
-    rope: float | None = None,
+    close: float | None = None,
     p: float = 1,
     ci_prob: float = 0.95,
     population: str = "bootstrap",
@@ -50,7 +50,7 @@ def tce(
     post : CalibrationPosterior
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
-    rope : float, optional
+    close : float, optional
         An error too small to matter. The region from 0 to it is shaded, and its probability given.
     p : float, at least 1
         Norm of the error.
@@ -74,7 +74,7 @@ def tce(
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
     >>> cmp = bc.compare(y_true, y_prob, random_state=1)
-    >>> ax = bc.plots.tce(cmp.posterior, rope=0.02)
+    >>> ax = bc.plots.tce(cmp.posterior, close=0.02)
     >>> ax.get_xlabel()
     'True calibration error (TCE)'
     """
@@ -82,7 +82,7 @@ def tce(
         post,
         "tce",
         ax,
-        rope=rope,
+        close=close,
         ci_prob=ci_prob,
         population=population,
         legend=legend,
@@ -95,7 +95,7 @@ def functional(
     name: str = "tce",
     ax: Axes | None = None,
     *,
-    rope: Rope | None = None,
+    close: Close | None = None,
     ci_prob: float = 0.95,
     population: str = "bootstrap",
     legend: bool = True,
@@ -110,7 +110,7 @@ def functional(
         A name in `bayescal.functionals.FUNCTIONALS`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
-    rope : float or pair of float, optional
+    close : float or pair of float, optional
         Region of practical equivalence: from the first to the second, or this far from the value
         that perfect calibration gives.
     ci_prob : float in (0, 1)
@@ -138,7 +138,8 @@ def functional(
     --------
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
-    >>> ax = bc.plots.functional(bc.fit(y_true, y_prob, random_state=1), "o_e", rope=(0.8, 1.25))
+    >>> post = bc.fit(y_true, y_prob, random_state=1)
+    >>> ax = bc.plots.functional(post, "observed_expected", close=(0.8, 1.25))
     >>> ax.get_title(loc="left").splitlines()[1]
     'P(O/E 0.8 to 1.25) > 0.99'
     """
@@ -146,7 +147,7 @@ def functional(
     values = post.functional(name, population, **options).to_numpy().ravel()
     ends = post.interval(name, level, population=population, **options)
     estimate = post.estimate(name, level, population=population, **options)
-    region = None if rope is None else _as_region(rope, name)
+    region = None if close is None else _as_region(close, name)
     floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
     edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
     shares = shares_of(values, edges, ideal(name))
@@ -252,12 +253,12 @@ def _as_text(region: tuple[float, float], name: str) -> str:
     return f"{region[0]:g} to {region[1]:g}"
 
 
-def _as_region(rope: Rope, name: str) -> tuple[float, float]:
+def _as_region(close: Close, name: str) -> tuple[float, float]:
     """A pair as it is; one number as the distance from the value at perfect calibration."""
-    pair = np.ravel(np.asarray(rope, dtype=float))
+    pair = np.ravel(np.asarray(close, dtype=float))
     if pair.size == 1 and pair[0] > 0:
         low = 0.0 if FUNCTIONALS[name].is_distance else ideal(name) - pair[0]
         return float(low), float(ideal(name) + pair[0])
     if pair.size == 2 and pair[0] < pair[1]:
         return float(pair[0]), float(pair[1])
-    raise InputError(f"rope must be a positive number, or two numbers in order, got {rope!r}.")
+    raise InputError(f"close must be a positive number, or two numbers in order, got {close!r}.")

@@ -15,10 +15,10 @@ SHORT = {
     "e90": "E90",
     "emax": "Emax",
     "signed_error": "Mean signed error",
-    "o_e": "O/E",
+    "observed_expected": "O/E",
     "calibration_in_the_large": "Calibration-in-the-large",
-    "intercept": "Intercept, with slope",
-    "slope": "Slope",
+    "calibration_intercept": "Intercept, with slope",
+    "calibration_slope": "Slope",
     "shift": "Shift",
     "log_slope": "Log slope",
     "asymmetry": "Asymmetry",
@@ -37,8 +37,8 @@ SCALES = {
 }
 """Scales in the order of panels, and the labels of their axes."""
 
-RATIOS = {"o_e", "slope", "observed_expected", "calibration_slope"}
-LOG_ODDS = {"calibration_in_the_large", "intercept", "calibration_intercept"}
+RATIOS = {"observed_expected", "calibration_slope"}
+LOG_ODDS = {"calibration_in_the_large", "calibration_intercept"}
 
 
 def short_name(name: str, **options: Any) -> str:

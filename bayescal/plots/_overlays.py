@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.estimators.integrated.smoothers import smoothed_curve
-from bayescal.estimators.smoothed.smooth import smooth_curve
+from bayescal.estimators.integrated.smoothers import flexible_curve
+from bayescal.estimators.smoothed.smooth import smooth_ece_curve
 from bayescal.plots import _style
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
     ----------
     data : CalibrationData
     name : str
-        "smooth", or a smoother of `bayescal.estimators.smoothed_curve`.
+        "smooth", or a smoother of `bayescal.estimators.flexible_curve`.
     score : ndarray of shape (points,)
 
     Returns
@@ -57,8 +57,8 @@ def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
     """
     y_true, y_prob, weight = data.to_arrays()
     if name == "smooth":
-        return smooth_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
-    return smoothed_curve(y_true, y_prob, score, smoother=name, sample_weight=weight)
+        return smooth_ece_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
+    return flexible_curve(y_true, y_prob, score, smoother=name, sample_weight=weight)
 
 
 def draw_overlays(ax: Axes, lines: dict[str, Floats], score: Floats) -> None:

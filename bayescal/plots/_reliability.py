@@ -72,7 +72,7 @@ def reliability(
         Whether to draw a legend.
     overlay : str or sequence of str
         Smoothers to draw as thin lines: "smooth", that of SmoothECE, or one that
-        `bayescal.estimators.smoothed_curve` knows, such as "isotonic" and "loess".
+        `bayescal.estimators.flexible_curve` knows, such as "isotonic" and "loess".
     off_diagonal : bool
         Whether to mark the scores at which the curve leaves the diagonal, by
         `post.off_diagonal`: one joint statement, with the probability of the widest band.

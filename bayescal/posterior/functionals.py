@@ -26,16 +26,16 @@ __all__ = [
     "CurveDraws",
     "Functional",
     "calibration_in_the_large",
+    "calibration_intercept",
+    "calibration_slope",
     "e50",
     "e90",
     "emax",
     "ici",
-    "intercept",
     "net_benefit",
     "net_benefit_of_all",
-    "o_e",
+    "observed_expected",
     "signed_error",
-    "slope",
     "tce",
 ]
 
@@ -150,7 +150,7 @@ def signed_error(draws: CurveDraws) -> Floats:
     return draws.mean(draws.error)
 
 
-def o_e(draws: CurveDraws) -> Floats:
+def observed_expected(draws: CurveDraws) -> Floats:
     """Observed over expected events: E_w g / E_w s."""
     return draws.mean(draws.curve) / draws.mean(draws.population.score)
 
@@ -158,7 +158,8 @@ def o_e(draws: CurveDraws) -> Floats:
 def calibration_in_the_large(draws: CurveDraws) -> Floats:
     """The shift a that makes E_w expit(logit s + a) = E_w g: the intercept with slope fixed at 1.
 
-    Zero when the average prediction is right. Not the `intercept`, which is fitted with the slope.
+    Zero when the average prediction is right. Not the
+    `calibration_intercept`, which is fitted with the slope.
     """
     log_odds = logit(draws.population.score)
     target = np.clip(draws.mean(draws.curve), FLOOR, 1 - FLOOR)
@@ -174,7 +175,7 @@ def calibration_in_the_large(draws: CurveDraws) -> Floats:
     return shift
 
 
-def intercept(draws: CurveDraws) -> Floats:
+def calibration_intercept(draws: CurveDraws) -> Floats:
     """Intercept a of the line a + b logit s nearest to the curve, fitted jointly with b.
 
     What a logistic regression of the outcomes on the log-odds tends to. It is the log-odds of an
@@ -183,7 +184,7 @@ def intercept(draws: CurveDraws) -> Floats:
     return draws.line[0]
 
 
-def slope(draws: CurveDraws) -> Floats:
+def calibration_slope(draws: CurveDraws) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
     return draws.line[1]
 
@@ -364,11 +365,15 @@ FUNCTIONALS: dict[str, Functional] = {
         "contained the true value in 32 to 100 % of simulated data sets",
     ),
     "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
-    "o_e": Functional(o_e, "observed / expected events (O/E)", 1.0),
+    "observed_expected": Functional(observed_expected, "observed / expected events (O/E)", 1.0),
     "calibration_in_the_large": Functional(
         calibration_in_the_large, "calibration-in-the-large (slope fixed at 1)", 0.0
     ),
-    "intercept": Functional(intercept, "intercept, fitted jointly with the slope", 0.0),
-    "slope": Functional(slope, "slope, fitted jointly with the intercept", 1.0),
+    "calibration_intercept": Functional(
+        calibration_intercept, "intercept, fitted jointly with the slope", 0.0
+    ),
+    "calibration_slope": Functional(
+        calibration_slope, "slope, fitted jointly with the intercept", 1.0
+    ),
 }
 """The functionals by name."""

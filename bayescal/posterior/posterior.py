@@ -688,7 +688,7 @@ class CalibrationPosterior:
     def _defined(self) -> list[str]:
         """Functionals that these data, and the version that stored them, define."""
         distinct = np.unique(self.settings.edges.inside(self.data.score)).size
-        undefined = {"intercept", "slope"} if distinct < 2 else set()
+        undefined = {"calibration_intercept", "calibration_slope"} if distinct < 2 else set()
         if self._families is not None and self._lower is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
         return [name for name in FUNCTIONALS if name not in undefined]

@@ -13,7 +13,7 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
-from bayescal.inference.ladder import AVERAGED, prior_weights
+from bayescal.inference.ladder import AVERAGED, prior_probabilities
 from bayescal.model.curves import AVERAGE, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Settings
@@ -127,7 +127,7 @@ def sbc(
     data = _at_scores(scores, as_count(n, "n"), seed)
     family = AVERAGE if curve == AVERAGE.name else as_curve(curve)
     settings = Settings.at_fit(data, family, as_prior(prior), random_state=seed)
-    weights = prior_weights(AVERAGED) if family is AVERAGE else {}
+    weights = prior_probabilities(AVERAGED) if family is AVERAGE else {}
     found = sbc_of(
         AverageOfFamilies(settings, data.score, data.trials, weights)
         if weights

@@ -33,14 +33,14 @@ SOME_UNSAFE = "These depend on the order of cases with equal scores: {names}."
 
 GROUPS = {
     "The calibration error, by bins": (
-        "ece", "debiased_ece", "sweep_ece", "ace", "mce", "pde", "top_label_ece", "classwise_ece",
+        "ece", "debiased_ece", "sweep_ece", "ace", "mce", "pde", "top_label_ece", "class_wise_ece",
     ),
     "The calibration error, by a smooth curve": (
         "ici", "e50", "e90", "emax", "eci", "tce_bpm", "kde_ece",
     ),
     "The calibration error after smoothing": ("smooth_ece", "logit_smooth_ece", "ls_ece"),
     "The distance to calibration, and kernel errors": (
-        "lower_distance_to_calibration", "smooth_calibration_error", "skce", "kce", "mmce",
+        "lower_distance_to_calibration", "weak_calibration_error", "skce", "kce", "mmce",
     ),
     "Errors summed along the scores": ("ks_error", "kuiper_error"),
     "Parameters of recalibration": (

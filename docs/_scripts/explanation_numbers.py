@@ -32,12 +32,17 @@ def population_widths(name: str, runs: int = 20) -> None:
         threshold = min(float(np.quantile(y_prob, 0.8)), 0.9)
         for kind, rows in found.items():
             rows[run, :3] = [
-                width(post.functional(f, population=kind)) for f in ("tce", "e90", "o_e")
+                width(post.functional(f, population=kind))
+                for f in ("tce", "e90", "observed_expected")
             ]
             rows[run, 3] = width(post.net_benefit([threshold], population=kind)["model"])
     for kind in POPULATIONS[1:]:
         ratio = found[kind].mean(axis=0) / found["sample"].mean(axis=0)
-        print(name, kind, dict(zip(("tce", "e90", "o_e", "nb"), ratio.round(2), strict=True)))
+        print(
+            name,
+            kind,
+            dict(zip(("tce", "e90", "observed_expected", "nb"), ratio.round(2), strict=True)),
+        )
 
 
 def population_coverage(runs: int = 300) -> None:

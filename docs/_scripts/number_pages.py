@@ -13,10 +13,10 @@ from benchmark_pages import PAGES, markdown, stored
 AIM, HIGH = 0.92, 0.98
 PANELS = 5
 NUMBERS = {
-    "o_e": "O/E",
+    "observed_expected": "O/E",
     "calibration_in_the_large": "calibration-in-the-large",
-    "slope": "slope",
-    "intercept": "intercept",
+    "calibration_slope": "slope",
+    "calibration_intercept": "intercept",
     "signed_error": "signed error",
     "curve@10%": "curve, 10 %",
     "curve@30%": "curve, 30 %",

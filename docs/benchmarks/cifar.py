@@ -215,7 +215,7 @@ def sides(before, after, label):
     hit = before.argmax(axis=1) == label
     both = [(proba.max(axis=1), brier(proba, label)) for proba in (before, after)]
     rows = [[estimate(hit, top) for top, _ in both] for estimate in ESTIMATES.values()]
-    rows.append([bc.estimators.classwise_ece(label, proba) for proba in (before, after)])
+    rows.append([bc.estimators.class_wise_ece(label, proba) for proba in (before, after)])
     rows.append([np.sqrt(score) for _, score in both])
     rows.append([score for _, score in both])
     rows.append([np.mean((top - hit) ** 2) for top, _ in both])

@@ -31,10 +31,10 @@ SIZES = (200, 1000, 5000, 50_000, 1_000_000)
 ERRORS = (1.0, 1.5, 2.5)
 SEED = 31_415
 TARGETS = (
-    "o_e",
+    "observed_expected",
     "calibration_in_the_large",
-    "slope",
-    "intercept",
+    "calibration_slope",
+    "calibration_intercept",
     "signed_error",
     "curve",
     "net_benefit@0.1",

@@ -46,7 +46,7 @@ def sampled(truth, design, rng):
 def true_values(truth):
     t = (np.arange(200_000) + 0.5) / 200_000
     s, _ = truth.scores.quantiles(t, 1 - t)
-    return {"tce": truth.tce(), "o_e": truth.prevalence() / s.mean()}
+    return {"tce": truth.tce(), "observed_expected": truth.prevalence() / s.mean()}
 
 
 def cell(name, design, runs):

@@ -93,9 +93,9 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
 def test_a_group_with_one_score_has_no_slope() -> None:
     y_true, y_prob = data("calibrated", 60)
     a = bc.assess(y_true, y_prob, groups=["a"] * 59 + ["b"], **CHEAP)
-    assert math.isnan(a.by_group.loc["b", "slope_estimate"])
+    assert math.isnan(a.by_group.loc["b", "calibration_slope_estimate"])
     assert a.by_group.loc["b", "tce_upper"] > 0.2
-    assert a.to_dict()["groups"]["b"]["slope_estimate"] is None
+    assert a.to_dict()["groups"]["b"]["calibration_slope_estimate"] is None
 
 
 def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> None:
@@ -105,7 +105,10 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
     assert rare.clinical.prior.name == "clinical"
     assert rare.clinical.clinical is None
     few = bc.assess(*data("clinical-low-calibrated", 40), **CHEAP)
-    assert few.clinical.summary().loc["o_e", "upper"] < few.summary().loc["o_e", "upper"] - 0.5
+    assert (
+        few.clinical.summary().loc["observed_expected", "upper"]
+        < few.summary().loc["observed_expected", "upper"] - 0.5
+    )
     assert any(rare.clinical.headline() in note for note in rare.notes)
     assert rare.to_dict()["clinical_prior"]["headline"] == rare.clinical.headline()
     y_true, y_prob = data("clinical-low-calibrated", 600)
@@ -176,7 +179,12 @@ def test_the_sentences_for_a_paper_hold_the_numbers(off) -> None:
     assert len(cited(methods)) >= 5
     assert f"bayescal {off.versions['bayescal']}, seed 1" in methods
     assert "600 cases" in results
-    for name in ("o_e", "calibration_in_the_large", "slope", "intercept"):
+    for name in (
+        "observed_expected",
+        "calibration_in_the_large",
+        "calibration_slope",
+        "calibration_intercept",
+    ):
         assert f"{table.loc[name, 'estimate']:.2f} (" in results
     assert "intercept with the slope fixed at 1" in results
     assert "jointly fitted intercept" in results
@@ -188,7 +196,7 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
         found = json.loads(json.dumps(a.to_dict(), allow_nan=False))
         assert found["verdict"] == a.verdict
         assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
-        assert found["functionals"]["slope"]["ideal"] == 1
+        assert found["functionals"]["calibration_slope"]["ideal"] == 1
         assert found["settings"]["seed"] == 1
         assert found["curves"]["identity"]["prior"] == 0.1
         assert found["notes"] == a.notes

@@ -102,7 +102,7 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     assert all(math.isfinite(number) for number in numbers(found))
     assert found["cases"] == 150
     assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
-    assert found["functionals"]["slope"]["upper"] < 1  # over-confident, as announced
+    assert found["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
     assert found["functionals"]["tce"]["lower"] > 0
     assert found["functionals"]["tce"]["estimate"] > 0.02
 

@@ -148,7 +148,7 @@ def test_each_family_keeps_its_curve_in_the_average():
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
     names = [name for name in LADDER if name != "identity"]
     weights = dict.fromkeys(names, 1.0)
-    cmp = bc.compare(y, s, prior="clinical", weights=weights, draws=8000, random_state=1)
+    cmp = bc.compare(y, s, prior="clinical", prior_weights=weights, draws=8000, random_state=1)
     family = cmp.posterior.tree["posterior"]["family"].to_numpy().ravel()
     score = np.array([0.01, 0.1, 0.6])
     curve = cmp.posterior.curve(score).to_numpy().reshape(-1, 3)
@@ -183,10 +183,10 @@ def test_intervals_of_what_has_two_sides_are_those_of_a_regression(n, z):
     post = bc.compare(y_true, score, draws=2000, random_state=1).posterior
     own = y_true.sum() / score.sum()
     error = np.sqrt(np.sum(score * (1 - score))) / score.sum()
-    lower, upper = post.interval("o_e")
-    assert post.estimate("o_e") == pytest.approx(own, abs=error / 3)
+    lower, upper = post.interval("observed_expected")
+    assert post.estimate("observed_expected") == pytest.approx(own, abs=error / 3)
     assert (upper - lower) / (2 * 1.96 * error) == pytest.approx(1, abs=0.15)
-    lower, upper = post.interval("slope")
+    lower, upper = post.interval("calibration_slope")
     spread = np.sum(score * (1 - score) * (log_odds - log_odds.mean()) ** 2)
     assert upper - lower > 2 / np.sqrt(spread)
 
@@ -234,9 +234,9 @@ def test_separated_and_one_class_outcomes_have_finite_answers(outcome):
     [
         ({"curves": ("logistic", "cubic")}, "curves must be one of"),
         ({"prior_calibrated": 1.0}, "prior_calibrated must lie strictly between 0 and 1"),
-        ({"weights": {"cubic": 1}}, "the keys of weights must be one of"),
-        ({"weights": {"beta": -1}}, "weights must be non-negative"),
-        ({"weights": {"beta": 0}}, "no family other than identity has any weight"),
+        ({"prior_weights": {"cubic": 1}}, "the keys of prior_weights must be one of"),
+        ({"prior_weights": {"beta": -1}}, "weights must be non-negative"),
+        ({"prior_weights": {"beta": 0}}, "no family other than identity has any weight"),
     ],
 )
 def test_bad_requests_are_refused(options, message):

@@ -43,7 +43,9 @@ def test_prior_and_posterior_of_an_average(trees) -> None:
 
 def test_functionals_and_net_benefit_are_ordinary_draws(cmp) -> None:
     post = cmp.posterior
-    functionals = xr.Dataset({name: post.functional(name) for name in ("tce", "o_e", "slope")})
+    functionals = xr.Dataset(
+        {name: post.functional(name) for name in ("tce", "observed_expected", "calibration_slope")}
+    )
     worth = post.net_benefit(np.array([0.1, 0.3]))[["model", "treat_all"]]
     for draws in (functionals, worth):
         tree = xr.DataTree.from_dict({"posterior": draws})

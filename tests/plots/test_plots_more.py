@@ -66,7 +66,7 @@ def test_fewer_draws_have_fewer_bars() -> None:
 
 
 def test_tce_draws_interval_and_estimate(average, ax) -> None:
-    assert bc.plots.tce(average, ax, rope=0.02) is ax
+    assert bc.plots.tce(average, ax, close=0.02) is ax
     values = average.tce().to_numpy().ravel()
     bar = labelled(ax, "95 % credible interval")
     assert tuple(bar.get_xdata()) == pytest.approx(average.interval("tce"))
@@ -93,7 +93,7 @@ def test_one_family_has_no_stem(post, ax) -> None:
 @pytest.mark.parametrize("name", FUNCTIONALS)
 def test_every_functional_can_be_drawn(average, name) -> None:
     figure = Figure(layout="constrained")
-    ax = bc.plots.functional(average, name, figure.subplots(), rope=0.1)
+    ax = bc.plots.functional(average, name, figure.subplots(), close=0.1)
     figure.canvas.draw()
     region = ax.patches[0]
     low = 0.0 if FUNCTIONALS[name].is_distance else FUNCTIONALS[name].calibrated - 0.1
@@ -112,7 +112,7 @@ def test_titles_change_with_the_data() -> None:
     for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
         y_true, y_prob = bc.simulate.sample(truth, 2000, random_state=2)
         found = bc.compare(y_true, np.round(y_prob, 2), draws=2000, random_state=2)
-        errors.append(bc.plots.tce(found.posterior, rope=0.04).get_title("left"))
+        errors.append(bc.plots.tce(found.posterior, close=0.04).get_title("left"))
         family, curve = bc.plots.comparison(found)
         families.append(family.get_title("left"))
         curves.append(curve.get_title("left"))
@@ -127,9 +127,9 @@ def test_titles_change_with_the_data() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rope": -1}, "rope must be a positive number"),
-        ({"rope": (0.2, 0.1)}, "rope must be"),
-        ({"rope": np.nan}, "rope must be"),
+        ({"close": -1}, "close must be a positive number"),
+        ({"close": (0.2, 0.1)}, "close must be"),
+        ({"close": np.nan}, "close must be"),
         ({"ci_prob": 95}, "ci_prob must lie strictly between"),
         ({"name": "brier"}, "name must be one of"),
         ({"population": "all"}, "population must be one of"),
@@ -170,7 +170,7 @@ def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average) -> None:
         ["O/E", "Slope"],
         ["Calibration-in-the-large", "Intercept, with slope"],
     ]
-    row = average.summary().loc["o_e"]
+    row = average.summary().loc["observed_expected"]
     first = panels[1].get_lines()[1:3]
     np.testing.assert_allclose(first[0].get_xdata(), row[["lower", "upper"]].to_numpy(float))
     assert first[1].get_xdata()[0] == pytest.approx(row["estimate"])
@@ -187,7 +187,7 @@ def test_forest_of_a_summary_is_that_of_its_posterior(post) -> None:
 
 def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
     given = {"ece": (0.1, 0.05, 0.2), "calibration_slope": 0.7, "Mine": (0.2, 0.1, 0.3)}
-    panels = bc.plots.forest(post, estimators=given, names=["tce", "o_e"])
+    panels = bc.plots.forest(post, estimators=given, names=["tce", "observed_expected"])
     assert list(rows(panels[0])) == ["TCE", "Expected calibration error", "Mine"]
     assert rows(panels[1])["Calibration slope"] == "0.700"
     table = pd.DataFrame([given["ece"]], ["ece"], ["estimate", "lower", "upper"])
@@ -324,7 +324,7 @@ def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
 
 
 def test_prior_posterior_takes_names(post, average, ax) -> None:
-    assert bc.plots.prior_posterior(average, ax, coordinates="o_e") == [ax]
+    assert bc.plots.prior_posterior(average, ax, coordinates="observed_expected") == [ax]
     assert ax.get_xlabel() == "Observed / expected events (O/E)"
     assert len(bc.plots.prior_posterior(post, coordinates=["alpha", "beta"])) == 2
     with pytest.raises(InputError, match="coordinates must be one of"):

@@ -46,11 +46,13 @@ def test_overlays_are_the_estimators_curves(off, ax) -> None:
     y_true, y_prob, weight = off.data.to_arrays()
     score = labelled(ax, "Posterior mean").get_xdata()
     for label, name in (("Isotonic (CORP)", "isotonic"), ("Loess", "loess")):
-        expected = bc.estimators.smoothed_curve(
+        expected = bc.estimators.flexible_curve(
             y_true, y_prob, score, smoother=name, sample_weight=weight
         )
         np.testing.assert_allclose(labelled(ax, label).get_ydata(), expected)
-    smooth = bc.estimators.smooth_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
+    smooth = bc.estimators.smooth_ece_curve(
+        y_true, y_prob, grid=score, sample_weight=weight
+    ).outcome
     np.testing.assert_allclose(labelled(ax, "SmoothECE's curve").get_ydata(), smooth)
 
 

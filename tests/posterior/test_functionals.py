@@ -54,10 +54,10 @@ BY_DEFINITION = {
     "e90": quantile_by_sorting(0.9),
     "emax": lambda g, w: np.abs(g - SCORE).max(),
     "signed_error": lambda g, w: w @ (g - SCORE),
-    "o_e": lambda g, w: (w @ g) / (w @ SCORE),
+    "observed_expected": lambda g, w: (w @ g) / (w @ SCORE),
     "calibration_in_the_large": large_by_root,
-    "intercept": lambda g, w: line_by_regression(g, w)[0],
-    "slope": lambda g, w: line_by_regression(g, w)[1],
+    "calibration_intercept": lambda g, w: line_by_regression(g, w)[0],
+    "calibration_slope": lambda g, w: line_by_regression(g, w)[1],
 }
 
 
@@ -106,16 +106,16 @@ def test_sample_quantiles_are_type_7_over_patients():
 def test_line_of_a_logistic_curve_is_its_own():
     curve = expit(0.4 + 0.7 * logit(SCORE))[None]
     draws = f.CurveDraws(curve, Population(SCORE, np.full(SCORE.size, 1 / SCORE.size)))
-    assert f.intercept(draws)[0] == pytest.approx(0.4, abs=1e-9)
-    assert f.slope(draws)[0] == pytest.approx(0.7, abs=1e-9)
+    assert f.calibration_intercept(draws)[0] == pytest.approx(0.4, abs=1e-9)
+    assert f.calibration_slope(draws)[0] == pytest.approx(0.7, abs=1e-9)
 
 
 def test_line_needs_two_scores():
     draws = f.CurveDraws(np.full((3, 2), 0.4), Population(np.full(2, 0.3), np.full(2, 0.5)))
     with pytest.raises(InputError, match="two distinct scores"):
-        f.slope(draws)
+        f.calibration_slope(draws)
     with pytest.raises(InputError, match="two distinct scores"):
-        bc.fit([0, 1], [0.3, 0.3], random_state=0).functional("intercept")
+        bc.fit([0, 1], [0.3, 0.3], random_state=0).functional("calibration_intercept")
 
 
 def test_extreme_scores_stay_finite():

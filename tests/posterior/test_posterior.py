@@ -151,7 +151,9 @@ def test_loading_something_else_says_what_is_wrong(tmp_path):
 def test_asking_twice_or_in_any_order_gives_the_same_numbers(post, data):
     table = post.summary()
     assert table.loc["tce", "mean"] == float(post.tce().mean())
-    assert table.loc["o_e", "median"] == float(post.functional("o_e").median())
+    assert table.loc["observed_expected", "median"] == float(
+        post.functional("observed_expected").median()
+    )
     shuffled = np.random.default_rng(0).permutation(int(data.n))
     row = np.repeat(np.arange(data.score.size), data.trials.astype(int))
     y = post.tree["observed_data"]["y"].to_numpy()
@@ -244,7 +246,7 @@ def test_separated_outcomes_have_a_proper_posterior():
     score = np.linspace(0.02, 0.98, 60)
     post = bc.fit(score > 0.5, score, random_state=0)
     assert post.diagnostics["verdict"] == "ok"
-    slope = post.functional("slope")
+    slope = post.functional("calibration_slope")
     assert 1 < float(slope.median()) < 10
     assert float(slope.quantile(0.975)) < 50
 

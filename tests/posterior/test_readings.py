@@ -48,11 +48,11 @@ def test_an_end_passes_a_limit_when_enough_draws_do(values, ci_prob, limit) -> N
 def test_only_distances_have_two_readings(cmp) -> None:
     assert set(DISTANCES) == {"tce", "ici", "e50", "e90", "emax"}
     with pytest.raises(InputError, match="reading='lower' is for the posterior of distances"):
-        cmp.posterior.functional("slope", reading="lower")
+        cmp.posterior.functional("calibration_slope", reading="lower")
     with pytest.raises(InputError, match="no lower reading"):
         bc.fit(cmp.data, random_state=0).tce(reading="lower")
-    assert cmp.posterior.interval("slope") == equal_tailed(
-        cmp.posterior.functional("slope").to_numpy(), 0.95
+    assert cmp.posterior.interval("calibration_slope") == equal_tailed(
+        cmp.posterior.functional("calibration_slope").to_numpy(), 0.95
     )
 
 

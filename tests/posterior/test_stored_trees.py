@@ -34,7 +34,7 @@ def test_a_stored_spline_says_what_it_said() -> None:
     post = bc.load(STORED / "spline-0.1.0.dev0.nc")
     assert post.family.name == "spline"
     assert post.data.n == 40
-    assert float(post.functional("o_e").mean()) == pytest.approx(1.06961, abs=1e-5)
+    assert float(post.functional("observed_expected").mean()) == pytest.approx(1.06961, abs=1e-5)
     assert float(post.tce().mean()) == pytest.approx(0.1086005, abs=1e-6)
     mean = post.curve(SCORES).mean(("chain", "draw")).to_numpy()
     assert mean == pytest.approx([0.1846415, 0.4916458, 0.7552874], abs=1e-6)
@@ -53,5 +53,5 @@ def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
         post.interval("tce")
     assert "earlier version" in repr(post)
     assert set(post.summary().index) == set(FUNCTIONALS) - {"tce", "ici", "e50", "e90", "emax"}
-    lower, upper = post.interval("o_e")
-    assert lower < post.estimate("o_e") < upper
+    lower, upper = post.interval("observed_expected")
+    assert lower < post.estimate("observed_expected") < upper

@@ -96,12 +96,16 @@ def test_population_values_are_those_of_a_very_large_sample(name: str) -> None:
 def test_population_values_in_closed_form() -> None:
     shifted = simulate.truth("clinical-high-shifted")
     assert shifted.functional("calibration_in_the_large") == pytest.approx(0.5, abs=1e-9)
-    assert shifted.functional("intercept") == pytest.approx(0.5, abs=1e-9)
-    assert shifted.functional("slope") == pytest.approx(1, abs=1e-9)
-    assert shifted.functional("o_e") == pytest.approx(shifted.prevalence() / 0.7, abs=1e-7)
+    assert shifted.functional("calibration_intercept") == pytest.approx(0.5, abs=1e-9)
+    assert shifted.functional("calibration_slope") == pytest.approx(1, abs=1e-9)
+    assert shifted.functional("observed_expected") == pytest.approx(
+        shifted.prevalence() / 0.7, abs=1e-7
+    )
     assert shifted.functional("signed_error") == pytest.approx(shifted.prevalence() - 0.7, abs=1e-7)
-    assert simulate.truth("D5").functional("slope") == pytest.approx(0.34, abs=1e-4)
-    assert simulate.truth("D5").functional("intercept") == pytest.approx(-0.97, abs=1e-4)
+    assert simulate.truth("D5").functional("calibration_slope") == pytest.approx(0.34, abs=1e-4)
+    assert simulate.truth("D5").functional("calibration_intercept") == pytest.approx(
+        -0.97, abs=1e-4
+    )
     # |1/2 - s| with s uniform is uniform on (0, 1/2); those above t have g - (1 - g) t / (1 - t).
     half = simulate.Truth(
         "half", "g is one half", simulate.BetaScores(1, 1), lambda log_s, log_q: 0 * log_s
@@ -119,7 +123,7 @@ def test_population_values_exist_for_every_truth(name: str) -> None:
     values = {functional: truth.functional(functional) for functional in FUNCTIONALS}
     assert np.isfinite(list(values.values())).all()
     assert values["signed_error"] == pytest.approx(
-        truth.prevalence() * (1 - 1 / values["o_e"]), abs=1e-9
+        truth.prevalence() * (1 - 1 / values["observed_expected"]), abs=1e-9
     )
     assert values["e50"] <= values["e90"] <= values["emax"]
     assert abs(values["signed_error"]) <= values["tce"] + 1e-12

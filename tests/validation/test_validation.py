@@ -387,8 +387,8 @@ def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> 
 
 def test_a_target_has_the_same_intervals_alone_and_in_company() -> None:
     run = partial(coverage, ["D3"], [80], ["beta"], runs=2, random_state=4, n_jobs=1)
-    together = run(target=["o_e", "curve", "slope"])
-    for name in ("o_e", "curve@90%", "slope"):
+    together = run(target=["observed_expected", "curve", "calibration_slope"])
+    for name in ("observed_expected", "curve@90%", "calibration_slope"):
         xr.testing.assert_equal(run(target=name), together.sel(target=[name]))
 
 
@@ -421,8 +421,11 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
         ({"target": "net_benefit@1"}, "the threshold must lie strictly between"),
         ({"target": ["tce", "tce"]}, "target holds 'tce' more than once"),
         ({"target": []}, "target is empty"),
-        ({"target": "o_e"}, "methods: 'ece_basic' gives intervals of 'tce' alone"),
-        ({"target": ["o_e", "slope"], "methods": {"all": everything}}, "'all' gave an interval"),
+        ({"target": "observed_expected"}, "methods: 'ece_basic' gives intervals of 'tce' alone"),
+        (
+            {"target": ["observed_expected", "calibration_slope"], "methods": {"all": everything}},
+            "'all' gave an interval",
+        ),
         ({"runs": 0}, "runs must be"),
         ({"ci_prob": 95}, "ci_prob must lie"),
     ],

@@ -55,7 +55,10 @@ def groups_table(a: Assessment) -> Table:
     """Each group by itself."""
     rows = []
     for name, row in a.by_group.iterrows():
-        measures = (_measure(row, functional) for functional in ("tce", "o_e", "slope"))
+        measures = (
+            _measure(row, functional)
+            for functional in ("tce", "observed_expected", "calibration_slope")
+        )
         cells = (count(row["cases"]), count(row["events"]), *measures, chance(row["prob_close"]))
         rows.append(Row(shortened(name, LONGEST), cells))
     return Table(

@@ -51,7 +51,7 @@ def error_figure(a: Assessment) -> Markup:
 
     with drawing():
         figure = Figure(figsize=(5.2, 3.4), layout="constrained")
-        axes = plots.tce(a.posterior, figure.subplots(), rope=a.close, ci_prob=a.ci_prob)
+        axes = plots.tce(a.posterior, figure.subplots(), close=a.close, ci_prob=a.ci_prob)
         axes.set_title("", loc="left")
         said = (
             f"Histogram of posterior draws. Exact calibration has probability "

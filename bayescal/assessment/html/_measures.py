@@ -35,7 +35,7 @@ ROUND = (
 FEWEST = 3
 
 CLINICAL = {
-    "o_e": (
+    "observed_expected": (
         "Observed / expected ratio (O/E)",
         "events that happened for each that was predicted; E/O is its inverse",
         ("fewer events than predicted", "more events than predicted"),
@@ -46,12 +46,12 @@ CLINICAL = {
         "val.prob.ci.2, call this one the calibration intercept",
         ("risks too high on average", "risks too low on average"),
     ),
-    "slope": (
+    "calibration_slope": (
         "Calibration slope",
         "slope of the outcome on the log-odds of the prediction",
         ("predictions too extreme", "predictions too moderate"),
     ),
-    "intercept": (
+    "calibration_intercept": (
         "Intercept fitted jointly with the slope",
         "the log-odds of an event at a predicted probability of one half. It is not "
         "calibration-in-the-large, although R's rms::val.prob prints it as “Intercept”",

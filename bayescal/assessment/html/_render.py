@@ -155,13 +155,13 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
     found = []
     for name, label in (
         ("tce", "True calibration error"),
-        ("o_e", "Observed / expected events"),
-        ("slope", "Calibration slope"),
+        ("observed_expected", "Observed / expected events"),
+        ("calibration_slope", "Calibration slope"),
     ):
         if name in a.table.index:
             middle, low, high = numbers(a.table.loc[name])
             beneath = f"{level} interval {_unbroken(f'{low} to {high}')}"
-            if name == "o_e":
+            if name == "observed_expected":
                 beneath += in_the_data(a.posterior.data)
             found.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
     even = a.comparison.sensitivity["average"]

@@ -13,7 +13,7 @@ from bayescal.data.validate import as_order, as_scores, check_same_length, check
 from bayescal.estimators.binned.plugin import ece
 from bayescal.estimators.registry import estimator
 
-__all__ = ["classwise_ece", "top_label_ece"]
+__all__ = ["class_wise_ece", "top_label_ece"]
 
 SUMS_TO_1 = 1e-3
 
@@ -66,7 +66,7 @@ def top_label_ece(
     Notes
     -----
     Of two classes it is another quantity than `ece`: scores below 1/2 are turned round. It says
-    nothing of the probabilities of the classes that are not the largest; see `classwise_ece`.
+    nothing of the probabilities of the classes that are not the largest; see `class_wise_ece`.
 
     References
     ----------
@@ -94,7 +94,7 @@ def top_label_ece(
     span=(0, 1),
     bound="below class-wise TCE of the same order in the population; biased upwards in a sample",
 )
-def classwise_ece(
+def class_wise_ece(
     y_true: Any,
     y_proba: Any,
     *,
@@ -148,7 +148,7 @@ def classwise_ece(
     --------
     >>> from bayescal import estimators
     >>> y_proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
-    >>> round(estimators.classwise_ece([0, 1, 1], y_proba), 3)
+    >>> round(estimators.class_wise_ece([0, 1, 1], y_proba), 3)
     0.333
     """
     order = as_order(p)

@@ -25,7 +25,7 @@ __all__ = [
     "DistanceBounds",
     "distance_bounds",
     "lower_distance_to_calibration",
-    "smooth_calibration_error",
+    "weak_calibration_error",
 ]
 
 FINEST = 1 << 20
@@ -92,7 +92,7 @@ def lower_distance_to_calibration(
 
     It is the distance of the sample, and so above 0 for a calibrated model: about 0.02 for 200
     uniform scores, 0.005 for 10,000. Within a factor of 2 either way it is
-    `smooth_calibration_error`, which is much faster.
+    `weak_calibration_error`, which is much faster.
 
     References
     ----------
@@ -121,7 +121,7 @@ def lower_distance_to_calibration(
     span=(0, 1),
     bound="from half to twice the lower distance to calibration; below TCE in the population",
 )
-def smooth_calibration_error(
+def weak_calibration_error(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None
 ) -> float | Floats:
     """Smooth calibration error, or weak calibration: residuals against a Lipschitz function.
@@ -166,9 +166,9 @@ def smooth_calibration_error(
     Examples
     --------
     >>> from bayescal import estimators
-    >>> round(estimators.smooth_calibration_error([0, 1, 1, 1], [0.5] * 4), 4)
+    >>> round(estimators.weak_calibration_error([0, 1, 1, 1], [0.5] * 4), 4)
     0.25
-    >>> round(estimators.smooth_calibration_error([0, 1], [0.45, 0.55]), 4)
+    >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55]), 4)
     0.0225
     """
 

@@ -50,7 +50,7 @@ def ici(
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
-        How outcomes are smoothed; see `smoothed_curve`.
+        How outcomes are smoothed; see `flexible_curve`.
     span : float, optional
         Share of the cases in a local fit of "loess" (3/4) or "lowess" (2/3).
     n_knots : int
@@ -67,7 +67,7 @@ def ici(
     Raises
     ------
     InputError
-        As `smoothed_curve`.
+        As `flexible_curve`.
 
     Notes
     -----
@@ -127,7 +127,7 @@ def e50(
     Raises
     ------
     InputError
-        As `smoothed_curve`.
+        As `flexible_curve`.
 
     References
     ----------
@@ -179,7 +179,7 @@ def e90(
     Raises
     ------
     InputError
-        As `smoothed_curve`.
+        As `flexible_curve`.
 
     References
     ----------
@@ -231,7 +231,7 @@ def emax(
     Raises
     ------
     InputError
-        As `smoothed_curve`.
+        As `flexible_curve`.
 
     Notes
     -----
@@ -292,7 +292,7 @@ def eci(
     Raises
     ------
     InputError
-        As `smoothed_curve`; also if every score equals the mean outcome, for the relative form.
+        As `flexible_curve`; also if every score equals the mean outcome, for the relative form.
 
     Notes
     -----

@@ -23,7 +23,7 @@ from bayescal.estimators._table import Curve, Table, tabulate
 from bayescal.estimators.integrated._loess import loess, lowess
 from bayescal.estimators.integrated._regression import BASES, regression
 
-__all__ = ["Smoother", "no_curve", "smoothed_curve", "smoother_of"]
+__all__ = ["Smoother", "flexible_curve", "no_curve", "smoother_of"]
 
 Smoother = Callable[[Table, Floats], Curve]
 """A table and the scores at which the curve is wanted, to a function of the events."""
@@ -31,7 +31,7 @@ Smoother = Callable[[Table, Floats], Curve]
 SPANS = {"loess": 0.75, "lowess": 2 / 3}
 
 
-def smoothed_curve(
+def flexible_curve(
     y_true: Any,
     y_prob: Any,
     scores: Any = None,
@@ -103,7 +103,7 @@ def smoothed_curve(
     --------
     >>> from bayescal import estimators, simulate
     >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 2000, random_state=1)
-    >>> estimators.smoothed_curve(y_true, y_prob, [0.1, 0.3, 0.6]).round(2)
+    >>> estimators.flexible_curve(y_true, y_prob, [0.1, 0.3, 0.6]).round(2)
     array([0.19, 0.27, 0.48])
     """
     smooth = smoother_of(smoother, span, n_knots)
@@ -125,7 +125,7 @@ def smoothed_curve(
 
 
 def smoother_of(name: Any, span: Any, n_knots: Any) -> Smoother:
-    """The smoother that options ask for; see `smoothed_curve`."""
+    """The smoother that options ask for; see `flexible_curve`."""
     check_choice(name, [*BASES, *SPANS, "isotonic"], "smoother")
     whole = isinstance(n_knots, (int, np.integer)) and not isinstance(n_knots, bool)
     if not whole or not 3 <= n_knots <= 7:

@@ -29,7 +29,7 @@ from bayescal.estimators.smoothed._cosines import (
 )
 from bayescal.estimators.smoothed._local_mean import local_mean
 
-__all__ = ["SmoothCurve", "logit_smooth_ece", "smooth_curve", "smooth_ece"]
+__all__ = ["SmoothCurve", "logit_smooth_ece", "smooth_ece", "smooth_ece_curve"]
 
 BLOCK = 1 << 16
 NARROWEST = 1e-3
@@ -203,7 +203,7 @@ class SmoothCurve(NamedTuple):
     sigma: float
 
 
-def smooth_curve(
+def smooth_ece_curve(
     y_true: Any,
     y_prob: Any,
     *,
@@ -258,7 +258,7 @@ def smooth_curve(
     --------
     >>> from bayescal import estimators, simulate
     >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=4)
-    >>> curve = estimators.smooth_curve(y_true, y_prob, grid=[0.1, 0.5, 0.9])
+    >>> curve = estimators.smooth_ece_curve(y_true, y_prob, grid=[0.1, 0.5, 0.9])
     >>> curve.outcome.round(2)
     array([0.14, 0.49, 0.91])
     """

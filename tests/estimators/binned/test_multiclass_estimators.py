@@ -11,9 +11,9 @@ from scipy.special import softmax
 
 from bayescal import CalibrationData
 from bayescal.errors import InputError
-from bayescal.estimators import classwise_ece, ece, top_label_ece
+from bayescal.estimators import class_wise_ece, ece, top_label_ece
 
-BOTH = [top_label_ece, classwise_ece]
+BOTH = [top_label_ece, class_wise_ece]
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"n_bins": 7, "binning": "mass"},
@@ -44,9 +44,9 @@ def test_top_label_is_the_ece_of_the_largest(options: dict[str, Any]) -> None:
     assert top_label_ece(labels, proba, **options) == pytest.approx(expected)
 
 
-@pytest.mark.oracle("classwise_ece")
+@pytest.mark.oracle("class_wise_ece")
 @pytest.mark.parametrize("p", [1, 2])
-def test_classwise_is_its_definition(p: int) -> None:
+def test_class_wise_is_its_definition(p: int) -> None:
     labels, proba = drawn()
     total = 0.0
     for k in range(4):
@@ -55,7 +55,7 @@ def test_classwise_is_its_definition(p: int) -> None:
             if inside.any():
                 gap = (labels[inside] == k).mean() - proba[inside, k].mean()
                 total += inside.mean() * abs(gap) ** p / 4
-    assert classwise_ece(labels, proba, n_bins=5, p=p) == pytest.approx(total ** (1 / p))
+    assert class_wise_ece(labels, proba, n_bins=5, p=p) == pytest.approx(total ** (1 / p))
 
 
 def test_agrees_with_the_table_made_from_many_classes() -> None:
@@ -76,7 +76,7 @@ def test_two_classes() -> None:
     table = np.column_stack([1 - scores, scores])
     sure = np.maximum(scores, 1 - scores)
     for proba in (scores, scores[:, None], table):
-        assert classwise_ece(outcomes, proba) == pytest.approx(ece(outcomes, scores))
+        assert class_wise_ece(outcomes, proba) == pytest.approx(ece(outcomes, scores))
         found = top_label_ece(outcomes, proba)
         assert found == pytest.approx(ece(outcomes == (scores > 0.5), sure))
 
@@ -86,7 +86,7 @@ def test_a_certain_and_right_model_has_no_error() -> None:
     for function in BOTH:
         assert function([0, 1, 2, 1], proba) == 0
     assert top_label_ece([1, 2, 0, 0], proba) == 1
-    assert classwise_ece([1, 2, 0, 0], proba) > 0.5
+    assert class_wise_ece([1, 2, 0, 0], proba) > 0.5
 
 
 @pytest.mark.parametrize("function", BOTH)

@@ -15,11 +15,11 @@ from bayescal.errors import InputError
 from bayescal.estimators import (
     distance_bounds,
     lower_distance_to_calibration,
-    smooth_calibration_error,
+    weak_calibration_error,
 )
 from bayescal.estimators.distance._programmes import best_partition
 
-EVERY = [lower_distance_to_calibration, smooth_calibration_error]
+EVERY = [lower_distance_to_calibration, weak_calibration_error]
 ODD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.77, 1.0]
 
 
@@ -67,11 +67,11 @@ def test_lower_distance_is_the_least_transport(seed: int) -> None:
     assert -1e-8 <= coarse - fine <= 1 / (2 * 16**2) + 1e-8
 
 
-@pytest.mark.oracle("smooth_calibration_error")
+@pytest.mark.oracle("weak_calibration_error")
 @pytest.mark.parametrize("seed", range(40))
 def test_smooth_error_is_the_largest_weighted_residual(seed: int) -> None:
     outcomes, scores = data(seed)
-    found = smooth_calibration_error(outcomes, scores)
+    found = weak_calibration_error(outcomes, scores)
     assert found == pytest.approx(largest_weighted_residual(outcomes, scores), abs=1e-9)
 
 
@@ -98,7 +98,7 @@ def test_smooth_error_by_levels(power: float) -> None:
     )
     outside = gap @ np.abs(path - np.clip(path, 0, total))
     outcomes = np.round(residual * 80 + scores)
-    found = smooth_calibration_error(outcomes, scores)
+    found = weak_calibration_error(outcomes, scores)
     assert found == pytest.approx(total + outside + inside, rel=1e-8)
 
 
@@ -120,23 +120,23 @@ def test_upper_bound_is_the_best_of_all_partitions(seed: int) -> None:
 # Closed forms
 
 
-@pytest.mark.oracle("lower_distance_to_calibration", "smooth_calibration_error")
+@pytest.mark.oracle("lower_distance_to_calibration", "weak_calibration_error")
 @pytest.mark.parametrize(("score", "events"), [(0.0, 3), (0.3, 0), (0.5, 3), (0.8, 3), (1.0, 1)])
 def test_of_one_score(score: float, events: int) -> None:
     """All must move to the mean outcome."""
     outcomes, scores = np.arange(4) < events, np.full(4, score)
     gap = abs(events / 4 - score)
     assert lower_distance_to_calibration(outcomes, scores) == pytest.approx(gap, abs=1e-9)
-    assert smooth_calibration_error(outcomes, scores) == pytest.approx(gap)
+    assert weak_calibration_error(outcomes, scores) == pytest.approx(gap)
     assert distance_bounds(outcomes, scores).upper == pytest.approx(gap)
 
 
-@pytest.mark.oracle("lower_distance_to_calibration", "smooth_calibration_error")
+@pytest.mark.oracle("lower_distance_to_calibration", "weak_calibration_error")
 @pytest.mark.parametrize("e", [1e-3, 0.05, 0.25, 0.4])
 def test_of_two_scores_beside_one_half(e: float) -> None:
     """Perfect order, but calibrated at 1/2: the paper's example of what ECE makes too much of."""
     outcomes, scores = [0, 1], [0.5 - e, 0.5 + e]
-    assert smooth_calibration_error(outcomes, scores) == pytest.approx(e * (0.5 - e))
+    assert weak_calibration_error(outcomes, scores) == pytest.approx(e * (0.5 - e))
     lower, upper = distance_bounds(outcomes, scores)
     assert lower == pytest.approx(e * (1 - 2 * e), abs=1e-6)
     assert upper == pytest.approx(min(e, 0.5 - e))
@@ -149,7 +149,7 @@ def test_of_a_shift(sign: int) -> None:
     scores = rng.uniform(0.3, 0.7, 4000)
     outcomes = rng.random(4000) < scores + 0.25 * sign
     gap = abs(outcomes.mean() - scores.mean())
-    assert smooth_calibration_error(outcomes, scores) == pytest.approx(gap, abs=2e-3)
+    assert weak_calibration_error(outcomes, scores) == pytest.approx(gap, abs=2e-3)
     assert distance_bounds(outcomes, scores) == pytest.approx((gap, gap), abs=2e-3)
 
 
@@ -167,7 +167,7 @@ def test_calibrated_in_the_sample(estimator: Any) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_the_inequalities_of_the_paper(seed: int) -> None:
     outcomes, scores = data(100 + seed)
-    smooth = smooth_calibration_error(outcomes, scores)
+    smooth = weak_calibration_error(outcomes, scores)
     lower, upper = distance_bounds(outcomes, scores)
     rounding = 1e-6
     assert lower / 2 - rounding <= smooth <= 2 * lower + rounding
@@ -200,9 +200,9 @@ def test_many_scores_are_put_together() -> None:
 
 def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
-    exact, upper = smooth_calibration_error(y_true, y_prob), distance_bounds(y_true, y_prob).upper
+    exact, upper = weak_calibration_error(y_true, y_prob), distance_bounds(y_true, y_prob).upper
     monkeypatch.setattr("bayescal.estimators.distance.distance.FINEST", 1000)
-    assert smooth_calibration_error(y_true, y_prob) == pytest.approx(exact, abs=1e-3)
+    assert weak_calibration_error(y_true, y_prob) == pytest.approx(exact, abs=1e-3)
     assert distance_bounds(y_true, y_prob).upper == pytest.approx(upper, abs=1e-3)
 
 
@@ -226,7 +226,7 @@ def test_scores_that_all_but_touch(estimator: Any) -> None:
 
 def test_perfect_calibration_in_the_limit() -> None:
     y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=6)
-    assert smooth_calibration_error(y_true, y_prob) < 0.003
+    assert weak_calibration_error(y_true, y_prob) < 0.003
     lower, upper = distance_bounds(y_true, y_prob)
     assert lower < 0.003
     assert upper < 0.01

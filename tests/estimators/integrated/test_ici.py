@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
-from bayescal.estimators import e50, e90, eci, emax, ici, ici_interval, smoothed_curve
+from bayescal.estimators import e50, e90, eci, emax, flexible_curve, ici, ici_interval
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def test_gives_the_published_digits(
 def test_is_the_distance_of_the_curve_from_the_scores(smoother: str, digits: int) -> None:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     y_prob = y_prob.round(digits)
-    gap = np.abs(smoothed_curve(y_true, y_prob, smoother=smoother) - y_prob)
+    gap = np.abs(flexible_curve(y_true, y_prob, smoother=smoother) - y_prob)
     assert ici(y_true, y_prob, smoother=smoother) == pytest.approx(gap.mean())
     assert e50(y_true, y_prob, smoother=smoother) == pytest.approx(np.median(gap))
     assert e90(y_true, y_prob, smoother=smoother) == pytest.approx(np.quantile(gap, 0.9))
@@ -275,7 +275,7 @@ def test_interval_of_a_line_by_the_delta_method() -> None:
     lower, upper = ici_interval(
         y_true, y_prob, smoother="logistic", draws=8000, ci_prob=0.9, random_state=1
     )
-    fitted = smoothed_curve(y_true, y_prob, smoother="logistic")
+    fitted = flexible_curve(y_true, y_prob, smoother="logistic")
     assert (fitted > y_prob).all()
     log_odds = np.log(y_prob / (1 - y_prob))
     basis = np.column_stack([np.ones_like(log_odds), log_odds])

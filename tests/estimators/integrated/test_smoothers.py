@@ -14,7 +14,7 @@ from scipy.special import logit
 
 from bayescal import simulate
 from bayescal.errors import InputError, SeparationError
-from bayescal.estimators import smoothed_curve
+from bayescal.estimators import flexible_curve
 from bayescal.estimators._table import quantile, tabulate
 from bayescal.estimators.integrated._regression import rcs_basis
 
@@ -96,7 +96,7 @@ def test_local_fits_are_least_squares(n: int, digits: int, span: float | None) -
         ("loess", loess_by_hand, 0.75),
         ("lowess", lowess_by_hand, 2 / 3),
     ):
-        found = smoothed_curve(y, x, at, smoother=name, span=span)
+        found = flexible_curve(y, x, at, smoother=name, span=span)
         np.testing.assert_allclose(found, by_hand(y, x, at, span or usual), rtol=1e-8, atol=1e-10)
 
 
@@ -105,9 +105,9 @@ def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother: str) 
     rng = np.random.default_rng(0)
     x = np.repeat([0.2, 0.4, 0.6], [6, 90, 4])
     y = rng.integers(0, 2, 100)
-    assert smoothed_curve(y, x, [0.4], smoother=smoother) == pytest.approx(y[6:96].mean())
-    assert smoothed_curve(y, np.full(100, 0.3), smoother=smoother) == pytest.approx(y.mean())
-    two = smoothed_curve([0, 1], [0.2, 0.9], smoother=smoother)
+    assert flexible_curve(y, x, [0.4], smoother=smoother) == pytest.approx(y[6:96].mean())
+    assert flexible_curve(y, np.full(100, 0.3), smoother=smoother) == pytest.approx(y.mean())
+    two = flexible_curve([0, 1], [0.2, 0.9], smoother=smoother)
     np.testing.assert_allclose(two, [0, 1], atol=0.01)
 
 
@@ -115,8 +115,8 @@ def test_a_fit_loses_the_powers_that_the_scores_cannot_determine(smoother: str) 
 @pytest.mark.parametrize("smoother", EVERY)
 def test_a_range_of_scores_near_nothing(smoother: str, scale: float) -> None:
     y, x = [1, 0, 1, 0, 1, 0], np.array([0.0, 1, 2, 3, 3, 4]) * scale
-    assert np.isfinite(smoothed_curve(y, x, smoother=smoother)).all()
-    with_outlier = smoothed_curve([*y, 0, 1], [*x, 1, 1], smoother=smoother)
+    assert np.isfinite(flexible_curve(y, x, smoother=smoother)).all()
+    with_outlier = flexible_curve([*y, 0, 1], [*x, 1, 1], smoother=smoother)
     assert np.isfinite(with_outlier).all()
 
 
@@ -138,7 +138,7 @@ def test_regressions_solve_the_score_equations(
     y, x = cases(400, digits, seed=1)
     x = np.clip(x, 0.02, 0.98)
     weight = np.random.default_rng(2).integers(0, 4, 400)
-    fitted = smoothed_curve(y, x, smoother=smoother, sample_weight=weight)
+    fitted = flexible_curve(y, x, smoother=smoother, sample_weight=weight)
     for function in functions:
         values = function(-x if function is np.log1p else x)
         assert abs(weight * (y - fitted) @ values) < 1e-7
@@ -148,7 +148,7 @@ def test_rcs_bends_between_its_knots_only() -> None:
     y, x = cases(3000, 9, seed=3)
     knots = np.quantile(logit(x), [0.05, 0.275, 0.5, 0.725, 0.95])
     grid = np.linspace(-6, 6, 4001)
-    curve = logit(smoothed_curve(y, x, 1 / (1 + np.exp(-grid)), smoother="rcs"))
+    curve = logit(flexible_curve(y, x, 1 / (1 + np.exp(-grid)), smoother="rcs"))
     third = np.diff(curve, 3) / np.diff(grid).mean() ** 3
     middle = (grid[1:-2] + grid[2:-1]) / 2
     beyond = (middle < knots[0] - 0.01) | (middle > knots[-1] + 0.01)
@@ -174,10 +174,10 @@ def test_knots_are_at_harrells_quantiles(n_knots: int, outer: float) -> None:
 
 def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes() -> None:
     y, x = np.tile([0, 1, 1, 0, 1], 8), np.repeat([0.1, 0.3, 0.5, 0.9], 10)
-    line = smoothed_curve(y, x.clip(0.5), smoother="logistic")
-    np.testing.assert_allclose(smoothed_curve(y, x.clip(0.5), smoother="rcs"), line)
+    line = flexible_curve(y, x.clip(0.5), smoother="logistic")
+    np.testing.assert_allclose(flexible_curve(y, x.clip(0.5), smoother="rcs"), line)
     rates = [y[x == score].mean() for score in x]
-    saturated = smoothed_curve(y, x, smoother="rcs", n_knots=7)
+    saturated = flexible_curve(y, x, smoother="rcs", n_knots=7)
     np.testing.assert_allclose(saturated, rates, rtol=1e-8)
 
 
@@ -187,12 +187,12 @@ def test_a_curve_that_does_not_exist(smoother: str) -> None:
     separated = scores > 0.4
     mixed = np.arange(20) % 3 == 0
     outcomes = np.array([separated, mixed, np.zeros(20), np.ones(20)])
-    found = smoothed_curve(outcomes, scores, smoother=smoother)
+    found = flexible_curve(outcomes, scores, smoother=smoother)
     assert np.isnan(found).all(axis=1).tolist() == [True, False, True, True]
-    np.testing.assert_allclose(found[1], smoothed_curve(mixed, scores, smoother=smoother))
+    np.testing.assert_allclose(found[1], flexible_curve(mixed, scores, smoother=smoother))
     for row in outcomes[[0, 2, 3]]:
         with pytest.raises(SeparationError, match=f"'{smoother}' curve does not exist"):
-            smoothed_curve(row, scores, smoother=smoother)
+            flexible_curve(row, scores, smoother=smoother)
 
 
 # Isotonic
@@ -210,7 +210,7 @@ def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
         )
         for i in range(score.size)
     ]
-    found = smoothed_curve(y, x, smoother="isotonic")
+    found = flexible_curve(y, x, smoother="isotonic")
     np.testing.assert_allclose(found, np.array(by_hand)[row])
 
 
@@ -223,14 +223,14 @@ def test_a_batch_is_a_loop(smoother: str, monkeypatch: pytest.MonkeyPatch) -> No
     _, x = cases(120, 2, seed=6)
     outcomes = rng.random((2, 3, 120)) < x
     at = [0.2, 0.5, 0.4]
-    whole = smoothed_curve(outcomes, x, at, smoother=smoother)
+    whole = flexible_curve(outcomes, x, at, smoother=smoother)
     assert whole.shape == (2, 3, 3)
-    alone = [[smoothed_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
+    alone = [[flexible_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
     np.testing.assert_allclose(whole, alone, rtol=1e-9, atol=1e-12)
     monkeypatch.setattr("bayescal.estimators.integrated.smoothers.BLOCK", 250)
-    blocks = smoothed_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
+    blocks = flexible_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
     np.testing.assert_allclose(blocks, whole, rtol=1e-9, atol=1e-12)
-    assert smoothed_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)
+    assert flexible_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)
 
 
 @pytest.mark.parametrize("smoother", EVERY)
@@ -239,8 +239,8 @@ def test_whole_weights_are_repeats(smoother: str, digits: int) -> None:
     y, x = cases(80, digits, seed=7)
     weight = np.random.default_rng(7).integers(0, 4, 80)
     at = np.linspace(0, 1, 21)[1:-1]
-    weighted = smoothed_curve(y, x, at, smoother=smoother, sample_weight=weight)
-    repeated = smoothed_curve(np.repeat(y, weight), np.repeat(x, weight), at, smoother=smoother)
+    weighted = flexible_curve(y, x, at, smoother=smoother, sample_weight=weight)
+    repeated = flexible_curve(np.repeat(y, weight), np.repeat(x, weight), at, smoother=smoother)
     np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-11)
 
 
@@ -248,8 +248,8 @@ def test_whole_weights_are_repeats(smoother: str, digits: int) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(smoother: str) -> None:
     y, x = cases(200, 2, seed=8)
     weight = np.random.default_rng(8).uniform(0.5, 2, 200)
-    found = smoothed_curve(y, x, smoother=smoother, sample_weight=weight)
-    scaled = smoothed_curve(y, x, smoother=smoother, sample_weight=7.3 * weight)
+    found = flexible_curve(y, x, smoother=smoother, sample_weight=weight)
+    scaled = flexible_curve(y, x, smoother=smoother, sample_weight=7.3 * weight)
     np.testing.assert_allclose(scaled, found, rtol=1e-7, atol=1e-10)
 
 
@@ -268,15 +268,15 @@ def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]],
     at = [0.0, 0.2, 1.0]
     order = np.random.default_rng(seed).permutation(x.size)
     try:
-        found = smoothed_curve(y, x, at, smoother=smoother)
+        found = flexible_curve(y, x, at, smoother=smoother)
     except SeparationError:
         assert smoother in REGRESSIONS
         return
     assert np.isfinite(found).all()
-    shuffled = smoothed_curve(y[order], x[order], at, smoother=smoother)
+    shuffled = flexible_curve(y[order], x[order], at, smoother=smoother)
     np.testing.assert_allclose(shuffled, found, rtol=1e-8, atol=1e-10)
     # Events and non-events change places.
-    other = smoothed_curve(1 - y, x, at, smoother=smoother) if smoother != "isotonic" else 1 - found
+    other = flexible_curve(1 - y, x, at, smoother=smoother) if smoother != "isotonic" else 1 - found
     np.testing.assert_allclose(other, 1 - found, rtol=1e-6, atol=1e-7)
 
 
@@ -284,7 +284,7 @@ def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]],
 def test_beyond_the_observed_scores_the_end_value_stays(smoother: str) -> None:
     y, x = cases(200, 9, seed=9)
     at = [0.0, x.min(), x.max(), 1.0]
-    first, low, high, last = smoothed_curve(y, x, at, smoother=smoother)
+    first, low, high, last = flexible_curve(y, x, at, smoother=smoother)
     assert first == low
     assert high == last
 
@@ -294,7 +294,7 @@ def test_the_curve_nears_the_truth(smoother: str) -> None:
     truth = simulate.truth("clinical-middle-overconfident")
     y, x = truth.sample(40_000, random_state=10)
     at = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
-    found = smoothed_curve(y, x, at, smoother=smoother)
+    found = flexible_curve(y, x, at, smoother=smoother)
     np.testing.assert_allclose(found, truth.curve(at), atol=0.02)
 
 
@@ -334,4 +334,4 @@ def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed:
 )
 def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        smoothed_curve([0, 1], [0.2, 0.4], **options)
+        flexible_curve([0, 1], [0.2, 0.4], **options)

@@ -13,7 +13,7 @@ from scipy.special import logit, ndtr
 
 from bayescal import simulate
 from bayescal.errors import InputError
-from bayescal.estimators import logit_smooth_ece, smooth_curve, smooth_ece
+from bayescal.estimators import logit_smooth_ece, smooth_ece, smooth_ece_curve
 from bayescal.estimators.registry import ESTIMATORS
 
 BOTH = [smooth_ece, logit_smooth_ece]
@@ -272,7 +272,7 @@ def test_curve_is_kernel_regression(sigma: float) -> None:
         ("identity", scores, grid, range(-3, 4)),
         ("logit", logit(scores), logit(grid), range(1)),
     ):
-        found = smooth_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
+        found = smooth_ece_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
         outcome, density = kernel_regression(outcomes, places, at, sigma, turns)
         seen = density > 1e-3
         assert seen.sum() > 10
@@ -285,25 +285,25 @@ def test_curve_is_kernel_regression(sigma: float) -> None:
 def test_curve_agrees_with_relplot(shared_data: Path) -> None:
     outcomes, scores, known = load(shared_data, "A")
     theirs = known["relplot.reldiag_noboot"]
-    curve = smooth_curve(outcomes, scores, grid=theirs["t"], sigma=theirs["sigma"])
+    curve = smooth_ece_curve(outcomes, scores, grid=theirs["t"], sigma=theirs["sigma"])
     np.testing.assert_allclose(curve.outcome, theirs["mu"], rtol=1e-4)
     np.testing.assert_allclose(curve.density, theirs["density"], rtol=1e-4)
 
 
 def test_curve_by_default() -> None:
     outcomes, scores = HOSTILE["miscalibrated"]
-    curve = smooth_curve(outcomes, scores)
+    curve = smooth_ece_curve(outcomes, scores)
     assert curve.score.shape == curve.outcome.shape == curve.density.shape == (201,)
     assert curve.sigma == pytest.approx(smooth_ece(outcomes, scores), rel=1e-9)
     assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, rel=1e-6)
-    logit_curve = smooth_curve(outcomes, scores, metric="logit")
+    logit_curve = smooth_ece_curve(outcomes, scores, metric="logit")
     assert logit_curve.sigma == pytest.approx(logit_smooth_ece(outcomes, scores), rel=1e-9)
-    assert smooth_curve([0, 1], [0, 1]).sigma == 0.001
+    assert smooth_ece_curve([0, 1], [0, 1]).sigma == 0.001
 
 
 @pytest.mark.parametrize("metric", ["identity", "logit"])
 def test_curve_far_from_all_scores_is_that_of_the_nearest(metric: str) -> None:
-    curve = smooth_curve(
+    curve = smooth_ece_curve(
         [0, 1, 0, 1], [0.2, 0.2, 0.6, 0.6], sigma=1e-6, grid=[0, 0.3, 0.5, 1], metric=metric,
         sample_weight=[3, 1, 0, 2],
     )  # fmt: skip
@@ -315,8 +315,8 @@ def test_curve_weights_are_repeats() -> None:
     rng = np.random.default_rng(7)
     scores, outcomes = rng.random(50).round(1), rng.integers(0, 2, 50)
     weights = rng.integers(0, 4, 50)
-    found = smooth_curve(outcomes, scores, sample_weight=weights)
-    repeated = smooth_curve(np.repeat(outcomes, weights), np.repeat(scores, weights))
+    found = smooth_ece_curve(outcomes, scores, sample_weight=weights)
+    repeated = smooth_ece_curve(np.repeat(outcomes, weights), np.repeat(scores, weights))
     np.testing.assert_allclose(found.outcome, repeated.outcome, rtol=1e-7)
     np.testing.assert_allclose(found.density, repeated.density, rtol=1e-7)
 
@@ -338,7 +338,7 @@ def test_curve_weights_are_repeats() -> None:
     ],
 )
 def test_refuses_options_out_of_range(options: dict, message: str) -> None:
-    for function in (*BOTH, smooth_curve):
+    for function in (*BOTH, smooth_ece_curve):
         with pytest.raises(InputError, match=message):
             function([0, 1], [0.2, 0.4], **options)
 
@@ -347,7 +347,7 @@ def test_the_least_bandwidth_it_names_is_enough() -> None:
     rng = np.random.default_rng(8)
     scores = rng.random(20_000)
     outcomes = rng.random(20_000) < scores
-    for function in (*BOTH, smooth_curve):
+    for function in (*BOTH, smooth_ece_curve):
         with pytest.raises(InputError, match="sigma = 1e-07 is too small to resolve") as refused:
             function(outcomes, scores, sigma=1e-7)
         least = float(str(refused.value).rsplit(" ", 1)[1].rstrip("."))
@@ -371,7 +371,7 @@ def test_few_scores_can_be_smoothed_by_next_to_nothing() -> None:
 )
 def test_curve_refuses_bad_input(arguments: Any, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        smooth_curve(*arguments, **options)
+        smooth_ece_curve(*arguments, **options)
     if not options:
         for function in BOTH:
             with pytest.raises(InputError, match=message):
