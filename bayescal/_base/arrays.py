@@ -1,10 +1,110 @@
-"""Types of arrays."""
+"""Types of arrays, blocks of work that fit into memory, and seeds."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats"]
+from bayescal._base.errors import InputError
+
+__all__ = ["BLOCK", "Floats", "RandomState", "as_seed", "blocks", "random_generator"]
 
 Floats = NDArray[np.float64]
+
+RandomState: TypeAlias = int | np.integer | np.random.Generator | np.random.RandomState | None
+"""What `random_state` may be."""
+
+BLOCK = 1 << 16
+"""Numbers that a block of work holds, so that it fits into the cache."""
+
+
+def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
+    """Consecutive slices of `size` items that cover them all.
+
+    Parameters
+    ----------
+    size : int
+        Number of items.
+    width : int
+        Numbers that the work on one item needs.
+    room : int
+        Numbers that the work on one slice may need. A slice has one item at least.
+
+    Yields
+    ------
+    slice
+
+    Examples
+    --------
+    >>> from bayescal._base.arrays import blocks
+    >>> list(blocks(5, width=10, room=20))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, room // max(1, width))
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
+
+
+def random_generator(random_state: RandomState = None) -> np.random.Generator:
+    """The generator that a user's `random_state` stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        None for a fresh one, an integer of at least 0 for one that can be had again. A generator
+        is used as it is, and moves on.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    InputError
+        If it is anything else, or negative.
+    """
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.Generator(random_state._bit_generator)
+    return np.random.default_rng(_as_integer(random_state))
+
+
+def as_seed(random_state: RandomState = None) -> int:
+    """A user's `random_state` as an integer that can be kept, so that the work can be repeated.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        As `random_generator`; an integer is the seed itself, from anything else one is drawn.
+
+    Returns
+    -------
+    int
+        At least 0.
+
+    Raises
+    ------
+    InputError
+        As `random_generator`.
+    """
+    if random_state is None or isinstance(
+        random_state, (np.random.Generator, np.random.RandomState)
+    ):
+        return int(random_generator(random_state).integers(2**31))
+    return _as_integer(random_state)
+
+
+def _as_integer(random_state: Any) -> int:
+    is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not is_integer or int(random_state) < 0:
+        raise InputError(
+            "random_state must be None, an integer of at least 0, or a numpy Generator or "
+            f"RandomState, got {random_state!r}."
+        )
+    return int(random_state)

@@ -16,7 +16,7 @@ from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from scipy.stats import qmc
 
 from bayescal._base.arrays import Floats
-from bayescal._base.logistic import Mode
+from bayescal._base.newton import Mode
 
 __all__ = ["GOOD_K", "USABLE_K", "Sample", "importance_sample", "mix_samples", "smooth_weights"]
 

@@ -1,130 +1,167 @@
-"""Damped Newton steps, and the maximum-likelihood fits built on them. Arrays only."""
+"""Maximum likelihood of logistic regressions. Arrays only.
+
+Outcomes enter a logistic likelihood only through their sums with the basis. Given those, one damped
+Newton iteration fits many sets of outcomes on the same basis at once, the cases a block at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit, log_expit, logit
+from numpy.typing import NDArray
+from scipy.special import log_expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import SeparationError
+from bayescal._base.log_odds import log_odds, logarithms
 
 __all__ = [
-    "Mode",
     "beta_mle",
     "binomial_mle",
+    "fit_logistic",
+    "log_likelihood",
     "logistic_gain",
     "logistic_mle",
-    "maximise",
+    "moments",
     "softplus",
 ]
 
-EDGE = 1e-12
-LARGEST_LOG_ODDS = 40.0
-NOISE = 1e-14
-
-Objective = Callable[[Floats], tuple[float, Floats, Floats]]
-
-
-@dataclass(frozen=True)
-class Mode:
-    """Where a smooth function peaks, and how sharply.
-
-    Attributes
-    ----------
-    point : ndarray of shape (d,)
-    value : float
-    information : ndarray of shape (d, d)
-        The negative Hessian at `point`.
-    converged : bool
-    """
-
-    point: Floats
-    value: float
-    information: Floats
-    converged: bool
+FARTHEST = 40.0
+"""Log-odds beyond which outcomes that are fitted without error are separated."""
+ROOM = 1 << 14
+STEPS = 200
+TOLERANCE = 1e-10
+LONGEST = 16.0
+RIDGE, LEAST = 1e-14, 1e-200
 
 
-def maximise(
-    objective: Objective,
-    start: Floats,
-    *,
-    tolerance: float = 1e-12,
-    steps: int = 200,
-    longest: float = np.inf,
-) -> Mode:
-    """Climb to a local maximum by Newton steps, damped where the surface is not concave.
+def fit_logistic(
+    basis: Floats,
+    cases: Floats,
+    totals: Floats,
+    offset: Floats | None = None,
+    start: Floats | float = 0.0,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Maximum likelihood of logit P = offset + coef @ basis, for every row of totals.
 
     Parameters
     ----------
-    objective : callable
-        Maps a point of shape (d,) to its value, gradient (d,) and Hessian (d, d).
-    start : ndarray of shape (d,)
-    tolerance : float
-        Stop when the predicted gain of the next step falls below this.
-    steps : int
-        Most steps to take.
-    longest : float
-        Farthest that one step may move a coordinate.
+    basis : ndarray of shape (k, rows)
+    cases : ndarray of shape (rows,) or (replicates, rows)
+        Cases that each row stands for.
+    totals : ndarray of shape (replicates, k)
+        Sums of outcome times basis over the cases. Outcomes may be probabilities: the fit is then
+        the one nearest to them in Kullback-Leibler divergence.
+    offset : ndarray of shape (rows,), optional
+    start : ndarray of shape (k,) or float
 
     Returns
     -------
-    Mode
+    coef : ndarray of shape (replicates, k)
+        Where outcomes are separated there is no maximum, and this is far out, with a likelihood
+        within rounding of the supremum.
+    converged : ndarray of shape (replicates,)
     """
-    point = np.array(start, dtype=np.float64)
-    value, gradient, hessian = objective(point)
-    converged = point.size == 0
-    for _ in range(0 if converged else steps):
-        step = _ascent_step(gradient, -hessian)
-        if gradient @ step < tolerance:
-            converged = True
+    reach = np.maximum(basis.max(axis=1), -basis.min(axis=1))
+    coef, step = np.zeros((2, *totals.shape))
+    step += start
+    steepness = np.full(totals.shape[0], np.inf)
+    converged = np.zeros(totals.shape[0], dtype=bool)
+    active = np.arange(totals.shape[0])
+    for _ in range(STEPS):
+        if not active.size:
             break
-        if gradient @ step < NOISE * (1 + abs(value)):  # the value cannot show it; step and stop
-            point = point + step
-            value, gradient, hessian = objective(point)
-            converged = True
-            break
-        step *= min(1.0, longest / float(np.abs(step).max()))
-        scale, moved = 1.0, False
-        while scale > 1e-10:
-            candidate = objective(point + scale * step)
-            if candidate[0] > value:
-                point, moved = point + scale * step, True
-                value, gradient, hessian = candidate
-                break
-            scale /= 2
-        if not moved:
-            converged = bool(gradient @ step < np.sqrt(tolerance))
-            break
-    return Mode(point, float(value), -hessian, converged)
+        trial = coef[active] + step[active]
+        own = cases if cases.ndim == 1 else cases[active]
+        fitted, information = moments(trial, basis, own, offset)
+        gradient = totals[active] - fitted
+        steep = np.sqrt((gradient**2).sum(axis=1))
+        better = steep < steepness[active]
+        step[active[~better]] /= 2
+        moved = active[better]
+        coef[moved], steepness[moved] = trial[better], steep[better]
+        step[moved], gain = _newton_step(gradient[better], information[better], reach)
+        converged[moved] = gain < TOLERANCE
+        active = active[~converged[active] & (np.abs(step[active]) @ reach > TOLERANCE)]
+    coef[converged] += step[converged]
+    return coef, converged
 
 
-def _ascent_step(gradient: Floats, information: Floats) -> Floats:
-    """Solve for the Newton step, adding just enough ridge to make it point uphill."""
-    ridge = 0.0
-    unit = max(float(np.abs(np.diag(information)).max()), 1e-8)
-    while True:
-        try:
-            factor = cho_factor(information + ridge * np.eye(gradient.size))
-            step: Floats = cho_solve(factor, gradient)
-            return step
-        except LinAlgError:
-            ridge = 1e-6 * unit if ridge == 0 else 10 * ridge
+def log_likelihood(
+    coef: Floats, basis: Floats, cases: Floats, totals: Floats, offset: Floats | None = None
+) -> Floats:
+    """Log likelihood of logit P = offset + coef @ basis, of shape (replicates,).
+
+    With an offset it lacks the sum of outcome times offset, which no coefficient changes.
+    """
+    value: Floats = (totals * coef).sum(axis=1)
+    for part in blocks(basis.shape[1], coef.shape[0], ROOM):
+        eta = coef @ basis[:, part]
+        if offset is not None:
+            eta += offset[part]
+        value -= np.einsum("ij,...j->i", softplus(eta), cases[..., part])
+    return value
+
+
+def moments(
+    coef: Floats, basis: Floats, cases: Floats, offset: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Sums of the fitted probabilities with the basis, and the information.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (replicates, k)
+    basis, cases, offset
+        As in `fit_logistic`.
+
+    Returns
+    -------
+    fitted : ndarray of shape (replicates, k)
+    information : ndarray of shape (replicates, k, k)
+    """
+    count, size = coef.shape
+    fitted, information = np.zeros((count, size)), np.zeros((count, size, size))
+    for part in blocks(basis.shape[1], count, ROOM):
+        columns = basis[:, part]
+        eta = coef @ columns
+        if offset is not None:
+            eta += offset[part]
+        small = np.exp(-np.abs(eta))
+        weight = cases[..., part] / (1 + small)
+        fitted += (np.where(eta > 0, 1, small) * weight) @ columns.T
+        weight *= small / (1 + small)
+        for k in range(size):
+            information[:, k, k:] += weight @ (columns[k] * columns[k:]).T
+    for k in range(size):
+        information[:, k:, k] = information[:, k, k:]
+    return fitted, information
+
+
+def _newton_step(gradient: Floats, information: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """Step that moves no log-odds by more than LONGEST, and twice the gain it promises."""
+    ridge = np.maximum(RIDGE * np.trace(information, axis1=1, axis2=2), LEAST)
+    lifted = information + ridge[:, None, None] * np.eye(reach.size)
+    step = np.linalg.solve(lifted, gradient[:, :, None])[:, :, 0]
+    gain = (gradient * step).sum(axis=1)
+    farthest = np.abs(step) @ reach
+    return step * (LONGEST / np.maximum(farthest, LONGEST))[:, None], gain
 
 
 def binomial_mle(
-    basis: Floats, trials: Floats, hits: Floats, offset: Floats | float = 0.0
+    basis: Floats,
+    trials: Floats,
+    hits: Floats,
+    offset: Floats | float = 0.0,
+    start: Floats | float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """Unpenalised binomial regression: logit P = offset + basis @ coef.
+    """Unpenalised binomial regression of one data set: logit P = offset + basis @ coef.
 
     Parameters
     ----------
     basis : ndarray of shape (rows, k)
     trials, hits : ndarray of shape (rows,)
     offset : ndarray of shape (rows,) or float
+    start : ndarray of shape (k,) or float
+        Where the search begins.
 
     Returns
     -------
@@ -137,35 +174,31 @@ def binomial_mle(
     SeparationError
         When the likelihood has no maximum: one class only, or outcomes that the basis separates.
     """
+    if not basis.shape[1]:
+        return np.empty(0), np.empty((0, 0))
     scale = np.maximum(np.abs(basis).max(axis=0), 1e-300)
-    scaled = basis / scale
-
-    def log_likelihood(coef: Floats) -> tuple[float, Floats, Floats]:
-        return _binomial(coef, scaled, trials, hits, offset)
-
-    mode = maximise(log_likelihood, np.zeros(basis.shape[1]), tolerance=1e-22)
-    eta = offset + scaled @ mode.point
-    curvature = np.linalg.eigvalsh(mode.information) if mode.point.size else np.ones(1)
-    drifted = np.abs(eta - offset).max(initial=0.0) > LARGEST_LOG_ODDS and -mode.value < 1e-6
-    if not mode.converged or curvature[0] <= 1e-12 * curvature[-1] or drifted or mode.value > -1e-9:
+    columns = (basis / scale).T
+    shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), trials.shape)
+    totals = columns @ hits
+    coef, converged = fit_logistic(columns, trials, totals[None], shift, start * scale)
+    fitted, information = (values[0] for values in moments(coef, columns, trials, shift))
+    linear = coef[0] @ columns
+    value = _binomial(shift + linear, trials, hits)
+    curvature = np.linalg.eigvalsh(information)
+    drifted = np.abs(linear).max() > FARTHEST and -value < 1e-6
+    if not converged[0] or curvature[0] <= 1e-12 * curvature[-1] or drifted or value > -1e-9:
         raise SeparationError(
             "y_true is perfectly separated by the scores, holds one class only, or has too few "
             "distinct scores, so the maximum-likelihood estimate does not exist. "
             "A posterior does: use bayescal.fit, or bayescal.recalibrate.BayesianRecalibrator."
         )
-    covariance = np.linalg.inv(mode.information) / np.outer(scale, scale)
-    return mode.point / scale, covariance
+    covariance = np.linalg.inv(information)
+    return (coef[0] + covariance @ (totals - fitted)) / scale, covariance / np.outer(scale, scale)
 
 
-def _binomial(
-    coef: Floats, basis: Floats, trials: Floats, hits: Floats, offset: Floats | float
-) -> tuple[float, Floats, Floats]:
-    """Log likelihood of single outcomes, its gradient and its Hessian."""
-    eta = offset + basis @ coef
-    fitted = expit(eta)
-    value = hits @ log_expit(eta) + (trials - hits) @ log_expit(-eta)
-    weight = trials * fitted * (1 - fitted)
-    return float(value), basis.T @ (hits - trials * fitted), -(basis.T * weight) @ basis
+def _binomial(eta: Floats, trials: Floats, hits: Floats) -> float:
+    """Log likelihood of single outcomes."""
+    return float(hits @ log_expit(eta) + (trials - hits) @ log_expit(-eta))
 
 
 def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:
@@ -173,8 +206,8 @@ def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, F
 
     Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     """
-    log_odds = logit(np.clip(score, EDGE, 1 - EDGE))
-    return binomial_mle(np.column_stack([np.ones_like(log_odds), log_odds]), trials, hits)
+    x = log_odds(score)
+    return binomial_mle(np.column_stack([np.ones_like(x), x]), trials, hits)
 
 
 def logistic_gain(score: Floats, trials: Floats, hits: Floats) -> float:
@@ -182,14 +215,11 @@ def logistic_gain(score: Floats, trials: Floats, hits: Floats) -> float:
 
     Defined for separated outcomes too, where the likelihood approaches its supremum.
     """
-    log_odds = logit(np.clip(score, EDGE, 1 - EDGE))
-    basis = np.column_stack([np.ones_like(log_odds), log_odds])
-
-    def log_likelihood(coef: Floats) -> tuple[float, Floats, Floats]:
-        return _binomial(coef, basis, trials, hits, 0.0)
-
-    start = np.array([0.0, 1.0])
-    return maximise(log_likelihood, start).value - log_likelihood(start)[0]
+    x = log_odds(score)
+    basis = np.stack([np.ones_like(x), x])
+    identity = np.array([0.0, 1.0])
+    coef, _ = fit_logistic(basis, trials, (basis @ hits)[None], start=identity)
+    return _binomial(coef[0] @ basis, trials, hits) - _binomial(x, trials, hits)
 
 
 def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Floats]:
@@ -197,9 +227,8 @@ def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Float
 
     Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away. `a` or `b` may be negative.
     """
-    inside = np.clip(score, EDGE, 1 - EDGE)
-    basis = np.column_stack([np.log(inside), -np.log1p(-inside), np.ones_like(inside)])
-    return binomial_mle(basis, trials, hits)
+    log_s, log_q = logarithms(score)
+    return binomial_mle(np.column_stack([log_s, -log_q, np.ones_like(log_s)]), trials, hits)
 
 
 def softplus(x: Floats) -> Floats:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import EDGE, clipped
 
 __all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge", "share_reaching"]
 
 LIMIT = 2048
-EDGE = 1e-12
 CHUNK = 1 << 16
 
 _CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
@@ -128,7 +128,7 @@ def _distinct_scores(score: Floats) -> Floats | None:
 
 def _locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Grid cell of each score, and its position in the cell as a whole number of parts."""
-    inside = np.clip(score, EDGE, 1 - EDGE)
+    inside = clipped(score)
     log_odds = np.log(inside / (1 - inside))
     cell = ((log_odds + _REACH) * (_CELLS / (2 * _REACH))).astype(np.intp) + 1
     np.clip(cell, 1, _CELLS, out=cell)

@@ -10,7 +10,8 @@ from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.importance import GOOD_K, USABLE_K, Sample, importance_sample
-from bayescal._base.logistic import Mode, maximise, softplus
+from bayescal._base.logistic import softplus
+from bayescal._base.newton import Mode, maximise
 from bayescal.data.data import CalibrationData
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.problem import Settings

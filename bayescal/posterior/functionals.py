@@ -18,7 +18,7 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.logistic import maximise
+from bayescal._base.newton import maximise
 from bayescal.posterior.population import Population
 
 __all__ = [

@@ -15,7 +15,7 @@ from scipy.special import betaln, digamma, expit, log_expit, polygamma
 
 from bayescal._base.arrays import Floats
 from bayescal._base.importance import importance_sample
-from bayescal._base.logistic import maximise
+from bayescal._base.newton import maximise
 from bayescal.data.validate import check_choice
 
 __all__ = ["POPULATIONS", "Population", "draw_population"]

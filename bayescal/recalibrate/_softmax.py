@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
-from bayescal._base.logistic import maximise
+from bayescal._base.newton import maximise
 from bayescal.data.table import CHUNK, EDGE
 
 __all__ = ["best_scales", "best_slope", "case_counts", "log_probabilities"]

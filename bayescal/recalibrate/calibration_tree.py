@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.logistic import maximise
+from bayescal._base.newton import maximise
 from bayescal.data.table import collapse
 from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount, as_count

@@ -11,7 +11,7 @@ from scipy import stats
 
 import bayescal as bc
 from bayescal._base.importance import importance_sample
-from bayescal._base.logistic import Mode
+from bayescal._base.newton import Mode
 
 
 def sample(density, information, draws=4000, seed=0):

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from bayescal._base.logistic import beta_mle, logistic_mle, maximise
+from bayescal._base.logistic import beta_mle, logistic_mle
+from bayescal._base.newton import maximise
 from bayescal.errors import SeparationError
 
 LOGISTIC = "exact MLE logistic recalibration (intercept,slope), clip eps"

@@ -11,9 +11,9 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
-from bayescal._base.logistic import EDGE
+from bayescal._base.log_odds import EDGE
+from bayescal._base.logistic import fit_logistic, log_likelihood
 from bayescal.data.weights import effective_cases
-from bayescal.estimators._logistic import fit_logistic, log_likelihood
 
 __all__ = ["Recalibration", "as_cases", "defined", "log_odds_of"]
 

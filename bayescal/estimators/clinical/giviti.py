@@ -11,8 +11,8 @@ from scipy.special import chdtri, erfc
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.logistic import fit_logistic, log_likelihood
 from bayescal.data.validate import as_level, check_choice
-from bayescal.estimators._logistic import fit_logistic, log_likelihood
 from bayescal.estimators._replicates import Statistic, over_replicates
 from bayescal.estimators.clinical._recalibration import Recalibration
 

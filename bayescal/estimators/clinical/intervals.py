@@ -12,8 +12,8 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, SeparationError
+from bayescal._base.logistic import fit_logistic, moments
 from bayescal.data.validate import as_level, check_choice, paired
-from bayescal.estimators._logistic import fit_logistic, moments
 from bayescal.estimators.clinical._recalibration import NO_MAXIMUM, Recalibration, as_cases
 
 __all__ = [

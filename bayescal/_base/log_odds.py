@@ -1,0 +1,29 @@
+"""Log-odds of probabilities, with the ends clipped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+
+__all__ = ["EDGE", "clipped", "log_odds", "logarithms"]
+
+EDGE = 1e-12
+"""No logarithm reads a probability nearer to 0 or 1 than this."""
+
+
+def clipped(probability: Floats) -> Floats:
+    """Probabilities, those nearer than `EDGE` to 0 or 1 moved to that distance."""
+    return np.clip(probability, EDGE, 1 - EDGE)
+
+
+def logarithms(probability: Floats) -> tuple[Floats, Floats]:
+    """Log p and log(1 - p) of the clipped probabilities."""
+    inside = clipped(probability)
+    return np.log(inside), np.log1p(-inside)
+
+
+def log_odds(probability: Floats) -> Floats:
+    """Log p / (1 - p) of the clipped probabilities, between -27.6 and 27.6."""
+    log_p, log_q = logarithms(probability)
+    return log_p - log_q
