@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
+from scipy.special import gammaincinv, gammaln, logsumexp, ndtri, softmax
 from scipy.stats import qmc
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode
+from bayescal._base.pareto import BAD_K, smooth_rows
 
-__all__ = ["GOOD_K", "USABLE_K", "Sample", "importance_sample", "mix_samples", "smooth_weights"]
+__all__ = ["GOOD_K", "Sample", "importance_sample", "mix_samples"]
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
 GOOD_K = 0.5
-USABLE_K = 0.7
 GOOD_ESS = 0.5
 REFITS = (1, 64, 64)  # kernels of each further proposal, when the one before was poor
 WIDENING = 1.5
@@ -158,7 +158,7 @@ def importance_sample(
     best = _propose(log_density, around, draws, rng)
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
-        good_k = USABLE_K
+        good_k = BAD_K
         if best.is_poor(GOOD_K):
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
             again = _propose(log_density, wider, draws, rng)
@@ -217,34 +217,20 @@ def _propose(
         points[mine] = each.centres[centre] + points[mine] @ each.scale.T
     log_ratio = log_density(points) - _log_mixture(points, kernels)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
-    smoothed, pareto_k = smooth_weights(log_ratio)
+    smoothed, pareto_k = smooth_rows(log_ratio[None])
     ratio = np.exp(log_ratio - log_ratio.max())
     return _Weighted(
         points,
-        np.exp(smoothed - logsumexp(smoothed)),
+        softmax(smoothed[0]),
         float(logsumexp(log_ratio) - np.log(log_ratio.size)),
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
-        float(pareto_k),
+        float(pareto_k[0]),
     )
 
 
 def _degrees(d: int) -> int:
     """Degrees of freedom of the proposals: in many dimensions heavy tails would waste most."""
     return max(HEAVIEST, d)
-
-
-def smooth_weights(log_ratio: Floats) -> tuple[Floats, float]:
-    """Pareto-smoothed log weights and k-hat, by ArviZ; a flat top has no tail to smooth."""
-    from arviz_stats.base.array import array_stats
-
-    top = np.partition(log_ratio, -(log_ratio.size // 10) - 1)[-(log_ratio.size // 10) - 1 :]
-    if np.ptp(top) < 1e-9:
-        return log_ratio, -np.inf
-    with np.errstate(all="ignore"):
-        smoothed, pareto_k = array_stats.psislw(-log_ratio)
-    if not np.isfinite(pareto_k) or np.isnan(smoothed).any():
-        return log_ratio, np.inf
-    return smoothed, float(pareto_k)
 
 
 def _log_mixture(points: Floats, kernels: Sequence[_Kernels]) -> Floats:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats
-from bayescal._base.importance import GOOD_K, USABLE_K, Sample, importance_sample
+from bayescal._base.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.logistic import softplus
 from bayescal._base.newton import Mode, maximise
+from bayescal._base.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.problem import Settings
@@ -167,7 +168,7 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
-    if sample.pareto_k <= (USABLE_K if settings.curve.is_rough else GOOD_K):
+    if sample.pareto_k <= (BAD_K if settings.curve.is_rough else GOOD_K):
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
     return min(sample, unpivoted, key=lambda found: found.pareto_k)
