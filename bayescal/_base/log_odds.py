@@ -6,7 +6,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["EDGE", "clipped", "log_odds", "logarithms"]
+__all__ = ["EDGE", "clipped", "log_odds_of", "logarithms"]
 
 EDGE = 1e-12
 """No logarithm reads a probability nearer to 0 or 1 than this."""
@@ -23,7 +23,7 @@ def logarithms(probability: Floats) -> tuple[Floats, Floats]:
     return np.log(inside), np.log1p(-inside)
 
 
-def log_odds(probability: Floats) -> Floats:
+def log_odds_of(probability: Floats) -> Floats:
     """Log p / (1 - p) of the clipped probabilities, between -27.6 and 27.6."""
     log_p, log_q = logarithms(probability)
     return log_p - log_q

@@ -12,7 +12,7 @@ from scipy.special import log_expit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import SeparationError
-from bayescal._base.log_odds import log_odds, logarithms
+from bayescal._base.log_odds import log_odds_of, logarithms
 
 __all__ = [
     "beta_mle",
@@ -206,7 +206,7 @@ def logistic_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, F
 
     Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     """
-    x = log_odds(score)
+    x = log_odds_of(score)
     return binomial_mle(np.column_stack([np.ones_like(x), x]), trials, hits)
 
 
@@ -215,7 +215,7 @@ def logistic_gain(score: Floats, trials: Floats, hits: Floats) -> float:
 
     Defined for separated outcomes too, where the likelihood approaches its supremum.
     """
-    x = log_odds(score)
+    x = log_odds_of(score)
     basis = np.stack([np.ones_like(x), x])
     identity = np.array([0.0, 1.0])
     coef, _ = fit_logistic(basis, trials, (basis @ hits)[None], start=identity)

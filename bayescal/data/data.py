@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import EDGE, clipped
 from bayescal.data import table as _grid
-from bayescal.data.table import EDGE, Rows, share_reaching
+from bayescal.data.table import Rows, share_reaching
 from bayescal.data.validate import (
+    as_probability_matrix,
     as_scores,
     as_vector,
     as_weights,
@@ -20,7 +22,7 @@ from bayescal.data.validate import (
     check_same_length,
     paired,
 )
-from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
+from bayescal.data.weights import WeightType, as_weight_type, kish, warn_of_ambiguity
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,7 +55,7 @@ class Edges(NamedTuple):
 
     def inside(self, score: Floats) -> Floats:
         """Scores strictly inside (0, 1), as the model reads them."""
-        inner = np.clip(score, EDGE, 1 - EDGE)
+        inner = clipped(score)
         return np.where(score == 0, self.low, np.where(score == 1, self.high, inner))
 
 
@@ -204,10 +206,8 @@ class CalibrationData:
                 "there cannot be more events than cases."
             )
         empty = Rows(np.empty(0), np.empty(0), np.empty(0))
-        distinct, row = np.unique(scores, return_inverse=True)
-        exact = Rows(distinct, _grid.add_up(row, counts), _grid.add_up(row, events))
-        keep = exact.trials > 0
-        exact = Rows(exact.score[keep], exact.trials[keep], exact.hits[keep])
+        keep = counts > 0
+        exact = Rows(scores[keep], counts[keep], events[keep])
         return cls._new({None: _grid.merge(exact, empty)}, {None: counts.sum()}, "counts")
 
     @classmethod
@@ -256,7 +256,7 @@ class CalibrationData:
         CalibrationData(2 cases, 1 events, 2 rows)
         """
         check_choice(mode, ("top-label", "class-wise"), "mode")
-        matrix = _as_probability_matrix(y_proba)
+        matrix = as_probability_matrix(y_proba, "y_proba")
         names = np.arange(matrix.shape[1]) if classes is None else np.asarray(classes)
         check_same_length(matrix.shape[1], "y_proba's columns", names.size, "classes")
         truth = _as_class_index(as_vector(y_true, "y_true"), names)
@@ -338,7 +338,7 @@ class CalibrationData:
     @property
     def weight_scale(self) -> float:
         """Factor that turns weights into effective cases: 1, or Kish's for sampling weights."""
-        return self.n / self._squares if self.is_pseudo else 1.0
+        return self.sampling_size / self.n if self.is_pseudo else 1.0
 
     @property
     def effective_size(self) -> float:
@@ -348,7 +348,7 @@ class CalibrationData:
     @property
     def sampling_size(self) -> float:
         """Kish's effective size of the weights, were they sampling weights."""
-        return self.n**2 / self._squares
+        return kish(self.n, self._squares)
 
     @property
     def _squares(self) -> float:
@@ -636,21 +636,6 @@ def _as_edge(edge: float) -> float:
     if not 0 < edge < 0.5:
         raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
     return float(edge)
-
-
-def _as_probability_matrix(y_proba: Any) -> Floats:
-    matrix = np.asarray(y_proba, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise InputError(f"y_proba must have shape (n, k) with k >= 2, got {matrix.shape}.")
-    as_scores(matrix.ravel(), "y_proba")
-    off = np.abs(matrix.sum(axis=1) - 1) > 1e-3
-    if off.any():
-        at = int(np.flatnonzero(off)[0])
-        raise InputError(
-            f"y_proba[{at}] sums to {matrix[at].sum():.4g}, not 1. "
-            "Pass probabilities (after a softmax), one column a class."
-        )
-    return matrix
 
 
 def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp]:

@@ -9,18 +9,30 @@ integers and do not depend on the order in which the scores arrive.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import EDGE, clipped
+from bayescal.data.weights import effective_cases
 
-__all__ = ["EDGE", "LIMIT", "Rows", "add_up", "collapse", "merge", "share_reaching"]
+__all__ = [
+    "LIMIT",
+    "Levels",
+    "Rows",
+    "Table",
+    "add_up",
+    "collapse",
+    "levels_of",
+    "merge",
+    "share_reaching",
+    "tabulate",
+]
 
 LIMIT = 2048
-CHUNK = 1 << 16
 
 _CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
 _REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost cell edge
@@ -50,13 +62,116 @@ class Rows:
     position: Floats | None = None
 
 
+class Levels(NamedTuple):
+    """The distinct scores of some cases, ascending.
+
+    Attributes
+    ----------
+    score : ndarray of shape (levels,)
+    order : ndarray of int of shape (n,)
+        Cases by ascending score.
+    start : ndarray of int of shape (levels,)
+        Where each distinct score begins in that order.
+    """
+
+    score: Floats
+    order: NDArray[np.intp]
+    start: NDArray[np.intp]
+
+    @property
+    def row(self) -> NDArray[np.intp]:
+        """Index of the distinct score of each case, of shape (n,)."""
+        row = np.empty(self.order.size, dtype=np.intp)
+        row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
+        return row
+
+    def cases(self) -> NDArray[np.intp]:
+        """Number of cases at each score."""
+        return np.diff(self.start, append=self.order.size)
+
+    def totals(self, values: NDArray[Any]) -> Floats:
+        """Sums over the cases at each score, along the last axis of (..., n)."""
+        ranked = values[..., self.order]
+        if self.start.size == self.order.size:
+            return ranked.astype(np.float64, copy=False)
+        total: Floats = np.add.reduceat(ranked, self.start, axis=-1, dtype=np.float64)
+        return total
+
+
+def levels_of(score: Floats) -> Levels:
+    """Take cases of equal scores together, by sorting."""
+    order = np.argsort(score)
+    ranked = score[order]
+    start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1])[: ranked.size])
+    return Levels(ranked[start], order, start)
+
+
+class Table(NamedTuple):
+    """Distinct scores of the cases that count, and how many cases have each.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (cases,)
+        The cases that count, sorted by score.
+    weight : ndarray of shape (cases,) or None
+        Weight of each of them; None when all count once.
+    starts : ndarray of int of shape (rows,) or None
+        Where each distinct score begins among them; None when no two are equal.
+    score, trials : ndarray of shape (rows,)
+        Not to be written to.
+    total : float
+        Sum of the trials.
+    """
+
+    order: NDArray[np.intp]
+    weight: Floats | None
+    starts: NDArray[np.intp] | None
+    score: Floats
+    trials: Floats
+    total: float
+
+    def hits(self, outcomes: NDArray[Any]) -> Floats:
+        """Events at each distinct score, (replicates, rows), of outcomes (replicates, n)."""
+        events = outcomes[:, self.order]
+        if self.weight is not None:
+            events = events * self.weight
+        if self.starts is None:
+            return events.astype(np.float64, copy=False)
+        hits: Floats = np.add.reduceat(events, self.starts, axis=1, dtype=np.float64)
+        return hits
+
+
+def tabulate(scores: Floats, weights: Floats | None) -> Table:
+    """Collapse equal scores, exactly, for outcomes that come later.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+        Weights that are not whole numbers are rescaled to Kish's effective size.
+
+    Returns
+    -------
+    Table
+    """
+    counted = None if weights is None or weights.all() else np.flatnonzero(weights)
+    levels = levels_of(scores if counted is None else scores[counted])
+    order = levels.order if counted is None else counted[levels.order]
+    starts = None if levels.start.size == order.size else levels.start
+    if weights is None:
+        weight, trials = None, levels.cases().astype(np.float64)
+    else:
+        weight = effective_cases(weights)[order]
+        trials = weight if starts is None else np.add.reduceat(weight, starts)
+    return Table(order, weight, starts, levels.score, trials, float(trials.sum()))
+
+
 def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
     """Collapse single cases to rows, exact or on the grid, in one pass over chunks."""
     distinct = _distinct_scores(score)
     size = LIMIT if distinct is None else distinct.size
     sums = np.zeros((3, size))
-    for start in range(0, score.size, CHUNK):
-        part = slice(start, start + CHUNK)
+    for part in blocks(score.size):
         cases = None if weight is None else weight[part]
         if distinct is None:
             row, place = _locate(score[part])
@@ -75,11 +190,11 @@ def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Ro
 def merge(first: Rows, second: Rows) -> Rows:
     """Add two tables; the result does not depend on which came first."""
     if first.cell is None and second.cell is None:
-        score, row = np.unique(np.concatenate([first.score, second.score]), return_inverse=True)
-        trials = add_up(row, np.concatenate([first.trials, second.trials]))
-        hits = add_up(row, np.concatenate([first.hits, second.hits]))
-        both = Rows(score, trials, hits)
-        return both if score.size <= LIMIT else to_grid(both)
+        levels = levels_of(np.concatenate([first.score, second.score]))
+        trials = levels.totals(np.concatenate([first.trials, second.trials]))
+        hits = levels.totals(np.concatenate([first.hits, second.hits]))
+        both = Rows(levels.score, trials, hits)
+        return both if levels.score.size <= LIMIT else to_grid(both)
     sums = np.zeros((3, LIMIT))
     for rows in (to_grid(first), to_grid(second)):
         assert rows.cell is not None and rows.position is not None
@@ -119,8 +234,8 @@ def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
 def _distinct_scores(score: Floats) -> Floats | None:
     """Sorted distinct scores, or None when there are more than LIMIT."""
     distinct = np.empty(0)
-    for start in range(0, score.size, CHUNK):
-        distinct = np.unique(np.concatenate([distinct, score[start : start + CHUNK]]))
+    for part in blocks(score.size):
+        distinct = np.unique(np.concatenate([distinct, score[part]]))
         if distinct.size > LIMIT:
             return None
     return distinct

@@ -16,20 +16,26 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 
 __all__ = [
+    "as_count",
     "as_draws",
     "as_level",
     "as_number",
     "as_order",
     "as_outcome_batch",
     "as_outcomes",
+    "as_probability_matrix",
     "as_scores",
     "as_vector",
     "as_weights",
     "check_choice",
     "check_same_length",
     "check_same_order",
+    "is_matrix",
     "paired",
 ]
+
+ROW_TOLERANCE = 1e-3
+"""How far the class probabilities of a case may be from a sum of 1."""
 
 
 def as_vector(values: Any, name: str) -> NDArray[Any]:
@@ -185,11 +191,86 @@ def as_order(p: Any) -> float:
     raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
 
 
+def as_count(
+    value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
+) -> int:
+    """An integer in a range.
+
+    Parameters
+    ----------
+    value : int
+        Booleans and floats are refused, also those without a fraction.
+    name : str
+        What the user calls it.
+    minimum, maximum : int
+        The ends, both allowed; no maximum by default.
+    limit : str
+        What the maximum is, for the message: "the number of cases".
+
+    Raises
+    ------
+    InputError
+        If it is no integer, or out of range.
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if whole and minimum <= value and (maximum is None or value <= maximum):
+        return int(value)
+    allowed = f"of at least {minimum:,}"
+    if maximum is not None:
+        allowed = f"from {minimum:,} to {maximum:,.12g}" + (f", {limit}" if limit else "")
+    raise InputError(f"{name} must be a whole number {allowed}, got {value!r}.")
+
+
 def as_draws(draws: Any) -> int:
     """A number of draws, rounded up to a multiple of four chains."""
-    if not isinstance(draws, (int, np.integer)) or draws < 100:
-        raise InputError(f"draws must be a whole number of at least 100, got {draws!r}.")
-    return int(-(-draws // 4) * 4)
+    return -(-as_count(draws, "draws", 100) // 4) * 4
+
+
+def is_matrix(values: Any) -> bool:
+    """Whether these are probabilities of two classes or more, rather than of one event."""
+    try:
+        shape = np.shape(values)
+    except ValueError:
+        return False
+    return len(shape) == 2 and shape[1] > 1
+
+
+def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
+    """Class probabilities, one row a case and one column a class.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, k)
+        Two classes at least. Every row sums to 1 within 1e-3.
+    name : str
+        What the user calls them.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+
+    Raises
+    ------
+    InputError
+        If it is no matrix, an entry is no probability, or a row does not sum to 1.
+    """
+    matrix = _to_numpy(values, name)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise InputError(
+            f"{name} must have one row a case and one column a class, two at least, but has shape "
+            f"{matrix.shape}. For a binary classifier pass both columns: 1 - score, score."
+        )
+    columns = [as_scores(column, f"{name}[:, {k}]") for k, column in enumerate(matrix.T)]
+    prob = np.column_stack(columns)
+    total = prob.sum(axis=1)
+    off = np.abs(total - 1) > ROW_TOLERANCE
+    if off.any():
+        at = int(off.argmax())
+        raise InputError(
+            f"{name}[{at}] sums to {total[at]:.4g}, not 1. "
+            "Pass probabilities (after a softmax), one column a class."
+        )
+    return prob
 
 
 def paired(

@@ -25,6 +25,8 @@ __all__ = [
     "effective_cases",
     "effective_scale",
     "effective_size",
+    "kish",
+    "quantile",
     "read_type",
     "warn_of_ambiguity",
 ]
@@ -39,6 +41,8 @@ WIDTH_RATIO = 2.0
 """Intervals of the two readings differ at least by this factor before anyone is asked."""
 COLLAPSED_SHARE = 0.5
 """Share of the weight at scores with both outcomes, from which a table looks collapsed."""
+SAME = 1e-12
+"""Shares of the cases that differ by less are equal."""
 
 
 def are_counts(weights: Floats) -> bool:
@@ -51,15 +55,20 @@ def read_type(weights: Floats) -> WeightType:
     return "counts" if are_counts(weights) else "sampling"
 
 
-def effective_size(weights: Floats) -> float:
-    """Kish's effective number of cases, (sum of w)^2 / sum of w^2.
+def kish(total: float, squares: float) -> float:
+    """Kish's effective number of cases, from the sums of the weights and of their squares.
 
     References
     ----------
     Kish (1965), Survey Sampling, section 11.7.
     """
+    return total**2 / squares
+
+
+def effective_size(weights: Floats) -> float:
+    """Kish's effective number of cases of these weights, of any size."""
     relative = weights / weights.max(initial=np.finfo(np.float64).tiny)
-    return float(relative.sum()) ** 2 / float(relative @ relative)
+    return kish(float(relative.sum()), float(relative @ relative))
 
 
 def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> float:
@@ -155,7 +164,7 @@ def ambiguity(
         return None
     return (
         f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
-        f"effective size {total**2 / squares:.4g})"
+        f"effective size {kish(total, squares):.4g})"
     )
 
 
@@ -176,6 +185,35 @@ def warn_of_ambiguity(
     )
 
 
+def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
+    """Quantile of each row, linear between the cases (type 7), as if cases stood one by one.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., rows)
+    trials : ndarray of shape (rows,)
+    prob : float
+
+    Returns
+    -------
+    ndarray of shape (...,)
+    """
+    if (trials == 1).all():
+        plain: Floats = np.quantile(values, prob, axis=-1)
+        return plain
+    order = np.argsort(values, axis=-1)
+    above = np.cumsum(trials[order], axis=-1)
+    total = above[..., -1:]
+    position = np.maximum(total - 1, 0) * prob
+    below = np.floor(position)
+    lower, upper = (
+        np.take_along_axis(values, np.take_along_axis(order, _row_of(above, case), -1), -1)
+        for case in (below, below + 1)
+    )
+    between: Floats = (lower + (position - below) * (upper - lower))[..., 0]
+    return between
+
+
 def _look_collapsed(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
 ) -> bool:
@@ -189,3 +227,10 @@ def _look_collapsed(
         return False
     both = np.append(same_score, False) | np.append(False, same_score)
     return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())
+
+
+def _row_of(above: Floats, case: Floats) -> NDArray[np.intp]:
+    """The row of a case, counted from 0, when rows stand one after the other."""
+    reached = np.count_nonzero(above <= case + SAME * above[..., -1:], axis=-1)
+    row: NDArray[np.intp] = np.minimum(reached, above.shape[-1] - 1)[..., None]
+    return row

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import EDGE
+from bayescal._base.log_odds import clipped, log_odds_of, logarithms
 from bayescal.gain._triples import Triples
 
 __all__ = ["double_use"]
@@ -61,8 +61,8 @@ def _of_one(triples: Triples, after: Floats) -> str | None:
         if chance < CHANCE:
             return "each distinct value after is the mean outcome of its patients"
         return None
-    inside = np.clip(triples.before, EDGE, 1 - EDGE)
-    log_s, log_q, one = np.log(inside), np.log1p(-inside), np.ones_like(inside)
+    log_s, log_q = logarithms(triples.before)
+    one = np.ones_like(log_s)
     if _solves([one, log_s - log_q], triples, after):
         return "the score equations of a logistic map hold exactly"
     nothing = np.zeros_like(one)
@@ -114,8 +114,7 @@ def _solves(terms: list[Floats], triples: Triples, after: Floats) -> bool:
 
 def _has_form(offset: Floats, terms: list[Floats], after: Floats) -> bool:
     """Whether logit(after) is the offset plus a combination of the terms."""
-    inner = np.clip(after, EDGE, 1 - EDGE)
-    log_odds = np.log(inner) - np.log1p(-inner)
+    inner, log_odds = clipped(after), log_odds_of(after)
     basis, root = np.stack(terms, axis=1), np.sqrt(inner * (1 - inner))
     coefficients = np.linalg.lstsq(basis * root[:, None], (log_odds - offset) * root)[0]
     return bool(np.abs(expit(offset + basis @ coefficients) - after).max() < SAME)

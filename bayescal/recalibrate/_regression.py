@@ -10,13 +10,10 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
-from bayescal.data.table import CHUNK, EDGE, collapse
+from bayescal.data.table import collapse
 from bayescal.recalibrate._base import Recalibrator
 
-__all__ = ["Design", "LinearRecalibrator", "log_odds_of", "logarithms", "maximum_likelihood"]
-
-_STEPS = 20
-_CLOSE = 1e-14
+__all__ = ["Design", "LinearRecalibrator", "maximum_likelihood"]
 
 Design = Callable[[Floats], tuple[Floats, Floats | float]]
 
@@ -42,61 +39,28 @@ class LinearRecalibrator(Recalibrator):
         raise NotImplementedError
 
 
-def logarithms(scores: Floats) -> tuple[Floats, Floats]:
-    """Log s and log(1 - s), with s read as no nearer to 0 and 1 than 1e-12."""
-    inside = np.clip(scores, EDGE, 1 - EDGE)
-    return np.log(inside), np.log1p(-inside)
-
-
-def log_odds_of(scores: Floats) -> Floats:
-    """Logit s, with s read as no nearer to 0 and 1 than 1e-12."""
-    log_s, log_q = logarithms(scores)
-    return log_s - log_q
-
-
 def maximum_likelihood(
     design: Design, scores: Floats, outcomes: Floats, weights: Floats | None
 ) -> Floats:
     """Coefficients at the maximum of the likelihood of all cases.
 
-    With many distinct scores the search starts from the maximum on a table of 2048 rows, and
-    a Newton step or two over all cases take it to theirs.
+    With many distinct scores the search starts from the maximum on a table of 2048 rows.
     """
     rows = collapse(scores, outcomes, weights)
+    start: Floats | float = 0.0
     try:
-        coef = _on_rows(design, rows.score, rows.trials, rows.hits)
-        if rows.cell is None:
-            return coef
-        return _finished(coef, design, scores, outcomes, weights)
-    except (SeparationError, np.linalg.LinAlgError):
+        start = _on_rows(design, rows.score, rows.trials, rows.hits)
+    except SeparationError:
         if rows.cell is None:
             raise
+    if isinstance(start, np.ndarray) and rows.cell is None:
+        return start
     trials = np.ones_like(scores) if weights is None else weights
-    return _on_rows(design, scores, trials, trials * outcomes)
+    return _on_rows(design, scores, trials, trials * outcomes, start)
 
 
-def _on_rows(design: Design, scores: Floats, trials: Floats, hits: Floats) -> Floats:
-    basis, offset = design(scores)
-    return binomial_mle(basis, trials, hits, offset)[0]
-
-
-def _finished(
-    coef: Floats, design: Design, scores: Floats, outcomes: Floats, weights: Floats | None
+def _on_rows(
+    design: Design, scores: Floats, trials: Floats, hits: Floats, start: Floats | float = 0.0
 ) -> Floats:
-    """Newton steps over all cases, a chunk at a time."""
-    for _ in range(_STEPS):
-        gradient, information = np.zeros(coef.size), np.zeros((coef.size, coef.size))
-        for start in range(0, scores.size, CHUNK):
-            part = slice(start, start + CHUNK)
-            basis, offset = design(scores[part])
-            fitted = expit(offset + basis @ coef)
-            miss, curvature = outcomes[part] - fitted, fitted * (1 - fitted)
-            if weights is not None:
-                miss, curvature = miss * weights[part], curvature * weights[part]
-            gradient += basis.T @ miss
-            information += (basis.T * curvature) @ basis
-        step = np.linalg.solve(information, gradient)
-        coef = coef + step
-        if not gradient @ step > _CLOSE:
-            return coef
-    raise SeparationError("The search for the maximum of the likelihood did not end.")
+    basis, offset = design(scores)
+    return binomial_mle(basis, trials, hits, offset, start)[0]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import SeparationError
+from bayescal._base.log_odds import EDGE
 from bayescal._base.newton import maximise
-from bayescal.data.table import CHUNK, EDGE
 
 __all__ = ["best_scales", "best_slope", "case_counts", "log_probabilities"]
 
@@ -44,7 +42,7 @@ def best_slope(logs: Floats, code: NDArray[np.intp], weights: Floats | None) -> 
 
     def log_likelihood(slope: Floats) -> tuple[float, Floats, Floats]:
         value = gradient = information = 0.0
-        for part in _parts(logs):
+        for part in blocks(*logs.shape):
             eta = slope[0] * logs[part]
             fitted = softmax(eta, axis=1)
             mean = np.sum(fitted * logs[part], axis=1)
@@ -70,7 +68,7 @@ def best_scales(
     def log_likelihood(coef: Floats) -> tuple[float, Floats, Floats]:
         slopes, biases = coef[:size], np.append(coef[size:], 0)
         value, gradient, information = 0.0, np.zeros(2 * size), np.zeros((2 * size, 2 * size))
-        for part in _parts(logs):
+        for part in blocks(*logs.shape):
             z, count = scaled[part], case[part]
             eta = slopes * z + biases
             fitted = softmax(eta, axis=1)
@@ -101,10 +99,3 @@ def _of_class(values: Floats, code: NDArray[np.intp]) -> Floats:
     """The entry of each row that belongs to its class."""
     entries: Floats = values[np.arange(code.size), code]
     return entries
-
-
-def _parts(logs: Floats) -> Iterator[slice]:
-    """Rows, a few at a time."""
-    size = max(1, CHUNK // logs.shape[1])
-    for start in range(0, logs.shape[0], size):
-        yield slice(start, start + size)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import EDGE
+from bayescal._base.log_odds import EDGE
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference import compare, fit

@@ -12,12 +12,12 @@ from sklearn.utils import check_array
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import log_odds_of
 from bayescal._base.newton import maximise
 from bayescal.data.table import collapse
 from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount, as_count
 from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
-from bayescal.recalibrate._regression import log_odds_of
 
 __all__ = ["ProbabilityCalibrationTreeRecalibrator"]
 

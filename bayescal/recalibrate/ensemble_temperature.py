@@ -11,8 +11,8 @@ from scipy.optimize import nnls
 from scipy.special import expit, softmax
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import log_odds_of
 from bayescal.recalibrate._base import Recalibrator
-from bayescal.recalibrate._regression import log_odds_of
 from bayescal.recalibrate._softmax import case_counts, log_probabilities
 from bayescal.recalibrate.temperature import TemperatureRecalibrator
 

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import log_odds_of
 from bayescal.recalibrate._base import Recalibrator
-from bayescal.recalibrate._regression import log_odds_of, maximum_likelihood
+from bayescal.recalibrate._regression import maximum_likelihood
 
 __all__ = ["InterceptRecalibrator"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.recalibrate._regression import LinearRecalibrator, logarithms
+from bayescal._base.log_odds import logarithms
+from bayescal.recalibrate._regression import LinearRecalibrator
 
 __all__ = ["LogisticRecalibrator"]
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
-from bayescal.recalibrate._regression import LinearRecalibrator, logarithms
+from bayescal._base.log_odds import logarithms
+from bayescal.recalibrate._regression import LinearRecalibrator
 from bayescal.recalibrate._softmax import best_slope, log_probabilities
 
 __all__ = ["TemperatureRecalibrator"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logit
 
-from bayescal._base.log_odds import EDGE, clipped, log_odds, logarithms
+from bayescal._base.log_odds import EDGE, clipped, log_odds_of, logarithms
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20).map(np.array)
 
@@ -15,8 +15,9 @@ PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20).map(np.array)
 @given(PROBABILITIES)
 def test_log_odds_are_those_of_clipped_probabilities(p):
     inside = clipped(p)
-    assert inside.min() >= EDGE and inside.max() <= 1 - EDGE
-    np.testing.assert_allclose(log_odds(p), logit(inside), rtol=1e-12, atol=1e-15)
+    assert inside.min() >= EDGE
+    assert inside.max() <= 1 - EDGE
+    np.testing.assert_allclose(log_odds_of(p), logit(inside), rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(
         inside[(p >= EDGE) & (p <= 1 - EDGE)], p[(p >= EDGE) & (p <= 1 - EDGE)]
     )
@@ -25,5 +26,6 @@ def test_log_odds_are_those_of_clipped_probabilities(p):
 @given(PROBABILITIES)
 def test_both_logarithms_are_finite(p):
     log_p, log_q = logarithms(p)
-    assert np.isfinite(log_p).all() and np.isfinite(log_q).all()
-    assert (log_p <= 0).all() and (log_q <= 0).all()
+    for logarithm in (log_p, log_q):
+        assert np.isfinite(logarithm).all()
+        assert (logarithm <= 0).all()

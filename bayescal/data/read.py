@@ -1,0 +1,174 @@
+"""Outcomes and scores, read from arrays or from a table that holds both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data import validate
+from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.table import LIMIT
+from bayescal.data.validate import as_outcome_batch, as_scores, as_weights, check_same_order
+
+__all__ = ["Cases", "Needs", "Outcomes", "paired", "read_cases"]
+
+Outcomes: TypeAlias = ArrayLike | CalibrationData
+"""What `y_true` may be: outcomes, or a table that stands for outcomes, scores and weights."""
+
+Needs: TypeAlias = Literal["rows", "scores", "cases", "order"]
+"""What a function needs of a table: weighted rows with the mean score of each; the score of every
+case; every case by itself; or the order of the cases, which no table has."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Checked cases.
+
+    Attributes
+    ----------
+    outcomes : ndarray of shape (replicates, n)
+        0 or 1, of any numeric type; one row unless `y_true` had leading dimensions.
+    scores : ndarray of shape (n,)
+        Probabilities in [0, 1].
+    weights : ndarray of shape (n,) or None
+        Not negative; None for one each.
+    shape : tuple of int
+        The leading dimensions of `y_true`; empty for one data set.
+    """
+
+    outcomes: NDArray[Any]
+    scores: Floats
+    weights: Floats | None
+    shape: tuple[int, ...] = ()
+
+    @property
+    def weight(self) -> Floats:
+        """Weight of each case, ones included."""
+        return np.ones(self.scores.size) if self.weights is None else self.weights
+
+    def counted(self) -> Cases:
+        """The cases that have a weight."""
+        if self.weights is None or self.weights.all():
+            return self
+        kept = self.weights > 0
+        outcomes = self.outcomes[:, kept]
+        return Cases(outcomes, self.scores[kept], self.weights[kept], self.shape)
+
+    def result(self, values: Floats) -> float | Floats:
+        """One value for one data set, else an array with the leading dimensions of `y_true`."""
+        if self.shape or not values.size:
+            return values.reshape(self.shape + values.shape[1:])
+        return float(values[0]) if values.ndim == 1 else values[0]
+
+
+def read_cases(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    needs: Needs = "rows",
+) -> Cases:
+    """Outcomes, which may have leading dimensions, with their scores and weights.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (..., n), or CalibrationData
+        Outcomes, 0 or 1; or a table, which holds scores and weights too.
+    y_prob : array-like of shape (n,)
+        Predicted probabilities; None with a table.
+    sample_weight : array-like of shape (n,), optional
+        None with a table.
+    needs : {"rows", "scores", "cases", "order"}
+        What is asked of a table. Arrays have it all.
+
+    Returns
+    -------
+    Cases
+        A table gives two weighted cases a row, its events and the others; sampling weights are
+        rescaled to Kish's effective size. With `needs="cases"` it gives each case by itself.
+
+    Raises
+    ------
+    InputError
+        If they are not outcomes and probabilities of the same cases; if a table has groups, or
+        does not have what is needed; if something is given beside a table.
+    """
+    if isinstance(y_true, CalibrationData):
+        outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
+        return Cases(outcomes[None], scores, weights)
+    _check_given(y_prob)
+    scores = as_scores(y_prob)
+    batch = as_outcome_batch(y_true, scores.size)
+    check_same_order(y_true, y_prob)
+    weights = as_weights(sample_weight, scores.size)
+    return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
+
+
+def paired(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+    needs: Needs = "rows",
+) -> tuple[Floats, Floats, Floats | None]:
+    """Outcomes, scores and weights of one data set, each a vector.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight, needs
+        As in `read_cases`, without leading dimensions.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+
+    Returns
+    -------
+    outcomes, scores : ndarray of shape (n,)
+    weights : ndarray of shape (n,) or None
+
+    Raises
+    ------
+    InputError
+        As `read_cases`.
+    """
+    if isinstance(y_true, CalibrationData):
+        return _from_table(y_true, y_prob, sample_weight, needs)
+    return validate.paired(y_true, y_prob, sample_weight, pos_label=pos_label)
+
+
+def _from_table(
+    table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
+) -> tuple[Floats, Floats, Floats | None]:
+    as_data(table, y_prob, sample_weight=sample_weight).one_group()
+    if needs == "order":
+        raise InputError(
+            "a table keeps no order of its cases, and this depends on it. "
+            "Pass y_true and y_prob in their order."
+        )
+    if needs != "rows" and table.is_compressed:
+        raise InputError(
+            f"the table was compressed to a grid of {LIMIT} cells, which keep the mean of their "
+            "scores, and this needs the score of every case. Pass y_true and y_prob themselves."
+        )
+    outcomes, scores, weights = table.to_arrays()
+    if (weights == 1).all():
+        return outcomes, scores, None
+    if needs != "cases":
+        return outcomes, scores, weights
+    if table.is_pseudo:
+        raise InputError(
+            "the table holds sampling weights, which cannot be taken apart into cases, and this "
+            "needs every case by itself. Pass y_true and y_prob without weights."
+        )
+    repeats = weights.astype(np.intp)
+    return np.repeat(outcomes, repeats), np.repeat(scores, repeats), None
+
+
+def _check_given(y_prob: Any) -> None:
+    if y_prob is None:
+        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")

@@ -1,0 +1,80 @@
+"""The reader of outcomes and scores, from arrays and from tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
+from bayescal.data.read import paired, read_cases
+
+Y, S = np.array([0.0, 1, 1, 0, 1]), np.array([0.2, 0.7, 0.7, 0.7, 0.9])
+
+
+def sums(outcomes, scores, weights):
+    """Cases and events at each distinct score."""
+    weights = np.ones(scores.size) if weights is None else weights
+    at = np.unique(scores)
+    return [(s, weights[scores == s].sum(), (weights * outcomes)[scores == s].sum()) for s in at]
+
+
+@pytest.mark.parametrize("needs", ["rows", "scores", "cases"])
+def test_a_table_gives_the_cases_it_was_made_of(needs):
+    read = paired(CalibrationData(Y, S), needs=needs)
+    assert sums(*read) == sums(Y, S, None)
+    assert (read[2] is None) == (needs == "cases")
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0, 0.25, 0.5, 1])), min_size=1))
+def test_cases_taken_apart_are_as_many_as_went_in(pairs):
+    y, s = np.array(pairs, dtype=float).T
+    outcomes, scores, weights = paired(CalibrationData(y, s), needs="cases")
+    assert weights is None
+    assert sorted(zip(outcomes, scores, strict=True)) == sorted(zip(y, s, strict=True))
+
+
+def test_sampling_weights_come_as_effective_cases():
+    table = CalibrationData(Y, S, [0.5, 1, 1.5, 2, 2.5])
+    assert paired(table)[2].sum() == pytest.approx(table.effective_size)
+    with pytest.raises(InputError, match="sampling weights, which cannot be taken apart"):
+        paired(table, needs="cases")
+
+
+@pytest.mark.parametrize("needs", ["scores", "cases", "order"])
+def test_a_table_on_the_grid_says_what_it_lacks(needs):
+    rng = np.random.default_rng(1)
+    scores = rng.random(3000)
+    table = CalibrationData(rng.random(3000) < scores, scores)
+    assert paired(table)[2].sum() == 3000
+    reason = "keeps no order" if needs == "order" else "compressed to a grid of 2048 cells"
+    with pytest.raises(InputError, match=reason):
+        paired(table, needs=needs)
+
+
+def test_groups_are_refused_with_the_cure():
+    table = CalibrationData(Y, S, groups=list("aabbb"))
+    with pytest.raises(InputError, match=r"data.select\(name\).*data.pooled"):
+        read_cases(table)
+    assert read_cases(table.pooled()).scores.size
+
+
+@pytest.mark.parametrize("read", [paired, read_cases])
+def test_nothing_stands_beside_a_table(read):
+    table = CalibrationData(Y, S)
+    with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
+        read(table, S)
+    with pytest.raises(InputError, match="sample_weight was given beside"):
+        read(table, sample_weight=np.ones(5))
+    with pytest.raises(InputError, match="y_prob is missing"):
+        read(Y)
+
+
+def test_leading_dimensions_are_replicates():
+    batch = np.stack([[Y, 1 - Y, Y]] * 2)
+    cases = read_cases(batch, S, [1, 0, 2, 1, 1]).counted()
+    assert cases.shape == (2, 3)
+    assert cases.outcomes.shape == (6, 4)
+    assert cases.result(cases.outcomes @ cases.weight).shape == (2, 3)

@@ -1,0 +1,91 @@
+"""Checks and sums that stand once: integers, matrices, equal scores, effective sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayescal._base.decision import net_benefit
+from bayescal._base.errors import InputError
+from bayescal.data.table import levels_of, tabulate
+from bayescal.data.validate import as_count, as_probability_matrix
+from bayescal.data.weights import effective_size, kish, quantile
+
+SCORES = st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30).map(np.array)
+
+
+@pytest.mark.parametrize("value", [True, 2.0, "2", None, 1, np.float64(3)])
+def test_what_is_no_whole_number_in_range_is_named(value):
+    with pytest.raises(InputError, match="bins must be a whole number of at least 2, got"):
+        as_count(value, "bins", 2)
+
+
+def test_the_range_and_its_meaning_are_told():
+    assert as_count(np.int32(40), "k", 1, 40) == 40
+    with pytest.raises(InputError, match="k must be a whole number from 1 to 40, the number of"):
+        as_count(41, "k", 1, 40, limit="the number of cases")
+
+
+def test_class_probabilities():
+    matrix = [[0.2, 0.8], [0.5, 0.5]]
+    np.testing.assert_array_equal(as_probability_matrix(matrix), matrix)
+    for wrong, message in (
+        ([0.2, 0.8], "one column a class"),
+        ([[1.0], [1.0]], "one column a class"),
+        ([[0.2, 0.9], [0.5, 0.5]], r"y_prob\[0\] sums to 1.1"),
+        ([[0.2, 0.8], [0.5, np.nan]], r"y_prob\[:, 1\]\[1\]"),
+    ):
+        with pytest.raises(InputError, match=message):
+            as_probability_matrix(wrong)
+
+
+@given(SCORES)
+def test_levels_are_the_distinct_scores(scores):
+    levels = levels_of(scores)
+    np.testing.assert_array_equal(levels.score, np.unique(scores))
+    np.testing.assert_array_equal(levels.score[levels.row], scores)
+    np.testing.assert_array_equal(levels.cases(), np.bincount(levels.row))
+    values = np.arange(2.0 * scores.size).reshape(2, -1)
+    expected = [np.bincount(levels.row, row) for row in values]
+    np.testing.assert_array_equal(levels.totals(values), expected)
+
+
+@given(SCORES, st.randoms(use_true_random=False))
+def test_a_table_does_not_see_the_order_of_cases_nor_those_without_weight(scores, random):
+    weights = np.array([random.randint(0, 3) for _ in scores], dtype=float)
+    weights[0] = 1
+    outcomes = np.array([[random.randint(0, 1) for _ in scores]])
+    order = np.array(random.sample(range(scores.size), scores.size))
+    table, other = tabulate(scores, weights), tabulate(scores[order], weights[order])
+    np.testing.assert_array_equal(table.score, np.unique(scores[weights > 0]))
+    np.testing.assert_array_equal(table.trials, other.trials)
+    np.testing.assert_array_equal(table.hits(outcomes), other.hits(outcomes[:, order]))
+    assert table.total == weights.sum()
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20).map(np.array), st.floats(0.1, 10))
+def test_kish_lies_between_one_and_n_and_has_no_scale(weights, factor):
+    size = effective_size(weights)
+    assert 1 - 1e-9 <= size <= weights.size + 1e-9
+    assert size == pytest.approx(effective_size(factor * weights))
+    assert size == pytest.approx(kish(weights.sum(), weights @ weights))
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.integers(1, 4)), min_size=1, max_size=12),
+    st.floats(0, 1),
+)
+def test_a_weighted_quantile_is_that_of_the_repeated_cases(pairs, prob):
+    values, trials = np.array(pairs).T
+    repeated = np.repeat(values, trials.astype(int))
+    assert quantile(values, trials, prob) == pytest.approx(np.quantile(repeated, prob), abs=1e-6)
+
+
+@given(SCORES, st.floats(0, 0.99))
+def test_net_benefit_of_all_cases_is_the_mean_of_each(scores, threshold):
+    treated = scores >= threshold
+    alone = np.where(treated, net_benefit(scores, 1.0, threshold), 0)
+    together = net_benefit(scores @ treated, treated.sum(), threshold)
+    assert together == pytest.approx(alone.sum(), abs=1e-9)
