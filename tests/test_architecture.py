@@ -63,24 +63,18 @@ def arrays_only() -> list[str]:
     return " ".join(block("arrays-only")).split()
 
 
-@cache
-def exceptions() -> set[tuple[str, str]]:
-    """Methods, as `module.Class.method`, and the room that each may reach up to."""
-    pairs = [line.split("->") for line in block("exceptions")]
-    return {(method.strip(), room.strip()) for method, room in pairs}
-
-
 # The code, as Python parses it
 
 
 @dataclass(frozen=True)
 class Import:
-    """One import that runs: who asks, for what, and inside which function (if any)."""
+    """One import: who asks, for what, inside which function (if any), and whether it runs."""
 
     module: str  # the asking module, relative to the package: "curves.beta"
     target: str  # absolute dotted name: "bayescal.model.priors", "numpy.typing"
     scope: str  # "Class.method", or "" at the top of the module
     line: int
+    runs: bool  # not under TYPE_CHECKING
 
     @property
     def top(self) -> str:
@@ -96,7 +90,7 @@ class Import:
 
 
 class Imports(ast.NodeVisitor):
-    """Collects the imports of one module, leaving out those under TYPE_CHECKING."""
+    """Collects the imports of one module, noting which stand under TYPE_CHECKING."""
 
     def __init__(self, module: str, is_package: bool) -> None:
         self.module = module
@@ -104,10 +98,12 @@ class Imports(ast.NodeVisitor):
         if not is_package:
             self.home = self.home[:-1]
         self.scope: list[str] = []
-        self.found: list[Import] = []
+        self.runs = True
+        self.collected: list[Import] = []
 
     def add(self, target: str, line: int) -> None:
-        self.found.append(Import(self.module, target, ".".join(self.scope), line))
+        scope = ".".join(self.scope)
+        self.collected.append(Import(self.module, target, scope, line, self.runs))
 
     def visit_Import(self, node: ast.Import) -> None:
         for name in node.names:
@@ -134,7 +130,11 @@ class Imports(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         checking = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
-        for child in node.orelse if checking else [*node.body, *node.orelse]:
+        before, self.runs = self.runs, self.runs and not checking
+        for child in node.body:
+            self.visit(child)
+        self.runs = before
+        for child in node.orelse:
             self.visit(child)
 
     def nested(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -166,28 +166,28 @@ def tree(name: str) -> ast.Module:
 
 
 @cache
-def imports() -> list[Import]:
-    found = []
+def all_imports() -> list[Import]:
+    collected = []
     for name, path in modules().items():
         visitor = Imports(name, path.name == "__init__.py")
         visitor.visit(tree(name))
-        found += visitor.found
-    return found
+        collected += visitor.collected
+    return collected
+
+
+@cache
+def imports() -> list[Import]:
+    """Imports that run."""
+    return [item for item in all_imports() if item.runs]
 
 
 def own_imports() -> Iterator[Import]:
-    """Imports of the package's own modules, the named exceptions left out."""
-    for item in imports():
-        if item.top == "bayescal" and not is_exception(item):
-            yield item
+    """Imports of the package's own modules, those under TYPE_CHECKING included."""
+    return (item for item in all_imports() if item.top == "bayescal")
 
 
 def room_of(name: str) -> str:
     return name.partition(".")[0]
-
-
-def is_exception(item: Import) -> bool:
-    return (f"{item.module}.{item.scope}", room_of(item.inside)) in exceptions()
 
 
 def report(wrong: list[str]) -> str:
@@ -230,20 +230,6 @@ def test_no_module_imports_itself_by_a_detour() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail("a circle of imports: " + " -> ".join(error.args[1]))
-
-
-def test_exceptions_are_one_line_methods() -> None:
-    used = {item for item in imports() if item.top == "bayescal" and is_exception(item)}
-    assert {(f"{item.module}.{item.scope}", room_of(item.inside)) for item in used} == exceptions()
-    for item in used:
-        (method,) = (
-            node
-            for node in ast.walk(tree(item.module))
-            if isinstance(node, ast.FunctionDef) and node.lineno < item.line <= node.end_lineno
-        )
-        body = method.body[1:] if ast.get_docstring(method) else method.body
-        kinds = [type(statement) for statement in body]
-        assert kinds == [ast.ImportFrom, ast.Return], f"{item}: import and return, no more"
 
 
 def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:

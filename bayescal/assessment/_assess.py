@@ -325,7 +325,9 @@ class Assessment:
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
         """Reliability diagram of the averaged posterior; see `bayescal.plots.reliability`."""
-        return self.posterior.plot(ax, **options)
+        from bayescal import plots
+
+        return plots.reliability(self.posterior, ax, **options)
 
     def to_html(self, path: str | PathLike[str], **details: Any) -> None:
         """Write the report: one file, no network; see `bayescal.assessment.html.write`."""

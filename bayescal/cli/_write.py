@@ -50,8 +50,10 @@ def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: f
     """Draw the reliability diagram to a file, without a window."""
     from matplotlib.figure import Figure
 
+    from bayescal import plots
+
     figure = Figure(figsize=(5, 5.6), layout="constrained")
-    post.plot(figure.subplots(), p=p, ci_probs={0.5, ci_prob})
+    plots.reliability(post, figure.subplots(), p=p, ci_probs={0.5, ci_prob})
     figure.savefig(path, dpi=200)
 
 

@@ -27,7 +27,6 @@ from bayescal.model.priors import Prior, as_prior
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["RecalibrationGain", "recalibration_gain"]
 
@@ -378,12 +377,6 @@ class RecalibrationGain:
                 *(f"  {note}" for note in self.notes),
             ]
         )
-
-    def plot(self, measure: str = "brier", ax: Any = None, **options: Any) -> Axes:
-        """Draw the posterior of one gain; see `bayescal.plots.gain`."""
-        from bayescal.plots import gain
-
-        return gain(self, measure, ax, **options)
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")

@@ -31,7 +31,6 @@ from bayescal.posterior.tree import with_chains
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-    from matplotlib.axes import Axes
 
 __all__ = ["CalibrationPosterior", "load"]
 
@@ -656,12 +655,6 @@ class CalibrationPosterior:
             )
         values = as_scores(scores, "scores")
         return of.curve(values) - of.settings.edges.inside(values)
-
-    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the reliability diagram; see `bayescal.plots.reliability`."""
-        from bayescal.plots import reliability
-
-        return reliability(self, ax=ax, **options)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.

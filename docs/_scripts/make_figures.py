@@ -32,7 +32,7 @@ def readme_figure() -> None:
         features[COLUMNS], 1 - benign, train_size=400, random_state=4, stratify=1 - benign
     )
     scores = GaussianNB().fit(train_x, train_y).predict_proba(test_x)[:, 1]
-    ax = bc.fit(test_y, scores, random_state=1).plot()
+    ax = bc.plots.reliability(bc.fit(test_y, scores, random_state=1))
     ax.figure.savefig(STATIC / "reliability.png", dpi=110, bbox_inches="tight")
 
 

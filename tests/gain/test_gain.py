@@ -560,7 +560,7 @@ def test_cross_fit_says_no(patients, options, said) -> None:
 
 
 def test_the_figure_says_what_was_gained(found) -> None:
-    ax = found.plot("log_score")
+    ax = bc.plots.gain(found, "log_score")
     assert ax.get_xlabel() == "Rise in log score per patient"
     assert f"helped {found.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
         "\n", " "

@@ -54,7 +54,7 @@ def test_draws_on_the_axes_it_is_given(post, ax) -> None:
 
 def test_makes_one_figure_when_given_none(post) -> None:
     before = plt.get_fignums()
-    made = post.plot()
+    made = bc.plots.reliability(post)
     assert len(plt.get_fignums()) == len(before) + 1
     assert made.figure.number in plt.get_fignums()
 
