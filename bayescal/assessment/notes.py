@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from bayescal._base.pareto import BAD_K
 from bayescal._base.text import count
-from bayescal.assessment.risk import is_extreme, mean_score
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.words import headline
 from bayescal.posterior.posterior import CalibrationPosterior
-
-if TYPE_CHECKING:
-    from bayescal.assessment._assess import Assessment
 
 __all__ = ["assessment_notes", "posterior_notes"]
 
@@ -57,18 +54,23 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
         )
 
 
-def assessment_notes(a: Assessment) -> Iterator[str]:
-    """The same of an assessment, and how far its data and its draws carry.
+def assessment_notes(f: Findings) -> list[str]:
+    """What a reader of an assessment should know of its data, its prior and its draws.
 
     Parameters
     ----------
-    a : Assessment
+    f : Findings
 
-    Yields
-    ------
-    str
+    Returns
+    -------
+    list of str
+        A sentence or two each.
     """
-    post = a.posterior
+    return list(_assessment_notes(f))
+
+
+def _assessment_notes(f: Findings) -> Iterator[str]:
+    post = f.posterior
     data, edges = post.data, post.settings.edges
     if edges.assumed:
         yield (
@@ -77,8 +79,8 @@ def assessment_notes(a: Assessment) -> Iterator[str]:
             "edge=."
         )
     yield from _about_data(post)
-    if a.clinical is not None:
-        yield f"{_about_prior(mean_score(data))}. Under the clinical prior: {headline(a.clinical)}"
+    if f.clinical is not None:
+        yield f"{_about_prior(mean_score(data))}. Under the clinical prior: {headline(f.clinical)}"
     fewer = min(data.events, data.n - data.events) * data.weight_scale
     if 0 < fewer < FEW:
         rarer = "event" if data.events <= data.n - data.events else "non-event"
@@ -111,9 +113,9 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     data, edges = post.data, post.settings.edges
     if not edges.moved or edges.assumed:
         return
-    places = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
-    places += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
+    moves = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
+    moves += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
     yield (
         f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read further in: "
-        f"{', '.join(places)}. Change this with edge=."
+        f"{', '.join(moves)}. Change this with edge=."
     )

@@ -1,87 +1,54 @@
-"""An assessment as plain numbers and names, and the fingerprint of its data."""
+"""An assessment as plain numbers and names."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bayescal.assessment.risk import mean_score
-from bayescal.assessment.where import stretches_of
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.notes import assessment_notes
+from bayescal.assessment.performance import mean_score
 from bayescal.assessment.words import headline
 from bayescal.posterior.functionals import FUNCTIONALS
 
-if TYPE_CHECKING:
-    from bayescal.assessment._assess import Assessment
-    from bayescal.data.data import CalibrationData
-
-__all__ = ["as_dict", "fingerprint"]
+__all__ = ["as_dict"]
 
 
-def fingerprint(data: CalibrationData) -> str:
-    """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
-
-    Parameters
-    ----------
-    data : CalibrationData
-
-    Returns
-    -------
-    str
-        Of the scores, then the cases, then the events at each, as little-endian doubles, and of
-        the group of each row, in UTF-8 with a zero byte after each.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> from bayescal.assessment.record import fingerprint
-    >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
-    '34343b665f90'
-    """
-    digest = hashlib.sha256()
-    for column in (data.score, data.trials, data.hits):
-        digest.update(column.astype("<f8").tobytes())
-    if data.group is not None:
-        for name in data.group.tolist():
-            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
-    return digest.hexdigest()
-
-
-def as_dict(a: Assessment) -> dict[str, Any]:
+def as_dict(f: Findings) -> dict[str, Any]:
     """Plain numbers and names, ready for JSON; what is not finite is None."""
-    data, settings, stated = a.posterior.data, a.comparison.settings, a.table.attrs
-    found = {
+    data, settings, stated = f.posterior.data, f.comparison.settings, f.table.attrs
+    record = {
         "cases": data.n,
         "events": data.events,
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
-        "sha256": a.sha256,
-        "verdict": a.verdict,
-        "headline": headline(a),
-        "close": a.close,
-        "prob_close": a.prob_tce_below(a.close),
-        "prob_miscalibrated": a.prob_tce_above(a.close),
-        "prob_calibrated": a.prob_calibrated,
-        "prob_calibrated_even_odds": a.comparison.prob_calibrated_at(0.5),
-        "functionals": _functionals(a),
-        "stretches": [part._asdict() for part in stretches_of(a.posterior)],
-        "curves": _rows(a.comparison.table),
-        "sensitivity": _rows(a.comparison.sensitivity),
-        "estimators": _rows(a.estimators),
-        "performance": _rows(a.performance),
+        "sha256": f.sha256,
+        "verdict": f.verdict,
+        "headline": headline(f),
+        "close": f.close,
+        "prob_close": f.prob_tce_below(f.close),
+        "prob_miscalibrated": f.prob_tce_above(f.close),
+        "prob_calibrated": f.prob_calibrated,
+        "prob_calibrated_even_odds": f.comparison.prob_calibrated_at(0.5),
+        "functionals": _functionals(f),
+        "stretches": [part._asdict() for part in f.stretches],
+        "curves": _rows(f.comparison.table),
+        "sensitivity": _rows(f.comparison.sensitivity),
+        "estimators": _rows(f.estimators),
+        "performance": _rows(f.performance),
         "recommendation": {
-            "choice": a.recommendation.choice,
-            "text": str(a.recommendation),
-            "table": _rows(a.recommendation.table),
+            "choice": f.recommendation.choice,
+            "text": str(f.recommendation),
+            "table": _rows(f.recommendation.table),
         },
         "settings": {
             "curve": "average",
             "prior": settings.prior.name,
-            "prior_weights": a.comparison.prior_prob,
-            "engine": a.posterior.engine,
-            "seed": a.seed,
+            "prior_weights": f.comparison.prior_prob,
+            "engine": f.posterior.engine,
+            "seed": f.seed,
             "p": 1,
-            "ci_prob": a.ci_prob,
+            "ci_prob": f.ci_prob,
             "interval": stated["interval"],
             "population": stated["population"],
             "pseudo_posterior": stated["pseudo_posterior"],
@@ -92,23 +59,23 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             "zero_read_as": stated["zero_read_as"],
             "one_read_as": stated["one_read_as"],
         },
-        "diagnostics": a.posterior.diagnostics,
-        "notes": a.notes,
-        "versions": a.versions,
+        "diagnostics": f.posterior.diagnostics,
+        "notes": assessment_notes(f),
+        "versions": f.versions,
     }
-    if a.data.groups:
-        found["groups"] = _rows(a.by_group)
-    if a.clinical is not None:
-        found["clinical_prior"] = {
-            "verdict": a.clinical.verdict,
-            "headline": headline(a.clinical),
-            "functionals": _functionals(a.clinical),
+    if f.data.groups:
+        record["groups"] = _rows(f.by_group)
+    if f.clinical is not None:
+        record["clinical_prior"] = {
+            "verdict": f.clinical.verdict,
+            "headline": headline(f.clinical),
+            "functionals": _functionals(f.clinical),
         }
-    return {name: _plain(value) for name, value in found.items()}
+    return {name: _plain(value) for name, value in record.items()}
 
 
-def _functionals(a: Assessment) -> dict[str, dict[str, Any]]:
-    rows = _rows(a.table)
+def _functionals(f: Findings) -> dict[str, dict[str, Any]]:
+    rows = _rows(f.table)
     return {
         name: {"label": FUNCTIONALS[name].label, "ideal": FUNCTIONALS[name].calibrated, **row}
         for name, row in rows.items()

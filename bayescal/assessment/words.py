@@ -1,31 +1,44 @@
-"""An assessment in words."""
+"""An assessment in words. Every verdict has one wording, which stands here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayescal._base.arrays import Floats
 from bayescal._base.text import cases_and_events, chance, decimals, percent, rounded
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.performance import mean_score, observed_expected
 from bayescal.assessment.references import REFERENCES, cited
-from bayescal.assessment.risk import mean_score, observed_expected
-from bayescal.assessment.where import where
+from bayescal.assessment.stretches import LIKELY, Stretch
+from bayescal.data.data import CalibrationData
+from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.one_sided import SURE
+from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayescal.assessment._assess import Assessment
-    from bayescal.data.data import CalibrationData
-
 __all__ = [
+    "SIDES",
+    "UNDEFINED",
     "VERDICTS",
+    "EstimatorRow",
+    "curve_rows",
     "describe",
     "directions",
+    "estimator_row",
     "exactness",
     "headline",
     "in_the_data",
     "meaning",
     "methods",
     "numbers",
+    "of_group",
+    "side",
+    "where",
+    "with_interval",
 ]
 
 VERDICTS = {
@@ -33,16 +46,67 @@ VERDICTS = {
     "miscalibrated": "The model is miscalibrated",
     "cannot tell": "These data cannot tell whether the model is close enough to calibrated",
 }
+"""The verdict on the true calibration error, as a sentence."""
+
+SIDES = {
+    "observed_expected": (
+        "events are rarer than predicted",
+        "events are more frequent than predicted",
+        "events are not clearly rarer or more frequent than predicted",
+    ),
+    "calibration_in_the_large": (
+        "risks are too high on average",
+        "risks are too low on average",
+        "risks are not clearly too high or too low on average",
+    ),
+    "calibration_slope": (
+        "predictions are too extreme (over-confident)",
+        "predictions are too moderate (under-confident)",
+        "predictions are not clearly too extreme or too moderate",
+    ),
+    "calibration_intercept": (
+        "events are rarer than predicted at one half",
+        "events are more frequent than predicted at one half",
+        "events are not clearly rarer or more frequent at one half",
+    ),
+}
+"""What a measure says when its interval is below its ideal value, above it, or around it."""
+
+AS_IF_CALIBRATED, LARGER, UNDEFINED = "as if calibrated", "larger", "undefined"
+"""The verdicts on an estimate."""
+
+STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
+MOST_STRETCHES = 4
+FEWEST_CASES = 0.04  # share of the cases below which a stretch is not told
 
 
-def headline(a: Assessment) -> str:
+class EstimatorRow(NamedTuple):
+    """An estimator as a row of text.
+
+    Attributes
+    ----------
+    title : str
+    estimate, interval, if_calibrated : str
+        Empty where the estimate is undefined.
+    verdict : str
+        "as if calibrated", "larger" or "undefined".
+    """
+
+    title: str
+    estimate: str
+    interval: str
+    if_calibrated: str
+    verdict: str
+
+
+def headline(f: Findings) -> str:
     """The verdict, and the error with its interval."""
-    middle, low, high = numbers(a.table.loc["tce"])
-    below, above = a.prob_tce_below(a.close), a.prob_tce_above(a.close)
+    middle, low, high = numbers(f.table.loc["tce"])
+    below, above = f.prob_tce_below(f.close), f.prob_tce_above(f.close)
     return (
-        f"{VERDICTS[a.verdict]}: the true calibration error is {middle} "
-        f"({percent(a.ci_prob)} credible interval {low} to {high}). On the safe side it is below "
-        f"{a.close:g} with probability {chance(below)} and above with {chance(above)}"
+        f"{VERDICTS[f.verdict]}: the true calibration error is {middle} "
+        f"({percent(f.ci_prob)} credible interval {low} to {high}). On the safe side it is below "
+        f"{f.close:g} with probability {chance(below)} and above with {chance(above)}"
         f"{_rest(1 - below - above)}."
     )
 
@@ -51,24 +115,24 @@ def _rest(probability: float) -> str:
     return "" if probability < 0.005 else f"; {chance(probability)} is left open"
 
 
-def meaning(a: Assessment) -> str:
+def meaning(f: Findings) -> str:
     """What the error and its direction are for a reader who is no statistician."""
-    middle, low, high = _points(a.table.loc["tce"])
+    middle, low, high = _points(f.table.loc["tce"])
     spread = f"{middle} percentage points ({low} to {high})"
-    data = a.posterior.data
+    data = f.posterior.data
     return (
-        f"On average, a prediction is off by {spread}. {directions(a.table, data)} "
-        f"{where(a.posterior)}"
+        f"On average, a prediction is off by {spread}. {directions(f.table, data)} "
+        f"{where(f.stretches)}"
     )
 
 
-def exactness(a: Assessment) -> str:
+def exactness(f: Findings) -> str:
     """How probable exact calibration is, and how much that owes to what it is compared with."""
-    even = a.comparison.sensitivity["average"].dropna()
+    even = f.comparison.sensitivity["average"].dropna()
     by_prior = ", ".join(f"{chance(value)} ({name})" for name, value in even.items())
     return (
-        f"Exact calibration has probability {chance(a.prob_calibrated)}, from a prior of "
-        f"{a.comparison.prior_prob['identity']:g}. At even odds it depends on the errors that are "
+        f"Exact calibration has probability {chance(f.prob_calibrated)}, from a prior of "
+        f"{f.comparison.prior_prob['identity']:g}. At even odds it depends on the errors that are "
         f"expected otherwise: {by_prior}."
     )
 
@@ -87,27 +151,38 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     -------
     str
     """
-    said = [
-        _compare(
-            table.loc["observed_expected"],
-            "O/E",
-            below="Events are rarer than predicted",
-            above="Events are more frequent than predicted",
-            neither="Events are not clearly rarer or more frequent than predicted",
-            beside=in_the_data(data),
-        )
-    ]
+    sentences = [_direction(table, "observed_expected", "O/E", in_the_data(data))]
     if "calibration_slope" in table.index:
-        said.append(
-            _compare(
-                table.loc["calibration_slope"],
-                "slope",
-                below="Predictions are too extreme (over-confident)",
-                above="Predictions are too moderate (under-confident)",
-                neither="Predictions are not clearly too extreme or too moderate",
-            )
-        )
-    return " ".join(said)
+        sentences.append(_direction(table, "calibration_slope", "slope"))
+    return " ".join(sentences)
+
+
+def _direction(table: pd.DataFrame, name: str, label: str, beside: str = "") -> str:
+    row = table.loc[name]
+    told = side(name, row)
+    return f"{told[:1].upper()}{told[1:]}: {label} {with_interval(row, beside)}."
+
+
+def side(name: str, row: Any) -> str:
+    """On which side of its ideal value a measure lies, as far as its interval says.
+
+    Parameters
+    ----------
+    name : str
+        One of the keys of `SIDES`.
+    row : mapping
+        With the keys lower and upper.
+
+    Returns
+    -------
+    str
+        A clause without a full stop.
+    """
+    below, above, neither = SIDES[name]
+    ideal = FUNCTIONALS[name].calibrated
+    if row["upper"] < ideal:
+        return below
+    return above if row["lower"] > ideal else neither
 
 
 def in_the_data(data: CalibrationData) -> str:
@@ -116,17 +191,17 @@ def in_the_data(data: CalibrationData) -> str:
     return "" if ratio is None else f"; {ratio:#.3g} in the data"
 
 
-def describe(a: Assessment) -> str:
+def describe(f: Findings) -> str:
     """Methods and results, in the order of a paper, and the publications they cite."""
-    text = f"{methods(a)}\n\n{results(a)}"
+    text = f"{methods(f)}\n\n{results(f)}"
     listed = [f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in cited(text)]
     return "\n".join([text, "", "References", *listed])
 
 
-def methods(a: Assessment) -> str:
+def methods(f: Findings) -> str:
     """What was done, with citations."""
-    settings = a.comparison.settings
-    weights = a.comparison.prior_prob
+    settings = f.comparison.settings
+    weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     return (
         "Calibration was assessed by the posterior of the calibration curve, seen through "
@@ -136,20 +211,20 @@ def methods(a: Assessment) -> str:
         f"The {settings.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the scores (Rubin, 1981). {_interval_in_words(a)} An error below {a.close:g} was taken "
+        f"the scores (Rubin, 1981). {_interval_in_words(f)} An error below {f.close:g} was taken "
         "as close enough to none. Calibration slope and intercept are those "
         "of the line in log-odds nearest to the curve (Cox, 1958). Estimators were compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
         "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
-        f"{a.versions['bayescal']}, seed {a.seed}."
+        f"{f.versions['bayescal']}, seed {f.seed}."
     )
 
 
-def _interval_in_words(a: Assessment) -> str:
-    tail = (1 - a.ci_prob) / 2
+def _interval_in_words(f: Findings) -> str:
+    tail = (1 - f.ci_prob) / 2
     return (
-        f"{percent(a.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
+        f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
         f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
         f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
         "likely, everywhere or over a range of predictions; there an error counts only where its "
@@ -158,32 +233,32 @@ def _interval_in_words(a: Assessment) -> str:
     )
 
 
-def results(a: Assessment) -> str:
-    """What was found, with the numbers that TRIPOD+AI asks for."""
-    data, table = a.posterior.data, a.table
-    said = [
+def results(f: Findings) -> str:
+    """The results, with the numbers that TRIPOD+AI asks for."""
+    data, table = f.posterior.data, f.table
+    sentences = [
         f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
         f"predicted probability was {mean_score(data):#.3g}.",
-        headline(a),
-        exactness(a),
+        headline(f),
+        exactness(f),
         "The ratio of observed to expected events was "
-        f"{_interval(table.loc['observed_expected'], in_the_data(data))}; "
+        f"{with_interval(table.loc['observed_expected'], in_the_data(data))}; "
         "calibration-in-the-large (the intercept with the slope fixed at 1) was "
-        f"{_interval(table.loc['calibration_in_the_large'])}.",
+        f"{with_interval(table.loc['calibration_in_the_large'])}.",
     ]
     if "calibration_slope" in table.index:
-        said.append(
-            f"The calibration slope was {_interval(table.loc['calibration_slope'])}, with a "
-            f"jointly fitted intercept of {_interval(table.loc['calibration_intercept'])}."
+        sentences.append(
+            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a jointly fitted "
+            f"intercept of {with_interval(table.loc['calibration_intercept'])}."
         )
-    c_statistic = a.performance.loc["c_statistic"]
+    c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
-        said.append(
-            f"The C-statistic was {_estimate(c_statistic)} and the Brier score "
-            f"{_estimate(a.performance.loc['brier_score'])}, with bootstrap intervals."
+        sentences.append(
+            f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
+            f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
         )
-    said += [where(a.posterior), str(a.recommendation)]
-    return " ".join(said)
+    sentences += [where(f.stretches), str(f.recommendation)]
+    return " ".join(sentences)
 
 
 def numbers(row: Any) -> tuple[str, ...]:
@@ -191,22 +266,107 @@ def numbers(row: Any) -> tuple[str, ...]:
     return rounded((row["estimate"], row["lower"], row["upper"]), row["lower"], row["upper"])
 
 
-def _estimate(row: Any) -> str:
-    shown = rounded((row["estimate"], row["lower"], row["upper"]), row["lower"], row["upper"])
-    return f"{shown[0]} ({shown[1]} to {shown[2]})"
-
-
-def _points(row: Any) -> list[str]:
-    """The same, in percentage points."""
-    places = max(decimals(row["lower"], row["upper"]) - 2, 0)
-    return [f"{100 * row[part]:.{places}f}" for part in ("estimate", "lower", "upper")]
-
-
-def _interval(row: Any, beside: str = "") -> str:
+def with_interval(row: Any, beside: str = "") -> str:
+    """The same in one text, `0.04 (0.02 to 0.07)`, with what stands beside the interval."""
     middle, low, high = numbers(row)
     return f"{middle} ({low} to {high}{beside})"
 
 
-def _compare(row: Any, name: str, *, below: str, above: str, neither: str, beside: str = "") -> str:
-    said = below if row["upper"] < 1 else above if row["lower"] > 1 else neither
-    return f"{said}: {name} {_interval(row, beside)}."
+def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:
+    """The curve at some scores: mean, lower and upper end, as far as the interval tells."""
+    return [
+        rounded((mean, lower, upper), lower, upper) for mean, lower, upper in f.curve_at(scores)
+    ]
+
+
+def _points(row: Any) -> list[str]:
+    """Estimate, lower and upper end of a row in percentage points."""
+    places = max(decimals(row["lower"], row["upper"]) - 2, 0)
+    return [f"{100 * row[part]:.{places}f}" for part in ("estimate", "lower", "upper")]
+
+
+def of_group(row: Any, functional: str) -> str:
+    """A functional of one group and its interval; empty where the group does not define it.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of `Findings.by_group`.
+    functional : str
+
+    Returns
+    -------
+    str
+    """
+    parts = {part: row[f"{functional}_{part}"] for part in ("estimate", "lower", "upper")}
+    return "" if math.isnan(parts["estimate"]) else with_interval(parts)
+
+
+def estimator_row(row: Any) -> EstimatorRow:
+    """An estimate beside what calibrated models give, and the verdict on it.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of `Findings.estimators`.
+
+    Returns
+    -------
+    EstimatorRow
+    """
+    title = str(row["title"])
+    if math.isnan(row["estimate"]):
+        return EstimatorRow(title, "", "", "", UNDEFINED)
+    return EstimatorRow(
+        title,
+        f"{row['estimate']:.3f}",
+        f"{row['lower']:.3f} to {row['upper']:.3f}",
+        f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}",
+        LARGER if row["prob_exceeds"] < RARE else AS_IF_CALIBRATED,
+    )
+
+
+def where(parts: Sequence[Stretch]) -> str:
+    """Where predictions are calibrated, and where they are too high or too low, in a sentence.
+
+    Parameters
+    ----------
+    parts : sequence of Stretch
+
+    Returns
+    -------
+    str
+        Such as "By range, predictions are calibrated up to 0.6 (probability 0.93), too high from
+        0.62 on (probability > 0.99)."
+    """
+    told = [part for part in parts if part.cases >= FEWEST_CASES and part.probability >= LIKELY]
+    if not any(part.state in ("high", "low") for part in told):
+        return "Over no range of predictions is it clear that they are too high or too low."
+    if len(told) > MOST_STRETCHES:
+        told = sorted(told, key=lambda part: -part.cases)[:MOST_STRETCHES]
+        told.sort(key=lambda part: part.start)
+    clauses = [_told(part, parts) for part in told]
+    return f"By range, predictions are {', '.join(clauses)}."
+
+
+def _told(part: Stretch, parts: Sequence[Stretch]) -> str:
+    """What holds over one stretch, and with which probability."""
+    from_start, to_end = part == parts[0], part == parts[-1]
+    if from_start and to_end:
+        at = "throughout"
+    elif part.start == part.stop:
+        at = f"at {_shown(part.start)}"
+    elif from_start:
+        at = f"up to {_shown(part.stop)}"
+    elif to_end:
+        at = f"from {_shown(part.start)} on"
+    else:
+        at = f"from {_shown(part.start)} to {_shown(part.stop)}"
+    return f"{STATES[part.state]} {at} (probability {chance(part.probability)})"
+
+
+def _shown(score: float) -> str:
+    """Two digits of a score, or of what it lacks to 1."""
+    if score <= 0.99 or score == 1:
+        return f"{score:.2g}"
+    return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from bayescal._base.errors import InputError
 from bayescal.assessment import Assessment, assess
-from bayescal.assessment.where import where
-from bayescal.assessment.words import directions, exactness
+from bayescal.assessment.words import directions, exactness, where
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
@@ -131,7 +130,7 @@ class Averaged:
         console.print(table)
         say(console, a.headline(), "bold")
         say(console, directions(a.table, a.posterior.data))
-        say(console, where(a.posterior))
+        say(console, where(a.stretches))
         with working("Comparing estimators with those of calibrated models ..."):
             table = _parts.estimators_table(a, narrow=narrow)
         console.print(table)

@@ -81,8 +81,8 @@ def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
 
 def _fingerprint(data: CalibrationData) -> str:
     """Equal for equal patients, also after their scores were written as decimals and read."""
-    from bayescal.assessment.record import fingerprint
     from bayescal.data.data import CalibrationData
+    from bayescal.data.fingerprint import fingerprint
     from bayescal.data.weights import read_type
 
     outcome, score, weight = data.to_arrays()

@@ -10,14 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bayescal._base.text import chance, count, percent, shortened
-from bayescal.assessment.words import numbers
+from bayescal.assessment.words import estimator_row, of_group
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
 
 __all__ = ["describe_method", "estimators_table", "groups_table"]
 
-RARE = 0.05
 GROUP = 30
 
 
@@ -36,12 +35,8 @@ def estimators_table(a: Assessment, *, narrow: bool = False) -> Table:
     """
     table = _table("Estimator: value (if calibrated)", ("Value", "If calibrated", ""), narrow)
     for _, row in a.estimators.iterrows():
-        if row["estimate"] != row["estimate"]:
-            cells = (f"{row['title']}", "", "", "undefined")
-        else:
-            within = f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}"
-            said = "as if calibrated" if row["prob_exceeds"] >= RARE else "too large for that"
-            cells = (f"{row['title']}", f"{row['estimate']:.3f}", within, said)
+        shown = estimator_row(row)
+        cells = (shown.title, shown.estimate, shown.if_calibrated, shown.verdict)
         _add(table, cells, narrow)
     return table
 
@@ -62,14 +57,11 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
     heads = ("Cases", "Events", f"TCE ({level} interval)", f"P(< {a.close:g})")
     table = _table(f"Group: cases, events, TCE, P(< {a.close:g})", heads, narrow, first="Group")
     for name, row in a.by_group.iterrows():
-        middle, low, high = numbers(
-            {part: row[f"tce_{part}"] for part in ("estimate", "lower", "upper")}
-        )
         cells = (
             shortened(name, GROUP),
             count(row["cases"]),
             count(row["events"]),
-            f"{middle} ({low} to {high})",
+            of_group(row, "tce"),
             chance(row["prob_close"]),
         )
         _add(table, cells, narrow)

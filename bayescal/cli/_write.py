@@ -53,7 +53,7 @@ def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: f
     from bayescal import plots
 
     figure = Figure(figsize=(5, 5.6), layout="constrained")
-    plots.reliability(post, figure.subplots(), p=p, ci_probs={0.5, ci_prob})
+    plots.reliability(post, figure.subplots(), p=p, ci_probs=sorted({0.5, ci_prob}))
     figure.savefig(path, dpi=200)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.inference import CurveComparison
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots.text import chance
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list
             "Pass what bayescal.compare returns."
         )
     table = cmp.table
-    panels = _new_panels(len(table)) if axes is None else _style.as_panels(axes, 2, "panels")
+    panels = _new_panels(len(table)) if axes is None else style.as_panels(axes, 2, "panels")
     _draw_probabilities(panels[0], table)
     _draw_differences(panels[1], table)
     for ax in panels:
@@ -81,24 +81,24 @@ def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list
 def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
     place = np.arange(len(table))
     posterior, prior = table["posterior_prob"].tolist(), table["prior"].tolist()
-    ax.barh(place - HALF, posterior, 2 * HALF, color=_style.CURVE, label="Posterior")
+    ax.barh(place - HALF, posterior, 2 * HALF, color=style.CURVE, label="Posterior")
     ax.barh(
         place + HALF,
         prior,
         2 * HALF,
         color="white",
-        ec=_style.NON_EVENTS,
+        ec=style.NON_EVENTS,
         hatch="////",
         label="Prior",
     )
     for at, (probability, before) in enumerate(zip(posterior, prior, strict=True)):
         said = chance(probability) if before else "not in the average"
         x, y = (probability + 0.02, at - HALF) if before else (0.02, at)
-        ax.text(x, y, said, va="center", fontsize="small", color=_style.INK)
+        ax.text(x, y, said, va="center", fontsize="small", color=style.INK)
     ax.set_xlim(0, 1.12)
     ax.set_xticks(np.linspace(0, 1, 5))
     ax.set_xlabel("Probability")
-    ax.legend(loc="best", **_style.SMALL_LEGEND)
+    ax.legend(loc="best", **style.SMALL_LEGEND)
     identity = list(table.index).index("identity")
     ax.set_title(
         f"Exactly calibrated: {chance(posterior[identity])}, from a prior of {prior[identity]:g}",
@@ -110,11 +110,11 @@ def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
 def _draw_differences(ax: Axes, table: pd.DataFrame) -> None:
     place = np.arange(len(table))
     difference, error = table["elpd_diff"].to_numpy(), table["elpd_diff_error"].to_numpy()
-    ax.axvline(0, color=_style.DIAGONAL, lw=1, ls="--")
+    ax.axvline(0, color=style.DIAGONAL, lw=1, ls="--")
     ax.hlines(
-        place, difference - ERRORS * error, difference + ERRORS * error, color=_style.CURVE, lw=2
+        place, difference - ERRORS * error, difference + ERRORS * error, color=style.CURVE, lw=2
     )
-    ax.plot(difference, place, "o", color="white", mec=_style.CURVE, ms=6)
+    ax.plot(difference, place, "o", color="white", mec=style.CURVE, ms=6)
     ax.set_xlabel("Log predictive density, less that of identity\n(bars: 2 standard errors)")
     ax.set_title(_verdict(table), loc="left", fontsize="medium")
 

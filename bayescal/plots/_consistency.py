@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots.text import count
 from bayescal.validation.consistency import Consistency
 
@@ -65,17 +65,17 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
             f"result must be a Consistency, got {type(result).__name__}. "
             "Pass what bayescal.check_consistency returns."
         )
-    axes = _style.new_axes(5, 3.4) if ax is None else ax
+    axes = style.new_axes(5, 3.4) if ax is None else ax
     edges = _edges(result)
     tops = [
         _draw_histogram(axes, values[~np.isnan(values)], edges, colour, label)
         for values, colour, label in (
-            (result.under_calibration, _style.NON_EVENTS, "If calibrated"),
-            (result.under_posterior, _style.CURVE, "If the fitted curve is true"),
+            (result.under_calibration, style.NON_EVENTS, "If calibrated"),
+            (result.under_posterior, style.CURVE, "If the fitted curve is true"),
         )
     ]
     axes.vlines(
-        result.observed, 0, ABOVE * max(tops), color=_style.EVENTS, lw=2, label="In the data"
+        result.observed, 0, ABOVE * max(tops), color=style.EVENTS, lw=2, label="In the data"
     )
     _finish(axes, result, edges, ROOM * max(tops) if legend else None)
     if legend:

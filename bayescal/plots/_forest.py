@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._names import SCALES, ideal, scale_of, short_name
 from bayescal.plots.text import label, minus, percent, rounded
 
@@ -103,7 +103,7 @@ def forest(
     panels = (
         _new_panels([len(found) for found in groups.values()], bool(estimators is not None), level)
         if axes is None
-        else _style.as_panels(axes, len(groups), "scales")
+        else style.as_panels(axes, len(groups), "scales")
     )
     for ax, (scale, found) in zip(panels, groups.items(), strict=True):
         _draw(ax, found)
@@ -113,9 +113,9 @@ def forest(
 
 def _draw(ax: Axes, rows: Sequence[Row]) -> None:
     for value in {row.ideal for row in rows}:
-        ax.axvline(value, color=_style.DIAGONAL, lw=1, ls="--", zorder=0)
+        ax.axvline(value, color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     for place, row in enumerate(rows):
-        colour = _style.CURVE if row.is_posterior else _style.EVENTS
+        colour = style.CURVE if row.is_posterior else style.EVENTS
         ax.plot(
             [row.lower, row.upper], [place] * 2, color=colour, lw=2 if row.is_posterior else 1.2
         )
@@ -134,7 +134,7 @@ def _draw(ax: Axes, rows: Sequence[Row]) -> None:
             transform=ax.get_yaxis_transform(),
             va="center",
             fontsize="small",
-            color=_style.INK,
+            color=style.INK,
         )
     ax.set_yticks(range(len(rows)), [row.label for row in rows])
     ax.tick_params(axis="y", length=0)

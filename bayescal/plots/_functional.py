@@ -9,7 +9,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import Shares, edges_over, shares_of
 from bayescal.plots.text import chance, interval, minus, percent
@@ -156,10 +156,10 @@ def functional(
         drawn = post.functional(name, population, reading="lower", **options)
         lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
 
-    axes = _style.new_axes(5, 3.4) if ax is None else ax
+    axes = style.new_axes(5, 3.4) if ax is None else ax
     if region is not None:
         label = _as_text(region, name).capitalize()
-        axes.axvspan(*region, color=_style.NON_EVENTS, alpha=0.25, lw=0, label=label)
+        axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
     _draw_shares(axes, shares, ideal(name))
     if lower is not None:
         _draw_outline(axes, lower, ideal(name))
@@ -177,7 +177,7 @@ def functional(
     )
     if legend:
         axes.legend(
-            loc="upper right", ncols=2, borderaxespad=0, columnspacing=1.2, **_style.SMALL_LEGEND
+            loc="upper right", ncols=2, borderaxespad=0, columnspacing=1.2, **style.SMALL_LEGEND
         )
     return axes
 
@@ -186,17 +186,17 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
     """The highest bar is as high as the probability of all bars, the stem as high as its own."""
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
-        ax.stairs(height, shares.edges, fill=True, color=_style.CURVE, alpha=0.45, lw=0)
-        ax.stairs(height, shares.edges, color=_style.CURVE, lw=1.2)
+        ax.stairs(height, shares.edges, fill=True, color=style.CURVE, alpha=0.45, lw=0)
+        ax.stairs(height, shares.edges, color=style.CURVE, lw=1.2)
     if shares.atom:
-        stem: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
+        stem: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
         ax.vlines(at, 0, shares.atom, lw=2.5, label="Exactly calibrated", **stem)
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
 
 
 def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
     """The lower reading on the same terms: bars as high as their probability, and the stem."""
-    look: dict[str, Any] = {"color": _style.EVENTS, "zorder": 3}
+    look: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
         ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Surely an error", **look)
@@ -206,10 +206,10 @@ def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
 
 
 def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
-    ax.axhline(0, color=_style.INK, lw=0.6)
+    ax.axhline(0, color=style.INK, lw=0.6)
     label = f"{percent(level)} credible interval"
-    ax.plot(ends, [BELOW] * 2, color=_style.INK, lw=3, solid_capstyle="butt", label=label)
-    dot: dict[str, Any] = {"color": "white", "mec": _style.INK, "ms": 6, "clip_on": False, "ls": ""}
+    ax.plot(ends, [BELOW] * 2, color=style.INK, lw=3, solid_capstyle="butt", label=label)
+    dot: dict[str, Any] = {"color": "white", "mec": style.INK, "ms": 6, "clip_on": False, "ls": ""}
     ax.plot(estimate, BELOW, marker="o", label="Estimate", **dot)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.gain import RecalibrationGain
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots.text import minus, percent, rounded
 
 if TYPE_CHECKING:
@@ -79,19 +79,19 @@ def gain(
     lower, upper = result.interval(measure, ci_prob)
     estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
-    axes = _style.new_axes(5, 3.2) if ax is None else ax
+    axes = style.new_axes(5, 3.2) if ax is None else ax
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / BARS
     edges = width * np.arange(np.floor((low - room) / width), np.ceil((high + room) / width) + 1)
     share = np.histogram(values, edges)[0] / values.size
     helped = edges[:-1] > -width / 2
-    for part, colour in ((~helped, _style.NON_EVENTS), (helped, _style.CURVE)):
+    for part, colour in ((~helped, style.NON_EVENTS), (helped, style.CURVE)):
         axes.stairs(np.where(part, share, 0), edges, fill=True, color=colour, alpha=0.55, lw=0)
     top = share.max()
-    axes.axvline(0, color=_style.DIAGONAL, lw=1, ls="--")
-    axes.plot([lower, upper], [-0.06 * top] * 2, color=_style.INK, lw=3, solid_capstyle="butt")
-    axes.plot(estimate, -0.06 * top, "o", color="white", mec=_style.INK, ms=6)
+    axes.axvline(0, color=style.DIAGONAL, lw=1, ls="--")
+    axes.plot([lower, upper], [-0.06 * top] * 2, color=style.INK, lw=3, solid_capstyle="butt")
+    axes.plot(estimate, -0.06 * top, "o", color="white", mec=style.INK, ms=6)
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(-0.14 * top, 1.08 * top)
     axes.set_yticks([])

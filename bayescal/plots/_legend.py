@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.arrays import Floats
-from bayescal.plots import _style
+from bayescal.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,4 +33,4 @@ def legend_off_diagonal(
     over_left = upper[place < WIDTH].max(initial=low)
     under_right = lower[place > 1 - WIDTH].min(initial=high)
     place_is_left = high - over_left >= under_right - low
-    ax.legend(loc="upper left" if place_is_left else "lower right", **(look or _style.SMALL_LEGEND))
+    ax.legend(loc="upper left" if place_is_left else "lower right", **(look or style.SMALL_LEGEND))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import as_level, as_vector
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._limits import round_up
 from bayescal.plots._several import as_models
 from bayescal.plots.text import percent
@@ -89,7 +89,7 @@ def net_benefit(
     at = np.unique(as_vector(thresholds, "thresholds"))
     found = {name: one.net_benefit(at, population) for name, one in models.items()}
 
-    axes = _style.new_axes(5.4, 4.2) if ax is None else ax
+    axes = style.new_axes(5.4, 4.2) if ax is None else ax
     top = _draw_curves(axes, at, found, level)
     axes.set_xlim(0, at.max())
     axes.set_ylim(-BELOW * top, 1.06 * top)
@@ -99,7 +99,7 @@ def net_benefit(
     _draw_strip(axes, at, found)
     axes.set_title(_title(found, at, level), loc="left", fontsize="medium")
     if legend:
-        axes.legend(loc="upper right", **_style.MODEL_LEGEND)
+        axes.legend(loc="upper right", **style.MODEL_LEGEND)
     return axes
 
 
@@ -107,29 +107,29 @@ def _draw_curves(ax: Axes, at: Floats, found: Mapping[str, xr.Dataset], level: f
     """Each model, everyone (by the first model) and no one; returns the highest point."""
     shade = 0.25 if len(found) == 1 else 0.15
     tops = [LEAST]
-    for line, (name, one) in zip(_style.MODELS, found.items(), strict=False):
+    for line, (name, one) in zip(style.MODELS, found.items(), strict=False):
         lower, median, upper = _quantiles(one["model"], level)
         ax.fill_between(at, lower, upper, color=line.color, alpha=shade, lw=0)
         ax.plot(at, median, color=line.color, ls=line.ls, lw=2, label=name)
         tops.append(float(upper.max()))
     lower, median, upper = _quantiles(next(iter(found.values()))["treat_all"], level)
-    ax.fill_between(at, lower, upper, color=_style.NON_EVENTS, alpha=0.25, lw=0)
-    ax.plot(at, median, color=_style.INK, lw=1, label="Treat everyone")
-    ax.axhline(0, color=_style.INK, lw=1, ls=":", label="Treat no one")
+    ax.fill_between(at, lower, upper, color=style.NON_EVENTS, alpha=0.25, lw=0)
+    ax.plot(at, median, color=style.INK, lw=1, label="Treat everyone")
+    ax.axhline(0, color=style.INK, lw=1, ls=":", label="Treat no one")
     return max(*tops, float(upper.max()))
 
 
 def _draw_strip(ax: Axes, at: Floats, found: Mapping[str, xr.Dataset]) -> None:
     """The probability that each model is better than treating everyone and than no one."""
     strip = ax.inset_axes((0, 1.04, 1, 0.16), sharex=ax)
-    for line, one in zip(_style.MODELS, found.values(), strict=False):
+    for line, one in zip(style.MODELS, found.values(), strict=False):
         probability = one["prob_best"].to_numpy()
         if len(found) == 1:
             strip.fill_between(at, probability, color=line.color, alpha=0.25, lw=0)
         strip.plot(at, probability, color=line.color, ls=line.ls, lw=1.2)
     strip.set_ylim(0, 1.04)
     strip.set_yticks([0, 0.5, 1], ["0", "", "1"], fontsize="x-small")
-    strip.grid(axis="y", color=_style.NON_EVENTS, lw=0.4)
+    strip.grid(axis="y", color=style.NON_EVENTS, lw=0.4)
     strip.tick_params(axis="x", labelbottom=False, length=0)
     strip.set_ylabel("P(best)", fontsize="x-small")
     strip.spines[["top", "right"]].set_visible(False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal.plots import _style
+from bayescal.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,16 +43,16 @@ def draw_on_diagonal(ax: Axes, post: CalibrationPosterior) -> None:
         edges,
         [0, 1],
         probability[None, :],
-        cmap=LinearSegmentedColormap.from_list("on", ["white", _style.CURVE]),
+        cmap=LinearSegmentedColormap.from_list("on", ["white", style.CURVE]),
         vmin=0,
         vmax=1,
         edgecolors="face",
         linewidth=0.4,
     )
-    strip.set_facecolor(_style.NON_EVENTS)
+    strip.set_facecolor(style.NON_EVENTS)
     strip.set_yticks([])
     strip.tick_params(axis="x", labelbottom=False, length=0)
     for spine in strip.spines.values():
         spine.set_linewidth(0.6)
     ax.tick_params(axis="x", pad=PAD, length=0)
-    ax.plot([], [], "s", color=_style.CURVE, label="Strip: P(on ideal), dark is 1")
+    ax.plot([], [], "s", color=style.CURVE, label="Strip: P(on ideal), dark is 1")

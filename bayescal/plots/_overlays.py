@@ -10,7 +10,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.estimators.integrated.smoothers import flexible_curve
 from bayescal.estimators.smoothed.smooth import smooth_ece_curve
-from bayescal.plots import _style
+from bayescal.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,9 +33,9 @@ NAMES = {
 def as_overlays(overlay: str | Sequence[str]) -> list[str]:
     """Names of smoothers, as many as can be told apart."""
     names = [overlay] if isinstance(overlay, str) else list(overlay)
-    if len(names) > len(_style.OVERLAYS):
+    if len(names) > len(style.OVERLAYS):
         raise InputError(
-            f"overlay names {len(names)} smoothers, but {len(_style.OVERLAYS)} are as many as can "
+            f"overlay names {len(names)} smoothers, but {len(style.OVERLAYS)} are as many as can "
             "be told apart. Choose among them."
         )
     return [check_choice(name, NAMES, "overlay") for name in names]
@@ -63,5 +63,5 @@ def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
 
 def draw_overlays(ax: Axes, lines: dict[str, Floats], score: Floats) -> None:
     """Draw them, each labelled."""
-    for line, (name, values) in zip(_style.OVERLAYS, lines.items(), strict=False):
+    for line, (name, values) in zip(style.OVERLAYS, lines.items(), strict=False):
         ax.plot(score, values, color=line.color, ls=line.ls, lw=1.2, label=NAMES[name])

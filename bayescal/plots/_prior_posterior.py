@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import as_level, check_choice
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import edges_over, shares_of
 from bayescal.plots.text import interval, minus
@@ -72,9 +72,7 @@ def prior_posterior(
     level = as_level(ci_prob)
     draws = {name: _both(post, name) for name in _as_names(post, coordinates)}
     panels = (
-        _new_panels(len(draws))
-        if axes is None
-        else _style.as_panels(axes, len(draws), "quantities")
+        _new_panels(len(draws)) if axes is None else style.as_panels(axes, len(draws), "quantities")
     )
     for ax, (name, (prior, posterior)) in zip(panels, draws.items(), strict=True):
         _draw(ax, name, prior, posterior)
@@ -87,7 +85,7 @@ def prior_posterior(
             loc="left",
             fontsize="small",
         )
-    panels[0].legend(loc="best", **_style.SMALL_LEGEND)
+    panels[0].legend(loc="best", **style.SMALL_LEGEND)
     return panels
 
 
@@ -96,8 +94,8 @@ def _draw(ax: Axes, name: str, prior: Floats, posterior: Floats) -> None:
     at, floor = ideal(name), 0.0 if distance else -np.inf
     reached = tuple(np.quantile(np.concatenate([prior, posterior]), [TAIL, 1 - TAIL]))
     looks = (
-        (prior, _style.DIAGONAL, "--", 0.15, "o", "Prior"),
-        (posterior, _style.CURVE, "-", 0.45, "D", "Posterior"),
+        (prior, style.DIAGONAL, "--", 0.15, "o", "Prior"),
+        (posterior, style.CURVE, "-", 0.45, "D", "Posterior"),
     )
     found = []
     for values, *_ in looks:
@@ -113,7 +111,7 @@ def _draw(ax: Axes, name: str, prior: Floats, posterior: Floats) -> None:
         if shares.atom:
             ax.vlines(at, 0, shares.atom, color=colour, lw=2, ls=dashes)
             ax.plot(at, shares.atom, marker, color=colour, ms=6, clip_on=False)
-    ax.axvline(at, color=_style.DIAGONAL, lw=0.8, ls=":", zorder=0)
+    ax.axvline(at, color=style.DIAGONAL, lw=0.8, ls=":", zorder=0)
     low, high = min(*reached, at), max(*reached, at + LEAST)
     ax.set_xlim(low - 0.02 * (high - low), high)
     ax.set_ylim(0, 1.06)

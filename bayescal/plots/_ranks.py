@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots.text import count, percent
 from bayescal.validation.ranks import RankBand, rank_bands
 
@@ -71,7 +71,7 @@ def rank_ecdf(
     if axes is None:
         panels = _new_axes(bands, size, prob)
     else:
-        panels = _style.as_panels(axes, len(bands.quantity), "quantities")
+        panels = style.as_panels(axes, len(bands.quantity), "quantities")
     reach = 1.1 * max(_off(curve, bands) for curve in (bands.lower, bands.upper, *bands.ecdf))
     for ax, name, ecdf in zip(panels, bands.quantity, bands.ecdf, strict=True):
         _draw(ax, name, ecdf, bands)
@@ -85,13 +85,13 @@ def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
     place = bands.place
     outside = (ecdf < bands.lower) | (ecdf > bands.upper)
     ax.fill_between(
-        place, bands.lower - place, bands.upper - place, color=_style.CURVE, alpha=0.18, lw=0
+        place, bands.lower - place, bands.upper - place, color=style.CURVE, alpha=0.18, lw=0
     )
-    ax.axhline(0, color=_style.DIAGONAL, lw=0.8, ls="--")
-    ax.plot(place, ecdf - place, color=_style.CURVE, lw=1.2)
+    ax.axhline(0, color=style.DIAGONAL, lw=0.8, ls="--")
+    ax.plot(place, ecdf - place, color=style.CURVE, lw=1.2)
     if outside.any():
         strayed = (ecdf - place)[outside]
-        ax.plot(place[outside], strayed, ls="", marker="o", ms=2.5, color=_style.EVENTS)
+        ax.plot(place[outside], strayed, ls="", marker="o", ms=2.5, color=style.EVENTS)
     ax.set_title(f"{name}: outside" if outside.any() else name, loc="left", fontsize="medium")
     ax.set_xlabel("Fractional rank")
     ax.set_ylabel("ECDF − uniform")

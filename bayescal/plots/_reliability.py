@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
 from bayescal.plots._legend import legend_off_diagonal
 from bayescal.plots._limits import as_limits
@@ -125,9 +125,9 @@ def reliability(
     lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
-    axes = _style.new_axes(5, 5.6) if ax is None else ax
-    _style.probability_axes(axes, low, high)
-    axes.plot([low, high], [low, high], color=_style.DIAGONAL, lw=1, ls="--", label="Ideal")
+    axes = style.new_axes(5, 5.6) if ax is None else ax
+    style.probability_axes(axes, low, high)
+    axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)
     if observed is not None:
         _draw_observed(axes, observed, widest)
@@ -152,12 +152,12 @@ def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
             bands.score,
             lower,
             upper,
-            color=_style.CURVE,
+            color=style.CURVE,
             alpha=shade,
             lw=0,
             label=f"{percent(level)} band",
         )
-    ax.plot(bands.score, bands.mean, color=_style.CURVE, lw=2, label="Posterior mean")
+    ax.plot(bands.score, bands.mean, color=style.CURVE, lw=2, label="Posterior mean")
 
 
 def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
@@ -169,9 +169,9 @@ def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
         fmt="o",
         ms=4,
         mfc="white",
-        mec=_style.INK,
+        mec=style.INK,
         mew=0.8,
-        ecolor=_style.INK,
+        ecolor=style.INK,
         elinewidth=0.7,
         alpha=0.7,
         label=f"Observed, {percent(level)} interval",

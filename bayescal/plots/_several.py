@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_off_diagonal
 from bayescal.plots._limits import as_limits
@@ -42,9 +42,9 @@ def as_models(
                 f"post must be a CalibrationPosterior or a mapping of them, but {str(name)!r} is "
                 f"{type(one).__name__}. Pass what bayescal.fit returns."
             )
-    if not 1 <= len(models) <= len(_style.MODELS):
+    if not 1 <= len(models) <= len(style.MODELS):
         raise InputError(
-            f"post holds {len(models)} models; from 1 to {len(_style.MODELS)} can be told apart."
+            f"post holds {len(models)} models; from 1 to {len(style.MODELS)} can be told apart."
         )
     shown = {label(name): one for name, one in models.items()}
     if len(shown) < len(models):
@@ -89,11 +89,11 @@ def draw_models(
     drawn += [observed.proportion for observed in seen if observed is not None]
     low, high = as_limits(limits, np.concatenate(drawn))
 
-    axes = _style.new_axes(5.4, 7.3) if ax is None else ax
-    _style.probability_axes(axes, low, high)
-    axes.plot([low, high], [low, high], color=_style.DIAGONAL, lw=1, ls="--", label="Ideal")
+    axes = style.new_axes(5.4, 7.3) if ax is None else ax
+    style.probability_axes(axes, low, high)
+    axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     for line, name, band, observed, error in zip(
-        _style.MODELS, models, bands, seen, errors, strict=False
+        style.MODELS, models, bands, seen, errors, strict=False
     ):
         axes.fill_between(
             band.score, band.lower[0], band.upper[0], color=line.color, alpha=0.16, lw=0
@@ -102,9 +102,9 @@ def draw_models(
         axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=said)
         if observed is not None:
             axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
-    strips = list(zip(_style.MODELS, models.values(), strict=False))
+    strips = list(zip(style.MODELS, models.values(), strict=False))
     for below, (line, one) in enumerate(reversed(strips)):
-        colours = (line.color, _style.NON_EVENTS)
+        colours = (line.color, style.NON_EVENTS)
         draw_scores(axes, one.data, place=(below, len(strips)), colours=colours, names=("", ""))
     axes.set_title(
         f"Medians and {percent(level)} bands. Scores in the same order,\n"
@@ -114,5 +114,5 @@ def draw_models(
     )
     if legend:
         parts = zip(*((band.score, band.lower[0], band.upper[0]) for band in bands), strict=True)
-        legend_off_diagonal(axes, *map(np.concatenate, parts), look=_style.MODEL_LEGEND)
+        legend_off_diagonal(axes, *map(np.concatenate, parts), look=style.MODEL_LEGEND)
     return axes

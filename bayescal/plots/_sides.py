@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots.text import percent
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def draw_sides(ax: Axes, sides: Sides) -> None:
     low, high = ax.get_xlim()
     least = LEAST * (high - low)
     for name, ranges, face in (
-        ("Above", sides.above, _style.EVENTS),
+        ("Above", sides.above, style.EVENTS),
         ("Below", sides.below, "white"),
     ):
         if ranges:
@@ -75,7 +75,7 @@ def draw_sides(ax: Axes, sides: Sides) -> None:
                 (FOOT, THICK),
                 transform=ax.get_xaxis_transform(),
                 facecolor=face,
-                edgecolor=_style.EVENTS,
+                edgecolor=style.EVENTS,
                 lw=1,
                 zorder=4,
                 label=f"{name} ideal: {_as_text(ranges)}",

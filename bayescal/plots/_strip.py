@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal.data.data import CalibrationData
-from bayescal.plots import _style
+from bayescal.plots import style
 from bayescal.plots._observed import count_scores
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def draw_scores(
     data: CalibrationData,
     *,
     place: tuple[int, int] = (0, 1),
-    colours: tuple[str, str] = (_style.EVENTS, _style.NON_EVENTS),
+    colours: tuple[str, str] = (style.EVENTS, style.NON_EVENTS),
     names: tuple[str, str] = ("event", "no event"),
 ) -> None:
     """Draw a strip above square axes, over their range.
@@ -66,10 +66,10 @@ def draw_scores(
             name,
             transform=strip.transAxes,
             fontsize="x-small",
-            color=_style.INK,
+            color=style.INK,
             va="center",
         )
-    strip.axhline(0, color=_style.INK, lw=0.5)
+    strip.axhline(0, color=style.INK, lw=0.5)
     strip.set_xlim(low, high)
     strip.set_ylim(-1.1, 1.1)
     strip.axis("off")

@@ -272,9 +272,9 @@ def test_the_reproduction_line_reproduces(off, off_page) -> None:
 @pytest.mark.parametrize(
     ("scenario", "n", "heading", "advice"),
     [
-        ("clinical-middle-calibrated", 4000, "Close enough to calibrated", "leave the model alone"),
+        ("clinical-middle-calibrated", 4000, "Close enough", "leave the model alone"),
         ("clinical-middle-overconfident", 3000, "Miscalibrated", "update intercept and slope"),
-        ("clinical-middle-calibrated", 20, "Cannot tell yet", "leave the model alone"),
+        ("clinical-middle-calibrated", 20, "Cannot tell", "leave the model alone"),
     ],
 )
 def test_headline_verdict_and_advice_follow_the_data(

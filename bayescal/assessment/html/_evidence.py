@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bayescal._base.text import chance
+from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import NONE, Row, Table, numeral
 from bayescal.gain import UPDATES
-
-if TYPE_CHECKING:
-    from bayescal.assessment import Assessment
 
 __all__ = ["curves_table", "odds_table", "sensitivity_table", "updates_table"]
 
@@ -25,17 +21,17 @@ ALLOWS = {
 }
 
 
-def sensitivity_table(a: Assessment) -> Table:
+def sensitivity_table(f: Findings) -> Table:
     """Does the probability of calibration depend on the prior on the curves?"""
-    own = a.comparison.prior_prob["identity"]
+    own = f.comparison.prior_prob["identity"]
     columns = ("prob_calibrated", "average", "logistic", "beta")
     rows = [
         Row(
             str(name),
             tuple(_chance(row[column]) for column in columns),
-            chosen=name == a.prior.name,
+            chosen=name == f.prior.name,
         )
-        for name, row in a.comparison.sensitivity.iterrows()
+        for name, row in f.comparison.sensitivity.iterrows()
     ]
     return Table(
         "sensitivity",
@@ -52,11 +48,11 @@ def sensitivity_table(a: Assessment) -> Table:
     )
 
 
-def odds_table(a: Assessment) -> Table:
+def odds_table(f: Findings) -> Table:
     """The probability of calibration for readers who start elsewhere."""
-    own = a.comparison.prior_prob["identity"]
+    own = f.comparison.prior_prob["identity"]
     rows = [
-        Row(f"{prior:g}", (chance(a.comparison.prob_calibrated_at(prior)),), chosen=prior == own)
+        Row(f"{prior:g}", (chance(f.comparison.prob_calibrated_at(prior)),), chosen=prior == own)
         for prior in sorted({*PRIORS, own})
     ]
     return Table(
@@ -67,10 +63,10 @@ def odds_table(a: Assessment) -> Table:
     )
 
 
-def curves_table(a: Assessment) -> Table:
+def curves_table(f: Findings) -> Table:
     """The families of curves: how probable, and how well each predicts."""
     rows = []
-    for name, row in a.comparison.table.iterrows():
+    for name, row in f.comparison.table.iterrows():
         cells = (
             f"{row['prior']:.2g}",
             chance(row["posterior_prob"]) if row["prior"] else NONE,
@@ -95,11 +91,11 @@ def curves_table(a: Assessment) -> Table:
     )
 
 
-def updates_table(a: Assessment) -> Table:
+def updates_table(f: Findings) -> Table:
     """What each update of the model is expected to gain."""
-    found = a.recommendation
+    advice = f.recommendation
     rows = []
-    for name, row in found.table.iterrows():
+    for name, row in advice.table.iterrows():
         update = UPDATES[str(name)]
         none = name == "identity"
         cells = (
@@ -107,7 +103,7 @@ def updates_table(a: Assessment) -> Table:
             NONE if none else f"{row['se']:.4f}",
             NONE if none else chance(row["prob_better"]),
         )
-        chosen = name == found.choice
+        chosen = name == advice.choice
         hint = "recommended" if chosen else ""
         rows.append(Row(update[0].upper() + update[1:], cells, hint, chosen))
     return Table(

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from bayescal._base.text import cases_and_events, chance, percent, plain, shortened
+from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _background, _evidence, _figures, _measures
+from bayescal.assessment.notes import assessment_notes
+from bayescal.assessment.performance import mean_score
 from bayescal.assessment.references import REFERENCES, cited
-from bayescal.assessment.risk import mean_score
-from bayescal.assessment.words import in_the_data, meaning, methods, numbers
+from bayescal.assessment.words import headline, in_the_data, meaning, methods, numbers
 from bayescal.model.priors import PRESETS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from bayescal.assessment import Assessment
 
 __all__ = ["render", "write"]
 
@@ -30,11 +31,11 @@ TITLE = "Calibration report"
 LONGEST = 120
 TOO_FEW = "too small to tell"
 KINDS = {
-    "close enough": ("good", "✓", "Close enough to calibrated"),
-    "miscalibrated": ("bad", "✗", "Miscalibrated"),
-    "cannot tell": ("open", "?", "Cannot tell yet"),
+    "close enough": ("good", "✓"),
+    "miscalibrated": ("bad", "✗"),
+    "cannot tell": ("open", "?"),
 }
-"""Each verdict's colour, sign and name."""
+"""Each verdict's colour and sign."""
 
 ALSO_CITED = (
     "Van Calster et al., 2019",
@@ -45,7 +46,7 @@ ALSO_CITED = (
 
 
 def write(
-    assessment: Assessment,
+    findings: Findings,
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -55,7 +56,8 @@ def write(
 
     Parameters
     ----------
-    assessment : Assessment
+    findings : Findings
+        An `Assessment` is one.
     path : str or path-like
     title : str, optional
         Heading of the page, such as the name of the model.
@@ -68,11 +70,11 @@ def write(
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     >>> bc.assess(y_true, y_prob).to_html("report.html")  # doctest: +SKIP
     """
-    Path(path).write_text(render(assessment, title=title, source=source), "utf-8")
+    Path(path).write_text(render(findings, title=title, source=source), "utf-8")
 
 
 def render(
-    assessment: Assessment,
+    findings: Findings,
     *,
     title: str | None = None,
     source: Mapping[str, object] | None = None,
@@ -81,7 +83,8 @@ def render(
 
     Parameters
     ----------
-    assessment : Assessment
+    findings : Findings
+        An `Assessment` is one.
     title : str, optional
     source : mapping of str to object, optional
 
@@ -92,86 +95,89 @@ def render(
     """
     heading = TITLE if title is None else shortened(title, LONGEST)
     page = _environment().get_template("report.html.jinja")
-    return page.render(title=heading, **_content(assessment, source or {}))
+    return page.render(title=heading, **_content(findings, source or {}))
 
 
-def _content(a: Assessment, source: Mapping[str, object]) -> dict[str, Any]:
-    kind, sign, verdict = KINDS[a.verdict]
-    priors = [a] if a.clinical is None else [a, a.clinical]
-    texts = [methods(a), *a.notes]
+def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
+    kind, sign = KINDS[f.verdict]
+    notes = assessment_notes(f)
+    by_prior = [f] if f.clinical is None else [f, f.clinical]
+    texts = [methods(f), *notes]
     script = _file("report.js")
     return {
-        "a": a,
+        "f": f,
+        "headline": headline(f),
+        "notes": notes,
         "kind": kind,
         "sign": sign,
-        "verdict": verdict,
-        "population": _population(a),
-        "meaning": meaning(a),
-        "facts": _facts(a),
-        "priors": priors,
-        "level": percent(a.ci_prob),
+        "verdict": f.verdict.capitalize(),
+        "population": _population(f),
+        "meaning": meaning(f),
+        "facts": _facts(f),
+        "priors": by_prior,
+        "level": percent(f.ci_prob),
         "figures": {
-            "reliability": _figures.reliability_figure(a),
-            "error": _figures.error_figure(a),
-            "groups": _figures.groups_figure(a) if a.data.groups else None,
+            "reliability": _figures.reliability_figure(f),
+            "error": _figures.error_figure(f),
+            "groups": _figures.groups_figure(f) if f.data.groups else None,
         },
-        "curve": _measures.curve_table(a),
-        "near": _measures.near_table(a),
-        "functionals": _measures.functionals_table(priors),
-        "clinical": _measures.clinical_table(priors),
-        "performance": _measures.performance_table(a),
-        "sensitivity": _evidence.sensitivity_table(a),
-        "odds": _evidence.odds_table(a),
-        "even_odds": a.comparison.prob_calibrated_at(0.5),
-        "curves": _evidence.curves_table(a),
-        "updates": _evidence.updates_table(a),
-        "too_few": next((text for text in a.estimators["verdict"] if TOO_FEW in text), None),
-        "estimators": _background.estimators_table(a),
-        "groups": _background.groups_table(a) if a.data.groups else None,
-        "diagnostics": _background.diagnostics_table(a),
-        "data": _background.data_table(a, source),
-        "methods": methods(a),
+        "curve": _measures.curve_table(f),
+        "near": _measures.near_table(f),
+        "functionals": _measures.functionals_table(by_prior),
+        "clinical": _measures.clinical_table(by_prior),
+        "performance": _measures.performance_table(f),
+        "sensitivity": _evidence.sensitivity_table(f),
+        "odds": _evidence.odds_table(f),
+        "even_odds": f.comparison.prob_calibrated_at(0.5),
+        "curves": _evidence.curves_table(f),
+        "updates": _evidence.updates_table(f),
+        "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
+        "estimators": _background.estimators_table(f),
+        "groups": _background.groups_table(f) if f.data.groups else None,
+        "diagnostics": _background.diagnostics_table(f),
+        "data": _background.data_table(f, source),
+        "methods": methods(f),
         "references": [
             REFERENCES[key] for key in dict.fromkeys([*cited(" ".join(texts)), *ALSO_CITED])
         ],
-        "call": _call(a),
+        "call": _call(f),
         "script": Markup(script),
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
     }
 
 
-def _population(a: Assessment) -> str:
-    data = a.posterior.data
+def _population(f: Findings) -> str:
+    data = f.posterior.data
     return (
         f"{cases_and_events(data.n, data.events, data.effective_size)}; "
         f"mean predicted probability {mean_score(data):#.3g}"
     )
 
 
-def _facts(a: Assessment) -> list[tuple[str, str, str]]:
+def _facts(f: Findings) -> list[tuple[str, str, str]]:
     """The numbers of the first screen: name, value, and what stands beneath."""
-    level, own = percent(a.ci_prob), a.comparison.prior_prob["identity"]
-    found = []
+    level, own = percent(f.ci_prob), f.comparison.prior_prob["identity"]
+    facts = []
     for name, label in (
         ("tce", "True calibration error"),
         ("observed_expected", "Observed / expected events"),
         ("calibration_slope", "Calibration slope"),
     ):
-        if name in a.table.index:
-            middle, low, high = numbers(a.table.loc[name])
+        if name in f.table.index:
+            middle, low, high = numbers(f.table.loc[name])
             beneath = f"{level} interval {_unbroken(f'{low} to {high}')}"
             if name == "observed_expected":
-                beneath += in_the_data(a.posterior.data)
-            found.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
-    even = a.comparison.sensitivity["average"]
+                beneath += in_the_data(f.posterior.data)
+            facts.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
+    even = f.comparison.sensitivity["average"]
     least, most = chance(even.min()), chance(even.max())
     at_even = least if least == most else f"{least} to {most}"
-    close, off = chance(a.prob_tce_below(a.close)), chance(a.prob_tce_above(a.close))
-    exact = chance(a.prob_calibrated)
-    found[1:1] = [
+    close, off = chance(f.prob_tce_below(f.close)), chance(f.prob_tce_above(f.close))
+    exact = chance(f.prob_calibrated)
+    facts[1:1] = [
         (
-            f"Probability that the error is below {a.close:g}, on the safe side",
+            f"Probability that the error is below {f.close:g}, on the safe side",
             close,
             f"close enough to none; above with probability {off}",
         ),
@@ -181,7 +187,7 @@ def _facts(a: Assessment) -> list[tuple[str, str, str]]:
             f"from a prior of {own:g}; at even odds {_unbroken(at_even)}, by prior on the curve",
         ),
     ]
-    return found
+    return facts
 
 
 def _unbroken(text: str) -> str:
@@ -189,14 +195,14 @@ def _unbroken(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _call(a: Assessment) -> str:
+def _call(f: Findings) -> str:
     """What to type to have these numbers again."""
-    prior = repr(a.prior.name) if a.prior == PRESETS.get(a.prior.name) else repr(a.prior)
-    groups = "groups=groups, " if a.data.groups else ""
+    prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
+    groups = "groups=groups, " if f.data.groups else ""
     return (
-        f"bayescal.assess(y_true, y_prob, {groups}close={a.close:g}, ci_prob={a.ci_prob:g}, "
-        f"prior={prior}, prior_calibrated={a.comparison.prior_prob['identity']:g}, "
-        f"draws={a.posterior.curve([0.5]).size}, random_state={a.seed})"
+        f"bayescal.assess(y_true, y_prob, {groups}close={f.close:g}, ci_prob={f.ci_prob:g}, "
+        f"prior={prior}, prior_calibrated={f.comparison.prior_prob['identity']:g}, "
+        f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
     )
 
 
@@ -213,15 +219,15 @@ def linked(text: str) -> Markup:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("bayescal.assessment.html", "template"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"linked": linked, "plain": plain}
-    return found
+    environment.filters |= {"linked": linked, "plain": plain}
+    return environment
 
 
 @cache
@@ -232,6 +238,6 @@ def _file(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """As a content security policy names a script that may run."""
+    """The SHA-256 by which the page's content security policy allows its own script, in base64."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,26 +1,21 @@
-"""Where predictions are calibrated, and where they are too high or too low, in words."""
+"""Ranges of scores over which predictions are calibrated, too high or too low."""
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["Stretch", "stretches_of", "where"]
+__all__ = ["Stretch", "stretches_of"]
 
 POINTS = 60
 TAIL = 0.005
 LIKELY = 0.5
 SURE = 0.8
-MOST = 4
-FEWEST = 0.04  # share of the cases below which a stretch is not told
-STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 
 
 class Stretch(NamedTuple):
@@ -85,54 +80,6 @@ def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
         )
         for a, b in zip(first, last, strict=True)
     ]
-
-
-def where(post: CalibrationPosterior) -> str:
-    """The stretches in a sentence.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-        Averaged.
-
-    Returns
-    -------
-    str
-        Such as "By range, predictions are calibrated up to 0.6 (probability 0.93), too high from
-        0.62 on (probability > 0.99)."
-    """
-    parts = stretches_of(post)
-    told = [part for part in parts if part.cases >= FEWEST and part.probability >= LIKELY]
-    if not any(part.state in ("high", "low") for part in told):
-        return "Over no range of predictions is it clear that they are too high or too low."
-    if len(told) > MOST:
-        told = sorted(told, key=lambda part: -part.cases)[:MOST]
-        told.sort(key=lambda part: part.start)
-    sentences = [_told(part, parts) for part in told]
-    return f"By range, predictions are {', '.join(sentences)}."
-
-
-def _told(part: Stretch, parts: list[Stretch]) -> str:
-    """What holds over one stretch, and with which probability."""
-    from_start, to_end = part == parts[0], part == parts[-1]
-    if from_start and to_end:
-        at = "throughout"
-    elif part.start == part.stop:
-        at = f"at {_shown(part.start)}"
-    elif from_start:
-        at = f"up to {_shown(part.stop)}"
-    elif to_end:
-        at = f"from {_shown(part.start)} on"
-    else:
-        at = f"from {_shown(part.start)} to {_shown(part.stop)}"
-    return f"{STATES[part.state]} {at} (probability {chance(part.probability)})"
-
-
-def _shown(score: float) -> str:
-    """Two digits of a score, or of what it lacks to 1."""
-    if score <= 0.99 or score == 1:
-        return f"{score:.2g}"
-    return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"
 
 
 def _some_scores(post: CalibrationPosterior) -> Floats:

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.assessment.where import stretches_of, where
+from bayescal.assessment.stretches import stretches_of
+from bayescal.assessment.words import where
 
 
 def averaged(log_odds, n=4000, seed=0, mean=-0.5, sd=1.3):
@@ -19,7 +20,7 @@ def averaged(log_odds, n=4000, seed=0, mean=-0.5, sd=1.3):
 
 def test_a_shift_is_too_low_throughout() -> None:
     post = averaged(lambda x: x + 0.5)
-    assert where(post).startswith("By range, predictions are too low ")
+    assert where(stretches_of(post)).startswith("By range, predictions are too low ")
     parts = stretches_of(post)
     assert sum(part.cases for part in parts) == pytest.approx(1, abs=0.1)
     assert max(parts, key=lambda part: part.cases).state == "low"
@@ -27,12 +28,12 @@ def test_a_shift_is_too_low_throughout() -> None:
 
 def test_a_wrong_tail_is_told_and_the_calibrated_bulk_is_not_called_wrong() -> None:
     post = averaged(lambda x: np.where(x > 1.2, x - 1.2, x), n=6000, seed=5)
-    assert "too high from 0.7" in where(post)
-    assert "too low" not in where(post)
+    assert "too high from 0.7" in where(stretches_of(post))
+    assert "too low" not in where(stretches_of(post))
 
 
 def test_of_a_calibrated_model_nothing_is_called_wrong() -> None:
-    said = [where(averaged(lambda x: x, n=800, seed=seed)) for seed in range(4)]
+    said = [where(stretches_of(averaged(lambda x: x, n=800, seed=seed))) for seed in range(4)]
     assert (
         said == ["Over no range of predictions is it clear that they are too high or too low."] * 4
     )

@@ -1,0 +1,232 @@
+"""The numbers of an assessment, without a word about them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.assessment.groups import group_table
+from bayescal.assessment.panel import panel_of
+from bayescal.assessment.performance import is_extreme, mean_score, performance_of
+from bayescal.assessment.stretches import Stretch, stretches_of
+from bayescal.data.data import CalibrationData
+from bayescal.data.fingerprint import fingerprint
+from bayescal.gain import Recommendation, recommendation
+from bayescal.inference import CurveComparison, compare
+from bayescal.model.priors import Prior, as_prior
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Findings"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """What an assessment computes. Each number is computed when it is first read, and then kept.
+
+    Attributes
+    ----------
+    comparison : CurveComparison
+        The ladder of curves.
+    data : CalibrationData
+        All cases, with their groups.
+    close : float
+        A true calibration error that counts as close enough to none.
+    ci_prob : float
+        Probability of the intervals.
+    panel : tuple of str
+        Names of the frequentist estimators.
+    options : mapping
+        Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
+    """
+
+    comparison: CurveComparison
+    data: CalibrationData
+    close: float
+    ci_prob: float
+    panel: tuple[str, ...]
+    options: Mapping[str, Any]
+
+    @property
+    def posterior(self) -> CalibrationPosterior:
+        """The posterior averaged over the ladder."""
+        return self.comparison.posterior
+
+    @property
+    def seed(self) -> int:
+        """Repeats the numbers, as `random_state`."""
+        return self.comparison.settings.seed
+
+    @property
+    def prob_calibrated(self) -> float:
+        """Posterior probability of exact calibration."""
+        return self.comparison.prob_calibrated
+
+    @property
+    def prior(self) -> Prior:
+        """The prior on the curves."""
+        return self.comparison.settings.prior
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of Python and of the libraries that computed it."""
+        return self.posterior.versions | {"python": platform.python_version()}
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the data: equal for equal cases in any order, whatever their file."""
+        return fingerprint(self.data)
+
+    def prob_tce_below(self, x: float) -> float:
+        """Probability that the true calibration error is below `x`, for "close enough".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_below`.
+
+        Parameters
+        ----------
+        x : float
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_below(x)
+
+    def prob_tce_above(self, x: float) -> float:
+        """Probability that the true calibration error is above `x`, for "miscalibrated".
+
+        On the safe side; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
+        leave to 1 is "cannot tell".
+
+        Parameters
+        ----------
+        x : float
+
+        Returns
+        -------
+        float
+        """
+        return self.posterior.prob_tce_above(x)
+
+    def summary(self, ci_prob: float | None = None) -> pd.DataFrame:
+        """Every functional with its credible interval; see `CalibrationPosterior.summary`.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1), optional
+            By default that of the assessment.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return self.posterior.summary(self.ci_prob if ci_prob is None else ci_prob)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The summary at the assessment's own `ci_prob`, computed once."""
+        return self.summary()
+
+    @property
+    def verdict(self) -> str:
+        """One of "close enough", "miscalibrated" and "cannot tell".
+
+        "close enough": the interval of the true calibration error lies below `close`, which is to
+        say that `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated": it lies
+        above, and `prob_tce_above(close)` is at least that. "cannot tell": neither.
+        """
+        lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
+        if upper < self.close:
+            return "close enough"
+        return "miscalibrated" if lower > self.close else "cannot tell"
+
+    @cached_property
+    def stretches(self) -> list[Stretch]:
+        """Ranges of scores over which predictions are calibrated, too high or too low."""
+        return stretches_of(self.posterior)
+
+    def curve_at(self, scores: Floats) -> Floats:
+        """The averaged calibration curve at some scores.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_scores,)
+
+        Returns
+        -------
+        ndarray of shape (n_scores, 3)
+            Posterior mean, and lower and upper end of the pointwise interval.
+        """
+        draws = self.posterior.curve(scores).to_numpy().reshape(-1, scores.size)
+        ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
+        return np.column_stack([draws.mean(axis=0), *ends])
+
+    @cached_property
+    def estimators(self) -> pd.DataFrame:
+        """The panel of estimators, each beside what calibrated models give at this n.
+
+        Columns: title, estimate, lower and upper (basic bootstrap), calibrated_lower and
+        calibrated_upper (the middle 90 % for calibrated models), prob_exceeds (the share of these
+        with a larger estimate) and verdict: "larger" if that share is below 5 %.
+        """
+        return panel_of(self.posterior, self.panel, self.ci_prob, self.seed)
+
+    @cached_property
+    def performance(self) -> pd.DataFrame:
+        """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
+        return performance_of(self.posterior.data, self.ci_prob, self.seed)
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Which update to make, if any, by expected held-out log score."""
+        return recommendation(self.comparison)
+
+    @cached_property
+    def clinical(self) -> Self | None:
+        """The same under the `clinical` prior, when the mean score is outside [0.05, 0.95].
+
+        There the neutral prior says little about the average risk. None otherwise, and under any
+        other prior.
+        """
+        data = self.posterior.data
+        if self.prior.name != "neutral" or not is_extreme(mean_score(data)):
+            return None
+        options = {**self.options, "prior": as_prior("clinical")}
+        comparison = compare(data, random_state=self.seed, **options)
+        return replace(self, comparison=comparison, data=data, options=options)
+
+    @cached_property
+    def groups(self) -> dict[str, CalibrationPosterior]:
+        """The averaged posterior of each group by itself.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without groups.
+        """
+        if not self.data.groups:
+            raise InputError("there are no groups. Pass groups= to assess, one label a case.")
+        return {
+            name: compare(self.data.select(name), random_state=self.seed, **self.options).posterior
+            for name in self.data.groups
+        }
+
+    @cached_property
+    def by_group(self) -> pd.DataFrame:
+        """Each group by itself, with no pooling: cases, events, TCE, O/E, slope and P(close).
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without groups.
+        """
+        return group_table(self.groups, self.close, self.ci_prob)

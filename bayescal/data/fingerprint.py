@@ -1,0 +1,38 @@
+"""The fingerprint of a table: one short text for equal cases, whatever file they came from."""
+
+from __future__ import annotations
+
+import hashlib
+
+from bayescal.data.data import CalibrationData
+
+__all__ = ["fingerprint"]
+
+
+def fingerprint(data: CalibrationData) -> str:
+    """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
+
+    Parameters
+    ----------
+    data : CalibrationData
+
+    Returns
+    -------
+    str
+        Of the scores, then the cases, then the events at each, as little-endian doubles, and of
+        the group of each row, in UTF-8 with a zero byte after each.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> from bayescal.data.fingerprint import fingerprint
+    >>> fingerprint(bc.CalibrationData([0, 1], [0.2, 0.7]))[:12]
+    '34343b665f90'
+    """
+    digest = hashlib.sha256()
+    for column in (data.score, data.trials, data.hits):
+        digest.update(column.astype("<f8").tobytes())
+    if data.group is not None:
+        for name in data.group.tolist():
+            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
+    return digest.hexdigest()
