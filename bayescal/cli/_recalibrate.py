@@ -144,13 +144,7 @@ def new_columns(
     found: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
 ) -> dict[str, Floats]:
     """Recalibrated probabilities, with their intervals where there are any."""
-    if "weight_type" in recalibrator.get_params():
-        recalibrator.set_params(weight_type=found.data.weight_type)
-    if found.data.is_pseudo:  # Kish's size is that of the rows as they came, not of a table
-        recalibrator.fit(found.cases.score, found.cases.outcome, found.cases.weight)
-    else:
-        y_true, y_prob, weight = found.data.to_arrays()
-        recalibrator.fit(y_prob, y_true, weight)
+    recalibrator.fit(found.data)
     columns = {"recalibrated": recalibrator.transform(scores)}
     if hasattr(recalibrator, "interval"):
         columns["lower"], columns["upper"] = recalibrator.interval(scores, level)

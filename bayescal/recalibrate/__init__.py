@@ -1,7 +1,7 @@
 """Recalibrators: scikit-learn estimators that map predicted probabilities to better ones.
 
-All share `fit(y_prob, y_true)`, `predict_proba(y_prob)` and `transform(y_prob)`. Fit them to cases
-that the model was not trained on.
+All share `fit(X, y)`, `predict_proba(X)` and `transform(X)`, where X are the probabilities of a
+model. Fit them to cases that the model was not trained on.
 """
 
 from __future__ import annotations

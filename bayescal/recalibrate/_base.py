@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
 from bayescal.data.validate import check_same_length
 from bayescal.data.weights import WeightType
-from bayescal.recalibrate._input import as_probabilities, read_cases
+from bayescal.recalibrate._input import as_probabilities, read_cases, read_table
 
 __all__ = ["Recalibrator", "both_columns"]
 
 
-class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A map from predicted probabilities to better ones, as a scikit-learn classifier.
 
-    Its "features" are the probabilities that another model gave. A recalibrator for two classes
+    Its `X` are the probabilities that another model gave. A recalibrator for two classes
     writes `_fit(scores, outcomes, weights)`, which learns, and `_map(scores)`, which recalibrates
     probabilities of the event. With more than two classes each is recalibrated against the rest
     and the probabilities of a case are divided by their sum; a method that knows better overrides
@@ -32,7 +31,7 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     uses_features : bool
-        Whether its methods also take `X`, the features that the model saw.
+        Whether its methods also take `features`, those that the model saw.
     weight_type : {"counts", "sampling"} or None
         What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
     classes_ : ndarray of shape (n_classes,)
@@ -43,28 +42,22 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     uses_features = False
     weight_type: WeightType | None = None
-    __metadata_request__fit = MappingProxyType(
-        {"y_prob": UNUSED, "y_true": UNUSED, "classes": UNUSED}
-    )
-    __metadata_request__transform = MappingProxyType({"y_prob": UNUSED})
-    __metadata_request__predict = MappingProxyType({"y_prob": UNUSED})
-    __metadata_request__predict_proba = MappingProxyType({"y_prob": UNUSED})
 
-    def fit(
-        self, y_prob: Any, y_true: Any, sample_weight: Any = None, *, classes: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
         """Learn to recalibrate, from cases that the model was not trained on.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities: of the event, or one column for each class.
-        y_true : array-like of shape (n_samples,)
-            Labels, of any type. Of two classes the greater is the event.
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities: of the event, or one column for each class. Or a
+            `CalibrationData`, which holds outcomes and weights itself.
+        y : array-like of shape (n_samples,), optional
+            Labels, of any type; none with a `CalibrationData`, whose labels are 0 and 1. Of two
+            classes the greater is the event.
         sample_weight : array-like of shape (n_samples,), optional
             Case counts. If any is not whole they are rescaled to Kish's effective sample size.
         classes : array-like of shape (n_classes,), optional
-            Labels in the order of the columns; by default those in `y_true`, sorted.
+            Labels in the order of the columns; by default those in `y`, sorted.
 
         Returns
         -------
@@ -73,19 +66,19 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         InputError
-            If these are not probabilities and labels of the same cases, or an option is out of
-            range.
+            If these are not probabilities and labels of the same cases, if a table holds several
+            groups, or if an option is out of range.
         SeparationError
             If the method is one of maximum likelihood and there is no maximum.
         """
-        return self._fit_cases(y_prob, y_true, sample_weight, classes)
+        return self._fit_cases(X, y, sample_weight, classes)
 
-    def transform(self, y_prob: Any) -> Floats:
+    def transform(self, X: Any) -> Floats:
         """Recalibrated probabilities, in the shape that a reader of one column expects.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
 
         Returns
@@ -98,14 +91,14 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             If these are not probabilities of the classes it was fitted to.
         """
-        return self._recalibrated(y_prob)
+        return self._recalibrated(X)
 
-    def predict_proba(self, y_prob: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Floats:
         """Recalibrated probability of each class.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
 
         Returns
@@ -117,14 +110,14 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             If these are not probabilities of the classes it was fitted to.
         """
-        return both_columns(self._recalibrated(y_prob))
+        return both_columns(self._recalibrated(X))
 
-    def predict(self, y_prob: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Class of the largest recalibrated probability.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
 
         Returns
@@ -136,16 +129,12 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             If these are not probabilities of the classes it was fitted to.
         """
-        return self._labels(self._recalibrated(y_prob))
+        return self._labels(self._recalibrated(X))
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn 1.6 and later ask for; the same input as IsotonicRegression."""
-        from sklearn.utils import TransformerTags
-
+        """What scikit-learn 1.6 and later ask for: a vector of probabilities will do as X."""
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        tags.transformer_tags = TransformerTags(preserves_dtype=["float64"])
         return tags
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
@@ -181,13 +170,15 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shares: Floats = np.divide(matrix, total, out=even, where=total > 0)
         return shares
 
-    def _fit_cases(
-        self, y_prob: Any, y_true: Any, sample_weight: Any, classes: Any, **of_cases: Any
-    ) -> Self:
-        cases = read_cases(y_prob, y_true, sample_weight, classes, self.weight_type)
+    def _fit_cases(self, X: Any, y: Any, sample_weight: Any, classes: Any, **of_cases: Any) -> Self:
+        if isinstance(X, CalibrationData):
+            given = {"y": y, "sample_weight": sample_weight, "classes": classes, **of_cases}
+            self._fit_table(read_table(X, given, self.weight_type))
+            return self
+        cases = read_cases(X, y, sample_weight, classes, self.weight_type)
         for name, values in of_cases.items():
             rows = cases.code.size if cases.kept is None else cases.kept.size
-            check_same_length(len(values), name, rows, "y_prob")
+            check_same_length(len(values), name, rows, "X")
         if cases.kept is not None:
             of_cases = {name: values[cases.kept] for name, values in of_cases.items()}
         self.classes_ = cases.classes
@@ -197,22 +188,28 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._fit_classes(cases.proba, cases.code, cases.weight, **of_cases)
         return self
 
-    def _recalibrated(self, y_prob: Any, **of_cases: Any) -> Floats:
+    def _fit_table(self, data: CalibrationData) -> None:
+        """Learn from a table of one group, whose labels are 0 and 1."""
+        self.classes_ = np.array([0, 1])
+        outcomes, scores, weights = data.to_arrays()
+        self._fit(scores, outcomes, weights)
+
+    def _recalibrated(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes."""
-        proba = self._read_scores(y_prob)
+        proba = self._read_scores(X)
         for name, values in of_cases.items():
-            check_same_length(len(values), name, len(proba), "y_prob")
+            check_same_length(len(values), name, len(proba), "X")
         recalibrate = self._map if proba.ndim == 1 else self._map_classes
         return recalibrate(proba, **of_cases)
 
-    def _read_scores(self, y_prob: Any) -> Floats:
+    def _read_scores(self, X: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
-        proba = as_probabilities(y_prob)
+        proba = as_probabilities(X)
         size, columns = self.classes_.size, 1 if proba.ndim == 1 else proba.shape[1]
         if columns != size and (size, columns) != (2, 1):
             raise InputError(
-                f"y_prob has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
+                f"X has {columns} column{'s' if columns > 1 else ''}, but {size} classes were "
                 "seen when this was fitted. Pass a column for each class."
             )
         return proba[:, 1] if (size, columns) == (2, 2) else proba

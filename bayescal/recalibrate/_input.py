@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_scores,
     as_vector,
@@ -18,7 +20,7 @@ from bayescal.data.validate import (
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
-__all__ = ["Cases", "as_amount", "as_count", "as_probabilities", "read_cases"]
+__all__ = ["Cases", "as_amount", "as_count", "as_probabilities", "read_cases", "read_table"]
 
 _ROW_TOLERANCE = 1e-3
 _MOST_SHOWN = 4
@@ -48,22 +50,22 @@ class Cases(NamedTuple):
 
 
 def read_cases(
-    y_prob: Any,
-    y_true: Any,
+    X: Any,
+    y: Any,
     sample_weight: Any,
     classes: Any,
     weight_type: WeightType | None = None,
 ) -> Cases:
     """Probabilities, classes and weights of the same cases."""
-    if y_true is None:
+    if y is None:
         raise InputError(
-            "y_true is missing: a recalibrator requires y to be passed, but the target y is None. "
+            "y is missing: a recalibrator requires y to be passed, but the target y is None. "
             "Pass the labels after the probabilities."
         )
-    proba = as_probabilities(y_prob)
-    labels = as_vector(y_true, "y_true")
-    check_same_length(labels.shape[0], "y_true", proba.shape[0], "y_prob")
-    check_same_order(y_true, y_prob)
+    proba = as_probabilities(X)
+    labels = as_vector(y, "y")
+    check_same_length(labels.shape[0], "y", proba.shape[0], "X")
+    check_same_order(y, X)
     weight = as_weights(sample_weight, labels.size)
     kept = None if weight is None or weight.all() else weight > 0
     if weight is not None and kept is not None:
@@ -76,9 +78,32 @@ def read_cases(
     return Cases(proba, code, weight, names, kept)
 
 
-def as_probabilities(y_prob: Any, name: str = "y_prob") -> Floats:
+def read_table(
+    data: CalibrationData, given: Mapping[str, Any], weight_type: WeightType | None
+) -> CalibrationData:
+    """A table of one group, which came without arguments that it holds or cannot use."""
+    extra = [name for name, value in given.items() if value is not None]
+    if extra:
+        raise InputError(
+            f"{extra[0]} was given beside a CalibrationData, which holds scores, outcomes 0 and 1 "
+            "and their weights, and nothing else of a case. Pass arrays, or the table alone."
+        )
+    if weight_type not in (None, data.weight_type):
+        raise InputError(
+            f"weight_type is {weight_type!r}, but the table holds weights of the type "
+            f"{data.weight_type!r}. Leave weight_type out: the table knows."
+        )
+    return data.one_group()
+
+
+def as_probabilities(X: Any, name: str = "X") -> Floats:
     """Probabilities of shape (n,), or (n, k) with rows that sum to 1; one column is a vector."""
-    array = np.asarray(y_prob.to_numpy() if hasattr(y_prob, "to_numpy") else y_prob)
+    if isinstance(X, CalibrationData):
+        raise InputError(
+            f"{name} is a CalibrationData, which has outcomes too. Pass {name}.score for the "
+            "recalibrated probability of each of its rows."
+        )
+    array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     if array.ndim != 2 or array.shape[1] == 1:
         return as_scores(array, name)
     if array.shape[1] == 0:
@@ -107,19 +132,19 @@ def _encode(
         event = labels == 1
         if (event | (labels == 0)).all():
             return event.astype(np.intp), np.array([0, 1], dtype=labels.dtype)
-    found, code = _distinct(labels)
+    seen, code = _distinct(labels)
     if classes is None:
-        _check_number(found, columns)
-        return code, found
+        _check_number(seen, columns)
+        return code, seen
     names = as_vector(classes, "classes")
-    check_same_length(names.size, "classes", columns, "the columns of y_prob")
-    place = {name: j for j, name in enumerate(names.tolist())}
-    if len(place) < names.size:
+    check_same_length(names.size, "classes", columns, "the columns of X")
+    column = {name: j for j, name in enumerate(names.tolist())}
+    if len(column) < names.size:
         raise InputError(f"classes holds a label twice: {names.tolist()}.")
-    unknown = [label for label in found.tolist() if label not in place]
+    unknown = [label for label in seen.tolist() if label not in column]
     if unknown:
-        raise InputError(f"y_true holds the class {unknown[0]!r}, which classes does not list.")
-    return np.array([place[label] for label in found.tolist()])[code], names
+        raise InputError(f"y holds the class {unknown[0]!r}, which classes does not list.")
+    return np.array([column[label] for label in seen.tolist()])[code], names
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -129,44 +154,44 @@ def _distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         missing = ~np.isfinite(labels)
     if missing is not None and missing.any():
         at = int(missing.argmax())
-        raise InputError(f"y_true[{at}] is {labels[at]}, not a label. Drop or impute it first.")
+        raise InputError(f"y[{at}] is {labels[at]}, not a label. Drop or impute it first.")
     if labels.dtype.kind == "c":
-        raise InputError("Complex data not supported: y_true must hold the labels of classes.")
+        raise InputError("Complex data not supported: y must hold the labels of classes.")
     try:
-        found, code = np.unique(labels, return_inverse=True)
+        distinct, code = np.unique(labels, return_inverse=True)
     except TypeError:
         raise InputError(
-            "y_true mixes labels of types that have no common order. Use one type of label."
+            "y mixes labels of types that have no common order. Use one type of label."
         ) from None
-    return found, code
+    return distinct, code
 
 
-def _check_number(found: NDArray[Any], columns: int) -> None:
+def _check_number(labels: NDArray[Any], columns: int) -> None:
     """As many classes as columns, unless it is plain why not."""
-    if found.size == columns:
+    if labels.size == columns:
         return
-    shown = ", ".join(map(repr, found[:_MOST_SHOWN].tolist()))
-    shown += f" and {found.size - _MOST_SHOWN} more" if found.size > _MOST_SHOWN else ""
-    if found.size > columns and found.dtype.kind == "f" and (found % 1 != 0).any():
+    shown = ", ".join(map(repr, labels[:_MOST_SHOWN].tolist()))
+    shown += f" and {labels.size - _MOST_SHOWN} more" if labels.size > _MOST_SHOWN else ""
+    if labels.size > columns and labels.dtype.kind == "f" and (labels % 1 != 0).any():
         raise InputError(
-            f"Unknown label type: y_true holds the numbers {shown}. "
+            f"Unknown label type: y holds the numbers {shown}. "
             "A recalibrator needs the labels of classes, not a continuous target."
         )
-    if found.size > columns:
+    if labels.size > columns:
         raise InputError(
-            f"y_true holds {found.size} classes ({shown}) but y_prob has probabilities for "
+            f"y holds {labels.size} classes ({shown}) but X has probabilities for "
             f"{columns}. Pass a matrix with one column for each class, in sorted order."
         )
     raise InputError(
-        f"y_true holds {found.size} class{'es' if found.size > 1 else ''} ({shown}) but y_prob has "
+        f"y holds {labels.size} class{'es' if labels.size > 1 else ''} ({shown}) but X has "
         f"probabilities for {columns}. Name them all, in the order of the columns, with classes=."
     )
 
 
 def as_count(value: Any, name: str, least: int = 1) -> int:
     """A whole number of at least so many."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
+    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not integer or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
     return int(value)
 

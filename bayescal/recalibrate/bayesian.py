@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import EDGE
+from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference import compare, fit
@@ -110,12 +111,12 @@ class BayesianRecalibrator(Recalibrator):
         self.random_state = random_state
         self.weight_type = weight_type
 
-    def draws(self, y_prob: Any) -> Floats:
+    def draws(self, X: Any) -> Floats:
         """Posterior draws of the recalibrated probabilities.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
 
         Returns
@@ -128,14 +129,14 @@ class BayesianRecalibrator(Recalibrator):
         InputError
             If these are not probabilities of the classes it was fitted to.
         """
-        return self._draws_at(self._read_scores(y_prob))
+        return self._draws_at(self._read_scores(X))
 
-    def interval(self, y_prob: Any, ci_prob: float = 0.95) -> tuple[Floats, Floats]:
+    def interval(self, X: Any, ci_prob: float = 0.95) -> tuple[Floats, Floats]:
         """Equal-tailed credible interval of each recalibrated probability.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
         ci_prob : float in (0, 1)
 
@@ -154,28 +155,34 @@ class BayesianRecalibrator(Recalibrator):
         def ends(draws: Floats) -> Floats:
             return np.moveaxis(np.quantile(draws, [tail, 1 - tail], axis=0), 0, -1)
 
-        found = self._in_blocks(self._read_scores(y_prob), ends)
-        return found[..., 0], found[..., 1]
+        limits = self._in_blocks(self._read_scores(X), ends)
+        return limits[..., 0], limits[..., 1]
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
+        weight_type = None if weights is None else self.weight_type
+        self._fit_posterior(CalibrationData(outcomes, scores, weights, weight_type=weight_type))
+
+    def _fit_table(self, data: CalibrationData) -> None:
+        self.classes_ = np.array([0, 1])
+        self._fit_posterior(data)
+
+    def _fit_posterior(self, data: CalibrationData) -> None:
         check_choice(self.mode, _MODES, "mode")
         options: dict[str, Any] = {
             "prior": self.prior,
             "draws": as_draws(self.n_draws),
-            "sample_weight": weights,
-            "weight_type": None if weights is None else self.weight_type,
             "random_state": self.random_state,
         }
         if isinstance(self.curve, str):
             check_choice(self.curve, (_AVERAGE, *CURVES), "curve")
         if self.curve == _AVERAGE:
-            self.posterior_ = compare(outcomes, scores, curves=_AVERAGED, **options).posterior
+            self.posterior_ = compare(data, curves=_AVERAGED, **options).posterior
         else:
-            self.posterior_ = fit(outcomes, scores, curve=self.curve, **options)
+            self.posterior_ = fit(data, curve=self.curve, **options)
 
     def _map(self, scores: Floats) -> Floats:
-        distinct, place = np.unique(scores, return_inverse=True)
-        return self._in_blocks(distinct, _mean)[place]
+        distinct, row = np.unique(scores, return_inverse=True)
+        return self._in_blocks(distinct, _mean)[row]
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
@@ -213,8 +220,8 @@ class BayesianRecalibrator(Recalibrator):
         low = edges.low if seen[0] == 0 else EDGE
         high = edges.high if seen[-1] == 1 else 1 - EDGE
         drawn = self.posterior_.predict(np.clip(scores, low, high))
-        found: Floats = drawn.to_numpy().reshape(-1, scores.size)
-        return found
+        draws: Floats = drawn.to_numpy().reshape(-1, scores.size)
+        return draws
 
 
 def _shuffled(draws: Floats, seed: int) -> Floats:

@@ -81,8 +81,8 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     >>> y_prob, sex = rng.uniform(0.1, 0.6, 4000), rng.integers(0, 2, 4000)
     >>> y_true = rng.random(4000) < np.where(sex == 1, y_prob, y_prob / 2)
     >>> recalibrator = recalibrate.ProbabilityCalibrationTreeRecalibrator()
-    >>> recalibrator = recalibrator.fit(y_prob, y_true, X=sex[:, None])
-    >>> recalibrator.transform([0.4, 0.4], X=[[0], [1]]).round(1)
+    >>> recalibrator = recalibrator.fit(y_prob, y_true, features=sex[:, None])
+    >>> recalibrator.transform([0.4, 0.4], features=[[0], [1]]).round(1)
     array([0.2, 0.4])
     """
 
@@ -106,26 +106,28 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
 
     def fit(
         self,
-        y_prob: Any,
-        y_true: Any,
+        X: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         classes: Any = None,
-        X: Any = None,
+        features: Any = None,
     ) -> Self:
         """Learn to recalibrate, from cases that the model was not trained on.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities: of the event, or one column for each class.
-        y_true : array-like of shape (n_samples,)
-            Labels, of any type. Of two classes the greater is the event.
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities: of the event, or one column for each class. Or a
+            `CalibrationData`, which holds outcomes and weights itself, but no features.
+        y : array-like of shape (n_samples,), optional
+            Labels, of any type; none with a `CalibrationData`, whose labels are 0 and 1. Of two
+            classes the greater is the event.
         sample_weight : array-like of shape (n_samples,), optional
-            Case counts.
+            Case counts. If any is not whole they are rescaled to Kish's effective sample size.
         classes : array-like of shape (n_classes,), optional
-            Labels in the order of the columns; by default those in `y_true`, sorted.
-        X : array-like of shape (n_samples, n_features), optional
+            Labels in the order of the columns; by default those in `y`, sorted.
+        features : array-like of shape (n_samples, n_features), optional
             Numeric features to part the cases by; without them the score does it.
 
         Returns
@@ -137,51 +139,82 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
         InputError
             If these do not describe the same cases, or an option is out of range.
         """
-        features = _features(X)
-        self.n_split_features_ = features["X"].shape[1] if features else 0
-        return self._fit_cases(y_prob, y_true, sample_weight, classes, **features)
+        arrays = _as_features(features)
+        self.n_split_features_ = arrays["features"].shape[1] if arrays else 0
+        return self._fit_cases(X, y, sample_weight, classes, **arrays)
 
-    def transform(self, y_prob: Any, X: Any = None) -> Floats:
-        """Recalibrated probabilities; `X` as in `fit`.
+    def transform(self, X: Any, features: Any = None) -> Floats:
+        """Recalibrated probabilities.
 
         Parameters
         ----------
-        y_prob : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
             Predicted probabilities.
-        X : array-like of shape (n_samples, n_features), optional
+        features : array-like of shape (n_samples, n_features), optional
             The features of the cases, if it was fitted with features.
 
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Of two classes, the probability of the event.
 
         Raises
         ------
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return self._recalibrated(y_prob, **_features(X))
+        return self._recalibrated(X, **_as_features(features))
 
-    def predict_proba(self, y_prob: Any, X: Any = None) -> Floats:
-        """Recalibrated probability of each class; arguments as in `transform`."""
-        return both_columns(self.transform(y_prob, X))
+    def predict_proba(self, X: Any, features: Any = None) -> Floats:
+        """Recalibrated probability of each class, of shape (n_samples, n_classes).
 
-    def predict(self, y_prob: Any, X: Any = None) -> NDArray[Any]:
-        """Class of the largest recalibrated probability; arguments as in `transform`."""
-        return self._labels(self.transform(y_prob, X))
+        Parameters
+        ----------
+        X, features : array-like
+            As in `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+
+        Raises
+        ------
+        InputError
+            If these are not the probabilities and features that it was fitted to.
+        """
+        return both_columns(self.transform(X, features))
+
+    def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
+        """Class of the largest recalibrated probability.
+
+        Parameters
+        ----------
+        X, features : array-like
+            As in `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        InputError
+            If these are not the probabilities and features that it was fitted to.
+        """
+        return self._labels(self.transform(X, features))
 
     def _fit(
         self,
         scores: Floats,
         outcomes: Floats,
         weights: Floats | None,
-        X: Floats | None = None,
+        features: Floats | None = None,
     ) -> None:
         max_leaves = as_count(self.max_leaves, "max_leaves")
         min_cases = as_count(self.min_cases, "min_cases")
         n_folds = as_count(self.n_folds, "n_folds", least=2)
         shrinkage = as_amount(self.shrinkage, "shrinkage")
-        cells = _cells(scores, outcomes, weights, X)
+        cells = _cells(scores, outcomes, weights, features)
 
         def grow(inside: Floats, outside: Floats) -> Grown:
             limits = grow_limits(inside, min_cases, max_leaves)
@@ -189,14 +222,14 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
             fitted.fit(cells.features, cells.outcome, sample_weight=inside)
             parent = _parents(fitted)
             models = np.tile(_IDENTITY, (parent.size, 1))
-            loss, held = np.zeros(parent.size), np.zeros(parent.size)
+            loss, unseen = np.zeros(parent.size), np.zeros(parent.size)
             for node, members in enumerate(members_of(fitted, cells.features)):
                 log_odds, outcome = cells.log_odds[members], cells.outcome[members]
                 start = models[parent[node]]
                 models[node] = _shrunk(log_odds, outcome, inside[members], start, shrinkage)
                 miss = (outcome - expit(models[node, 0] + models[node, 1] * log_odds)) ** 2
-                loss[node], held[node] = inside[members] @ miss, outside[members] @ miss
-            return Grown(fitted, models, loss, held)
+                loss[node], unseen[node] = inside[members] @ miss, outside[members] @ miss
+            return Grown(fitted, models, loss, unseen)
 
         grown, leaves = pruned(grow, cells.weight, n_folds)
         self.tree_, self.coefficients_ = grown.fitted, grown.models.copy()
@@ -206,15 +239,15 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
             if settled[above]:
                 self.coefficients_[node], settled[node] = self.coefficients_[above], True
 
-    def _map(self, scores: Floats, X: Floats | None = None) -> Floats:
-        found = 0 if X is None else X.shape[1]
-        if found != self.n_split_features_:
+    def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
+        columns = 0 if features is None else features.shape[1]
+        if columns != self.n_split_features_:
             raise InputError(
-                f"X has {found} features, but {type(self).__name__} is expecting "
-                f"{self.n_split_features_} features as input."
+                f"features has {columns} columns, but {type(self).__name__} was fitted to "
+                f"{self.n_split_features_}. Pass the same features, in the same order."
             )
         log_odds = log_odds_of(scores)
-        leaf = self.tree_.apply(log_odds[:, None] if X is None else X)
+        leaf = self.tree_.apply(log_odds[:, None] if features is None else features)
         intercept, slope = self.coefficients_[leaf].T
         probability: Floats = expit(intercept + slope * log_odds)
         return probability
@@ -237,16 +270,18 @@ def _cells(
         log_odds = np.repeat(log_odds_of(rows.score), 2)
         outcome = np.tile([0.0, 1.0], rows.score.size)
         weight = np.column_stack([rows.trials - rows.hits, rows.hits]).ravel()
-        held = weight > 0
-        return _Cells(log_odds[held], outcome[held], weight[held], log_odds[held, None])
+        filled = weight > 0
+        return _Cells(log_odds[filled], outcome[filled], weight[filled], log_odds[filled, None])
     table = np.column_stack([scores, outcomes, features])
     table, row = np.unique(table, axis=0, return_inverse=True)
     weight = np.bincount(row.ravel(), weights).astype(np.float64)
     return _Cells(log_odds_of(table[:, 0]), table[:, 1], weight, table[:, 2:])
 
 
-def _features(X: Any) -> dict[str, Floats]:
-    return {} if X is None else {"X": check_array(X, dtype=np.float64, input_name="X")}
+def _as_features(features: Any) -> dict[str, Floats]:
+    if features is None:
+        return {}
+    return {"features": check_array(features, dtype=np.float64, input_name="features")}
 
 
 def _parents(fitted: DecisionTreeClassifier) -> NDArray[np.intp]:

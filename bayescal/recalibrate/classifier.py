@@ -21,7 +21,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     `fit` fits the recalibrator only, to cases that the classifier was not trained on. The
     classifier is never fitted again, also not in a copy made by `sklearn.base.clone`, so that
-    cross-validation of the whole refits the recalibrator alone.
+    cross-validation refits the recalibrator alone.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         self.recalibrator = recalibrator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the recalibrator to what the classifier says of new cases.
+        """Fit the recalibrator to the probabilities that the classifier gives new cases.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return self._asked("predict_proba", X)
+        return self._answer("predict_proba", X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of the largest recalibrated probability.
@@ -125,18 +125,19 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -------
         ndarray of shape (n_samples,)
         """
-        return self._asked("predict", X)
+        return self._answer("predict", X)
 
     def __sklearn_clone__(self) -> Self:
         recalibrator = None if self.recalibrator is None else clone(self.recalibrator)
         return type(self)(self.estimator, recalibrator)
 
-    def _asked(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self, "recalibrator_")
         answer = getattr(self.recalibrator_, method)
-        found: NDArray[Any] = answer(self.estimator.predict_proba(X), **self._features(X))
-        return found
+        result: NDArray[Any] = answer(self.estimator.predict_proba(X), **self._features(X))
+        return result
 
     def _features(self, X: Any) -> dict[str, Any]:
         """The features too, for a recalibrator that looks at them."""
-        return {"X": X} if self.recalibrator is not None and self.recalibrator.uses_features else {}
+        uses = self.recalibrator is not None and self.recalibrator.uses_features
+        return {"features": X} if uses else {}

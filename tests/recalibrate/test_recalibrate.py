@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq, minimize
 from scipy.special import betaln, expit, log_expit, logit
+from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from bayescal import recalibrate, simulate
+from bayescal import CalibrationData, recalibrate, simulate
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators.bpm import fit_bpm_curve
 from bayescal.recalibrate import (
@@ -413,7 +414,7 @@ def test_calibration_tree_fits_each_group_its_own_line() -> None:
     outcomes = rng.random(4000) < np.where(group == 1, scores, scores / 4)
     X = np.column_stack([rng.normal(size=4000), group])
     tree = ProbabilityCalibrationTreeRecalibrator(max_leaves=2, shrinkage=0)
-    tree.fit(scores, outcomes, X=X)
+    tree.fit(scores, outcomes, features=X)
     assert tree.n_leaves_ == 2
     for value in (0, 1):
         own = group == value
@@ -430,19 +431,19 @@ def test_calibration_tree_prunes_features_that_say_nothing() -> None:
     rng = np.random.default_rng(7)
     scores = rng.uniform(0.2, 0.8, 1000)
     outcomes, X = rng.random(1000) < scores, rng.normal(size=(1000, 3))
-    assert ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, X=X).n_leaves_ <= 2
+    assert ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, features=X).n_leaves_ <= 2
 
 
 def test_calibration_tree_wants_the_features_it_was_fitted_to() -> None:
     scores, outcomes = data(n=60)
     X = np.arange(120.0).reshape(60, 2)
-    tree = ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, X=X)
-    with pytest.raises(InputError, match=r"X has 0 features, but .* is expecting 2"):
+    tree = ProbabilityCalibrationTreeRecalibrator().fit(scores, outcomes, features=X)
+    with pytest.raises(InputError, match=r"features has 0 columns, but .* was fitted to 2"):
         tree.transform(scores)
-    with pytest.raises(InputError, match="X has 59 observations but y_prob has 60"):
+    with pytest.raises(InputError, match="features has 59 observations but X has 60"):
         tree.predict(scores, X[1:])
-    with pytest.raises(InputError, match="X has 59 observations"):
-        tree.fit(scores, outcomes, X=X[1:])
+    with pytest.raises(InputError, match="features has 59 observations"):
+        tree.fit(scores, outcomes, features=X[1:])
 
 
 # What holds for all
@@ -515,10 +516,10 @@ def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
     X = rng.normal(size=(300, 2)).round(1)
     weight, order = rng.integers(0, 4, 300), rng.permutation(300)
     tree = ProbabilityCalibrationTreeRecalibrator(min_cases=5)
-    weighted = tree.fit(scores, outcomes, weight, X=X).transform(scores, X)
+    weighted = tree.fit(scores, outcomes, weight, features=X).transform(scores, X)
     s, y, features = (np.repeat(part, weight, axis=0) for part in (scores, outcomes, X))
-    np.testing.assert_allclose(tree.fit(s, y, X=features).transform(scores, X), weighted)
-    tree.fit(scores[order], outcomes[order], weight[order], X=X[order])
+    np.testing.assert_allclose(tree.fit(s, y, features=features).transform(scores, X), weighted)
+    tree.fit(scores[order], outcomes[order], weight[order], features=X[order])
     np.testing.assert_allclose(tree.transform(scores, X), weighted)
 
 
@@ -604,6 +605,73 @@ def test_a_class_that_fails_is_named() -> None:
     with pytest.raises(SeparationError, match="Class 2 against the rest: y_true is perfectly"):
         LogisticRecalibrator().fit(proba, labels, classes=[0, 1, 2])
     assert HistogramRecalibrator().fit(proba, labels, classes=[0, 1, 2]).classes_.size == 3
+
+
+# Tables
+
+
+@pytest.mark.parametrize("weight_type", [None, "counts", "sampling"])
+@every
+def test_a_table_is_its_arrays(recalibrator: Any, weight_type: Any) -> None:
+    scores, outcomes = data()
+    weight = None
+    if weight_type is not None:
+        scores = np.random.default_rng(1).permutation(300) / 301 + 1 / 602
+        weight = np.random.default_rng(2).integers(1, 4, 300)
+        weight = weight * (1.0 if weight_type == "counts" else 0.3)
+    table = CalibrationData(outcomes, scores, weight, weight_type=weight_type)
+    expected = clone(recalibrator).fit(scores, outcomes, weight).transform(GRID)
+    fitted = clone(recalibrator).fit(table)
+    np.testing.assert_allclose(fitted.transform(GRID), expected, rtol=1e-7, atol=1e-10)
+    assert fitted.classes_.tolist() == [0, 1]
+
+
+def test_sampling_weights_of_a_table_keep_their_effective_size() -> None:
+    """Kish's size is that of the cases, also where equal scores share a row."""
+    scores, outcomes = data()
+    weight = np.random.default_rng(2).gamma(1, size=300)
+    table = CalibrationData(outcomes, scores, weight)
+    fitted = BayesianRecalibrator(n_draws=200, random_state=0).fit(table)
+    assert fitted.posterior_.data.effective_size == pytest.approx(table.effective_size)
+    assert fitted.posterior_.data.effective_size == pytest.approx(
+        weight.sum() ** 2 / (weight @ weight)
+    )
+
+
+def test_a_table_on_the_grid_recalibrates_nearly_alike() -> None:
+    outcomes, scores = simulate.sample("D5", 20_000, random_state=3)
+    table = CalibrationData(outcomes, scores)
+    assert table.is_compressed
+    for recalibrator in (LogisticRecalibrator(), IsotonicRecalibrator(), SplineRecalibrator()):
+        expected = clone(recalibrator).fit(scores, outcomes).transform(scores)
+        found = clone(recalibrator).fit(table).transform(scores)
+        assert np.abs(found - expected).mean() < 0.005
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y": [0, 1]}, "y was given beside a CalibrationData"),
+        ({"sample_weight": [1, 1]}, "sample_weight was given beside"),
+        ({"classes": ["a", "b"]}, "classes was given beside"),
+        ({"features": [[1], [2]]}, "features was given beside a CalibrationData, which holds"),
+    ],
+)
+def test_a_table_comes_alone(options: Any, message: str) -> None:
+    table = CalibrationData([0, 1], [0.2, 0.4])
+    with pytest.raises(InputError, match=message):
+        ProbabilityCalibrationTreeRecalibrator().fit(table, **options)
+
+
+def test_a_table_says_what_it_cannot_be() -> None:
+    table = CalibrationData([0, 1, 1, 0], [0.2, 0.4, 0.3, 0.5], groups=["a", "a", "b", "b"])
+    with pytest.raises(InputError, match="the table holds 2 groups"):
+        IsotonicRecalibrator().fit(table)
+    fitted = IsotonicRecalibrator().fit(table.pooled())
+    with pytest.raises(InputError, match=r"Pass X\.score"):
+        fitted.transform(table)
+    with pytest.raises(InputError, match="the table holds weights of the type 'counts'"):
+        BayesianRecalibrator(weight_type="sampling").fit(table.pooled())
 
 
 # Awkward data
@@ -700,17 +768,17 @@ def test_anything_gives_probabilities_or_says_why_not(recalibrator: Any, cases: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.2, 0.4], [0, 1, 1]), "y_true has 3 observations but y_prob has 2"),
-        (([0.2, 1.4], [0, 1]), r"y_prob\[1\] = 1.4 is outside"),
+        (([0.2, 0.4], [0, 1, 1]), "y has 3 observations but X has 2"),
+        (([0.2, 1.4], [0, 1]), r"X\[1\] = 1.4 is outside"),
         (([0.2, np.nan], [0, 1]), "is missing"),
-        (([[0.2, 0.8], [0.2, 1.8]], [0, 1]), r"y_prob\[:, 1\]\[1\] = 1.8"),
-        (([[0.2, 0.8], [0.5, 0.2]], [0, 1]), r"y_prob\[1\] sums to 0.7"),
+        (([[0.2, 0.8], [0.2, 1.8]], [0, 1]), r"X\[:, 1\]\[1\] = 1.8"),
+        (([[0.2, 0.8], [0.5, 0.2]], [0, 1]), r"X\[1\] sums to 0.7"),
         (([], []), "is empty"),
         ((np.empty((2, 0)), [0, 1]), "a minimum of 1 is required"),
-        (([0.2, 0.4], None), "y_true is missing"),
-        (([0.2, 0.4], ["a", None]), r"y_true\[1\] is None, not a label"),
-        (([0.2, 0.4], [0.0, np.nan]), r"y_true\[1\] is nan, not a label"),
-        (([0.2, 0.4], [0.0, np.inf]), r"y_true\[1\] is inf, not a label"),
+        (([0.2, 0.4], None), "y is missing"),
+        (([0.2, 0.4], ["a", None]), r"y\[1\] is None, not a label"),
+        (([0.2, 0.4], [0.0, np.nan]), r"y\[1\] is nan, not a label"),
+        (([0.2, 0.4], [0.0, np.inf]), r"y\[1\] is inf, not a label"),
         (([0.2, 0.4], np.array(["a", 1], dtype=object)), "mixes labels of types"),
         (([0.2, 0.4, 0.6], ["a", "b", "c"]), r"3 classes \('a', 'b', 'c'\) but .* for 2"),
         (([0.2, 0.4, 0.6], [0.1, 0.2, 0.35]), "Unknown label type"),
@@ -731,7 +799,7 @@ def test_refuses_what_are_not_probabilities_and_labels(arguments: Any, message: 
     [
         (["a"], "classes has 1"),
         (["a", "a"], "twice"),
-        (["a", "c"], "y_true holds the class 'b', which classes does not list"),
+        (["a", "c"], "y holds the class 'b', which classes does not list"),
     ],
 )
 def test_refuses_classes_that_do_not_fit(classes: Any, message: str) -> None:
@@ -741,10 +809,10 @@ def test_refuses_classes_that_do_not_fit(classes: Any, message: str) -> None:
 
 def test_refuses_other_columns_than_it_was_fitted_to() -> None:
     two = IsotonicRecalibrator().fit([0.2, 0.4], [0, 1])
-    with pytest.raises(InputError, match="y_prob has 3 columns, but 2 classes"):
+    with pytest.raises(InputError, match="X has 3 columns, but 2 classes"):
         two.predict([[0.2, 0.3, 0.5]])
     three = IsotonicRecalibrator().fit(*three_classes(30))
-    with pytest.raises(InputError, match="y_prob has 1 column, but 3 classes"):
+    with pytest.raises(InputError, match="X has 1 column, but 3 classes"):
         three.transform([0.2, 0.4])
 
 

@@ -316,7 +316,7 @@ def test_one_against_the_rest_is_for_those_that_know_no_better() -> None:
 @every
 def test_refuses_other_columns(recalibrator: Any) -> None:
     fitted = recalibrator.fit(*overconfident())
-    with pytest.raises(InputError, match="y_prob has 3 columns, but 4 classes"):
+    with pytest.raises(InputError, match="X has 3 columns, but 4 classes"):
         fitted.predict_proba([[0.2, 0.3, 0.5]])
     with pytest.raises(InputError, match=r"sums to 0\.5"):
         fitted.predict_proba([[0.1, 0.1, 0.1, 0.2]])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 import sklearn.utils
 from scipy.special import softmax
 from sklearn.base import clone, is_classifier
@@ -82,9 +83,6 @@ class Squashing:
         number = max(2, labels.size) if labels.size < 9 else 2
         return super().fit(squashed(X, number), y, sample_weight)  # type: ignore[misc]
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        return self.fit(X, y, sample_weight).transform(X)
-
     def _recalibrated(self, X: Any) -> Any:
         check_is_fitted(self)
         proba = squashed(self._read(X, reset=False), self.classes_.size)
@@ -97,7 +95,7 @@ class Squashing:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False
+        tags.input_tags.one_d_array = False
         return tags
 
 
@@ -181,15 +179,16 @@ def test_checks_that_need_no_features(kind: Any) -> None:
             check(kind.__name__, kind())
 
 
-def test_tags_are_those_of_isotonic_regression() -> None:
+def test_tags_say_that_a_vector_will_do() -> None:
     assert is_classifier(LogisticRecalibrator())
     get_tags = getattr(sklearn.utils, "get_tags", None)
     if get_tags is None:
         pytest.skip("tags came with scikit-learn 1.6")
-    ours, theirs = get_tags(LogisticRecalibrator()), get_tags(IsotonicRegression())
-    assert ours.input_tags == theirs.input_tags
-    assert ours.transformer_tags == theirs.transformer_tags
-    assert ours.estimator_type == "classifier"
+    tags = get_tags(LogisticRecalibrator())
+    assert tags.input_tags.one_d_array
+    assert tags.input_tags.two_d_array
+    assert tags.transformer_tags == get_tags(IsotonicRegression()).transformer_tags
+    assert tags.estimator_type == "classifier"
 
 
 # Copies
@@ -223,6 +222,16 @@ def only_positive(proba: Any) -> Any:
     return proba[:, 1]
 
 
+@each_kind
+def test_fit_transform_is_fit_and_transform(kind: Any) -> None:
+    scores, y = data()
+    expected = seeded(kind).fit(scores, y).transform(scores)
+    np.testing.assert_array_equal(seeded(kind).fit_transform(scores, y), expected)
+    np.testing.assert_array_equal(
+        seeded(kind).fit(X=scores[:, None], y=y).transform(X=scores), expected
+    )
+
+
 def test_in_pipelines() -> None:
     scores, y = data()
     last = make_pipeline(FunctionTransformer(only_positive), BetaRecalibrator())
@@ -236,13 +245,52 @@ def test_in_pipelines() -> None:
     assert ((found > 0) & (found < 1)).all()
 
 
-def test_weights_are_routed_and_labels_are_not_metadata() -> None:
+def test_arguments_that_are_not_x_and_y_are_metadata() -> None:
     requests = LogisticRecalibrator().get_metadata_routing()
-    assert set(requests.fit.requests) == {"sample_weight"}
+    assert set(requests.fit.requests) == {"sample_weight", "classes"}
     assert not requests.predict_proba.requests
     assert not requests.transform.requests
     tree = ProbabilityCalibrationTreeRecalibrator().get_metadata_routing()
-    assert set(tree.fit.requests) == {"sample_weight"}
+    assert set(tree.fit.requests) == {"sample_weight", "classes", "features"}
+    assert set(tree.predict_proba.requests) == {"features"}
+
+
+def test_features_are_routed_through_a_pipeline() -> None:
+    rng = np.random.default_rng(0)
+    scores, features = rng.uniform(0.1, 0.6, 2000), rng.integers(0, 2, (2000, 1))
+    y = rng.random(2000) < np.where(features[:, 0] == 1, scores, scores / 3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        tree = ProbabilityCalibrationTreeRecalibrator()
+        tree = tree.set_fit_request(features=True).set_predict_proba_request(features=True)
+        chained = make_pipeline(FunctionTransformer(), tree)
+        chained.fit(scores[:, None], y, features=features)
+        proba = chained.predict_proba(scores[:, None], features=features)
+    alone = ProbabilityCalibrationTreeRecalibrator().fit(scores, y, features=features)
+    np.testing.assert_array_equal(proba, alone.predict_proba(scores, features))
+    assert alone.n_split_features_ == 1
+
+
+def test_weights_are_routed_by_a_grid_search() -> None:
+    scores, y = data()
+    weight = np.random.default_rng(0).integers(1, 3, y.size)
+    with sklearn.config_context(enable_metadata_routing=True):
+        recalibrator = HistogramRecalibrator().set_fit_request(sample_weight=True)
+        recalibrator = recalibrator.set_score_request(sample_weight=True)
+        search = GridSearchCV(recalibrator, {"n_bins": [4]})
+        search.fit(scores[:, None], y, sample_weight=weight)
+    alone = HistogramRecalibrator(4).fit(scores, y, sample_weight=weight)
+    np.testing.assert_array_equal(search.best_estimator_.levels_, alone.levels_)
+
+
+def test_frozen_in_scikit_learns_own_calibrator() -> None:
+    """A recalibrator is a classifier of probabilities, so that CalibratedClassifierCV takes it."""
+    frozen = pytest.importorskip("sklearn.frozen")
+    from sklearn.calibration import CalibratedClassifierCV
+
+    scores, y = data()
+    fitted = IsotonicRecalibrator().fit(scores[:, None], y)
+    twice = CalibratedClassifierCV(frozen.FrozenEstimator(fitted), method="sigmoid")
+    assert twice.fit(scores[:, None], y).predict_proba(scores[:, None]).shape == (300, 2)
 
 
 # Wrapped classifiers
@@ -265,7 +313,7 @@ def test_wraps_a_fitted_classifier(kind: Any, classes: int) -> None:
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     np.testing.assert_array_equal(wrapped.predict(X), wrapped.predict_proba(X).argmax(axis=1))
     given = fitted.predict_proba(X[:300])
-    features = {"X": X[:300]} if kind.uses_features else {}
+    features = {"features": X[:300]} if kind.uses_features else {}
     alone = seeded(kind).fit(given, y[:300], **features)
     assert wrapped.classes_.tolist() == list(range(classes))
     np.testing.assert_array_equal(
