@@ -27,7 +27,8 @@ from bayescal.validation._batches import (
 )
 from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
 from bayescal.validation.intervals import INTERVALS, POSTERIORS
-from bayescal.validation.simulate import Truth, truth
+from bayescal.validation.simulate import truth
+from bayescal.validation.truths import Truth
 
 if TYPE_CHECKING:
     import pandas as pd

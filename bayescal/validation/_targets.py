@@ -15,7 +15,7 @@ from bayescal.data.validate import as_level
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.simulate import Truth
+from bayescal.validation.truths import Truth
 
 __all__ = ["Interval", "Target", "as_targets", "read_intervals"]
 
