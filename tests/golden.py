@@ -125,7 +125,7 @@ def assessed() -> Any:
 @cache
 def cross_fitted() -> Any:
     recalibrator = bc.recalibrate.LogisticRecalibrator()
-    return bc.cross_fit(*clinical(), recalibrator, folds=5, repeats=2, random_state=14)
+    return bc.cross_fit(*clinical(), recalibrator, n_folds=5, n_repeats=2, random_state=14)
 
 
 def rows_of(table: Any, column: str = "estimate") -> dict[str, float]:

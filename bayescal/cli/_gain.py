@@ -236,7 +236,7 @@ def _cross_fitted(
         found.cases.outcome,
         found.cases.score,
         recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
-        folds=folds or 0,
+        n_folds=folds or 0,
         sample_weight=found.cases.weight,
         random_state=seed,
     )

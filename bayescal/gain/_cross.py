@@ -8,18 +8,20 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
 from bayescal.data.validate import paired
+from bayescal.gain._triples import cases_of
 
 __all__ = ["cross_fit"]
 
 
 def cross_fit(
     y_true: Any,
-    y_prob: Any,
-    recalibrator: Any,
+    y_prob: Any = None,
+    recalibrator: Any = None,
     *,
-    folds: int = 10,
-    repeats: int = 5,
+    n_folds: int = 10,
+    n_repeats: int = 5,
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Floats:
@@ -27,16 +29,17 @@ def cross_fit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes, 0 or 1.
-    y_prob : array-like of shape (n,)
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0 or 1, or a table of outcomes and probabilities; then pass `recalibrator=` by
+        name.
+    y_prob : array-like of shape (n,), optional
         Predicted probabilities.
     recalibrator : estimator
-        Has `fit(y_prob, y_true)` and `predict_proba`, such as those of `bayescal.recalibrate`. It
-        is cloned for each fold.
-    folds : int
+        Has `fit(X, y)` and `predict_proba(X)`, with probabilities of shape (n, 1) as X: those of
+        `bayescal.recalibrate`, or a classifier of scikit-learn. It is cloned for each fold.
+    n_folds : int
         At least 2; folds have equal shares of events.
-    repeats : int
+    n_repeats : int
         How often to split afresh.
     sample_weight : array-like of shape (n,), optional
         Passed to `fit`; a fold counts cases as they stand.
@@ -44,18 +47,20 @@ def cross_fit(
 
     Returns
     -------
-    ndarray of shape (repeats, n)
+    ndarray of shape (n_repeats, n)
         For `recalibration_gain`, which averages the repeats within each draw: they are about the
-        same patients and are no further data.
+        same patients and are no further data. Of a table, the cases stand in ascending order of
+        score, and events after the others with their score; pass them on with the same table.
 
     Raises
     ------
     InputError
-        If a class has fewer cases than there are folds, or a number is out of range.
+        If a class has fewer cases than there are folds, a number is out of range, or a table holds
+        groups or sampling weights.
 
     Notes
     -----
-    The gain is then that of the procedure trained on (folds - 1) / folds of the cases, not that
+    The gain is then that of the procedure trained on (n_folds - 1) / n_folds of the cases, not that
     of the one map fitted to all of them. That maps of different folds share most of their
     training cases is not counted as uncertainty; no unbiased estimate of that part exists (Bengio
     & Grandvalet, 2004).
@@ -65,28 +70,48 @@ def cross_fit(
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     >>> platt = bc.recalibrate.LogisticRecalibrator()
-    >>> bc.cross_fit(y_true, y_prob, platt, repeats=2, random_state=0).shape
+    >>> bc.cross_fit(y_true, y_prob, platt, n_repeats=2, random_state=0).shape
     (2, 200)
     """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
 
-    outcome, score, weight = paired(y_true, y_prob, sample_weight)
-    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
+    outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
+    if not hasattr(recalibrator, "fit"):
+        raise InputError(
+            f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
+            "bayescal.recalibrate, such as LogisticRecalibrator()."
+        )
+    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
         if not isinstance(value, (int, np.integer)) or value < least:
             raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
-    if rarest < folds:
+    if rarest < n_folds:
         raise InputError(
-            f"folds is {folds}, but the rarer outcome has {rarest} cases: each fold needs one. "
+            f"n_folds is {n_folds}, but the rarer outcome has {rarest} cases: each fold needs one. "
             "Use fewer folds."
         )
+    X = score[:, None]
     rng = np.random.default_rng(random_state)
-    after = np.empty((repeats, outcome.size))
+    after = np.empty((n_repeats, outcome.size))
     for row in after:
-        splits = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for seen, unseen in splits.split(score[:, None], outcome):
-            cases = () if weight is None else (weight[seen],)
-            fitted = clone(recalibrator).fit(score[seen], outcome[seen], *cases)
-            row[unseen] = fitted.predict_proba(score[unseen])[:, 1]
+        splits = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for seen, unseen in splits.split(X, outcome):
+            cases = {} if weight is None else {"sample_weight": weight[seen]}
+            fitted = clone(recalibrator).fit(X[seen], outcome[seen], **cases)
+            row[unseen] = fitted.predict_proba(X[unseen])[:, 1]
     return after
+
+
+def _as_cases(y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:
+    """Outcomes, scores and weights of the cases."""
+    if not isinstance(y_true, CalibrationData):
+        return paired(y_true, y_prob, sample_weight)
+    for name, value in (("y_prob", y_prob), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise InputError(
+                f"{name} was given beside a CalibrationData, which holds its own. Pass the table, "
+                "and the recalibrator by name: cross_fit(data, recalibrator=...)."
+            )
+    outcome, score = cases_of(y_true.one_group())
+    return outcome, score, None

@@ -43,8 +43,8 @@ LABELS = {
 
 def recalibration_gain(
     y_true: Any,
-    before: Any,
-    after: Any,
+    before: Any = None,
+    after: Any = None,
     *,
     thresholds: Sequence[float] = (),
     in_sample: bool = False,
@@ -63,13 +63,17 @@ def recalibration_gain(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Outcomes, 0/1 or boolean, of patients that did not fit the recalibration.
-    before : array-like of shape (n,)
-        Predicted probabilities before.
-    after : array-like of shape (n,) or (repeats, n)
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0/1 or boolean, of patients that did not fit the recalibration; or a table of
+        these outcomes and the probabilities before.
+    before : array-like of shape (n,), optional
+        Predicted probabilities before; none with a table.
+    after : array-like of shape (n,) or (repeats, n), callable, or fitted estimator
         Predicted probabilities after, for the same patients in the same order. Several rows are
-        the repeats of a cross-fit (see `cross_fit`): they are averaged within each draw.
+        the repeats of a cross-fit (see `cross_fit`): they are averaged within each draw. Or the
+        map from the probabilities before to those after: a function of an array, or an estimator
+        with `predict_proba` or `transform`. Beside a table, which no longer knows the order of its
+        cases, an array has one prediction for each of its rows, or is a cross-fit of that table.
     thresholds : sequence of float in (0, 1)
         Risks at which a patient is treated, for the net benefit.
     in_sample : bool

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_outcomes,
     as_scores,
@@ -23,7 +24,7 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
 )
 
-__all__ = ["Triples", "as_triples"]
+__all__ = ["Triples", "as_triples", "cases_of"]
 
 FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
@@ -57,9 +58,9 @@ class Triples(NamedTuple):
         """
         if self.after.shape[0] > 1:
             return False
-        scores, first, place = np.unique(self.before, return_index=True, return_inverse=True)
+        scores, first, row = np.unique(self.before, return_index=True, return_inverse=True)
         mapped = self.after[0, first]
-        if not np.array_equal(mapped[place], self.after[0]):
+        if not np.array_equal(mapped[row], self.after[0]):
             return False
         steps = np.sign(np.diff(mapped))
         turns = np.count_nonzero(np.diff(steps[steps != 0]))
@@ -79,12 +80,16 @@ def as_triples(
     pos_label: Any,
     weight_type: WeightType | None = None,
 ) -> Triples:
-    """Check that three arrays describe the same cases.
+    """Check that outcomes and both predictions describe the same cases.
 
     Parameters
     ----------
-    y_true, before : array-like of shape (n,)
-    after : array-like of shape (n,) or (repeats, n)
+    y_true : array-like of shape (n,) or CalibrationData
+    before : array-like of shape (n,) or None
+        None with a table, which holds it.
+    after : array-like of shape (n,) or (repeats, n), or a map
+        A map is a callable of the scores or a fitted estimator. Beside a table, an array has one
+        prediction for each row of it, or is the repeats of a cross-fit of its cases.
     sample_weight : array-like of shape (n,) or None
     pos_label : object
     weight_type : {"counts", "sampling"}, optional
@@ -98,12 +103,30 @@ def as_triples(
     InputError
         If they are not outcomes and probabilities of one length.
     """
+    if after is None:
+        raise InputError(
+            "after is missing: pass the predictions after recalibration, or the map that gives "
+            "them, as after=."
+        )
+    if isinstance(y_true, CalibrationData):
+        given = (before, sample_weight, pos_label, weight_type)
+        names = ("before", "sample_weight", "pos_label", "weight_type")
+        for name, value in zip(names, given, strict=True):
+            if value is not None:
+                raise InputError(
+                    f"{name} was given beside a CalibrationData, which holds its own. Pass the "
+                    "table and after=."
+                )
+        return _of_table(y_true.one_group(), after)
+    if before is None:
+        raise InputError("before is missing: pass the predicted probabilities after y_true.")
     outcome = as_outcomes(y_true, pos_label=pos_label)
     first = as_scores(before, "before")
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_order(y_true, before)
     check_same_order(before, after)
-    second = _as_repeats(after, outcome.size)
+    second = _mapped(after, first) if _is_function(after) else _as_repeats(after)
+    check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
     chosen = as_weight_type(weight_type, weight)
     if weight is None:
@@ -115,14 +138,84 @@ def as_triples(
     return Triples(outcome[kept], first[kept], second[:, kept], cases[kept], chosen or "counts")
 
 
-def _as_repeats(after: Any, size: int) -> Floats:
+def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
+    """Outcome and score of each case of a table, in ascending order of score, events last.
+
+    Parameters
+    ----------
+    data : CalibrationData
+
+    Returns
+    -------
+    outcome, score : ndarray of shape (n,)
+
+    Raises
+    ------
+    InputError
+        If the table holds sampling weights.
+    """
+    if data.is_pseudo:
+        raise InputError(
+            "the table holds sampling weights: each row has a sum of weights, and the cases that "
+            "it came from are no longer in it. Pass arrays of the cases instead."
+        )
+    trials, hits = (np.rint(values).astype(np.intp) for values in (data.trials, data.hits))
+    counts = np.column_stack([trials - hits, hits]).ravel()
+    outcome = np.repeat(np.tile([0.0, 1.0], trials.size), counts)
+    return outcome, np.repeat(data.score, trials)
+
+
+def _of_table(data: CalibrationData, after: Any) -> Triples:
+    """Triples of the cases of a table, those of one row and outcome together if they are alike."""
+    rows = data.score.size
+    second = _mapped(after, data.score) if _is_function(after) else _as_repeats(after)
+    size = second.shape[1]
+    if size == rows:
+        outcome = np.repeat([0.0, 1.0], rows)
+        weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
+        kept = weight > 0
+        first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
+        return Triples(outcome[kept], first, second, weight[kept], data.weight_type)
+    if size == data.n and np.ndim(after) == 2:
+        outcome, first = cases_of(data)
+        return Triples(outcome, first, second, np.ones(size), data.weight_type)
+    raise InputError(
+        f"after has {size} predictions, but the table has {rows} rows. A table no longer knows the "
+        "order of its cases: pass after as a map, as one prediction for each of data.score, as "
+        "cross_fit gives it for the table, or pass arrays of the cases instead of the table."
+    )
+
+
+def _is_function(after: Any) -> bool:
+    """Whether `after` is a map of scores rather than predictions."""
+    return callable(after) or hasattr(after, "fit")
+
+
+def _mapped(after: Any, score: Floats) -> Floats:
+    """The predictions of a map at these scores, of shape (1, n)."""
+    column = score[:, None]
+    if hasattr(after, "predict_proba"):
+        values = np.asarray(after.predict_proba(column))[:, 1]
+    elif hasattr(after, "transform"):
+        values = after.transform(column)
+    elif callable(after):
+        values = after(score)
+    else:
+        raise InputError(
+            f"after is a {type(after).__name__}, which has neither predict_proba nor transform. "
+            "Pass a fitted recalibrator, a function of the scores, or predictions."
+        )
+    mapped = as_scores(values, "after")
+    check_same_length(score.size, "before", mapped.size, "after")
+    return mapped[None]
+
+
+def _as_repeats(after: Any) -> Floats:
+    """Predictions of shape (repeats, n)."""
     rows: list[Any] = [after]
     array: NDArray[Any] = np.asarray(after)
     if array.ndim == 2 and array.shape[1] != 1:
         rows = list(array)
     if not rows:
         raise InputError("after holds no predictions: give one for each case.")
-    found = [as_scores(row, "after") for row in rows]
-    for row in found:
-        check_same_length(size, "y_true", row.size, "after")
-    return np.stack(found)
+    return np.stack([as_scores(row, "after") for row in rows])

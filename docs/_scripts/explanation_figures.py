@@ -199,7 +199,7 @@ def brier_gains(name: str, n: int = 200, runs: int = 100) -> dict[str, Floats]:
         y_true, y_prob = truth.sample(n, random_state=run)
         other_true, other_prob = truth.sample(n, random_state=10_000 + run)
         fitted = bc.recalibrate.BetaRecalibrator().fit(y_prob, y_true)
-        crossed = bc.cross_fit(y_true, y_prob, fitted, repeats=1, random_state=run)[0]
+        crossed = bc.cross_fit(y_true, y_prob, fitted, n_repeats=1, random_state=run)[0]
         for where, y, before, after in (
             ("in-sample", y_true, y_prob, fitted.predict_proba(y_prob)[:, 1]),
             ("cross-fitted", y_true, y_prob, crossed),

@@ -60,7 +60,7 @@ def batch(name, kind, n, span):
     final = np.full((len(span), len(MEASURES)), np.nan)
     for row, run in enumerate(span):
         y, s = truth.sample(n, random_state=stream(SEED, name, n, run))
-        after = bc.cross_fit(y, s, recalibrator, folds=FOLDS, repeats=REPEATS, random_state=run)
+        after = bc.cross_fit(y, s, recalibrator, n_folds=FOLDS, n_repeats=REPEATS, random_state=run)
         found = bc.recalibration_gain(y, s, after, draws=DRAWS, random_state=run)
         ends[row] = [found.interval(measure) for measure in MEASURES]
         final[row] = gains(truth, recalibrator.fit(s, y))

@@ -818,7 +818,7 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
         table["y"],
         table["p0"],
         bc.recalibrate.InterceptRecalibrator(),
-        folds=3,
+        n_folds=3,
         random_state=2,
     )
     found = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logit
+from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import bayescal as bc
 from bayescal.errors import InputError
@@ -15,7 +17,7 @@ from bayescal.gain._double_use import double_use
 from bayescal.gain._readings import Readings
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import PARTS, curve_terms
-from bayescal.gain._triples import as_triples
+from bayescal.gain._triples import as_triples, cases_of
 from bayescal.model.priors import as_prior
 
 
@@ -516,7 +518,7 @@ def test_recommended_gains_are_differences_of_elpd(patients) -> None:
 
 def test_cross_fits_pass_weights_on(patients) -> None:
     y, s = patients
-    platt, options = bc.recalibrate.LogisticRecalibrator(), {"folds": 4, "random_state": 0}
+    platt, options = bc.recalibrate.LogisticRecalibrator(), {"n_folds": 4, "random_state": 0}
     plain = bc.cross_fit(y, s, platt, **options)
     np.testing.assert_allclose(
         bc.cross_fit(y, s, platt, sample_weight=np.full(y.size, 2.0), **options), plain, atol=1e-9
@@ -532,16 +534,16 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
         def __sklearn_clone__(self):
             return Memory()
 
-        def fit(self, score, outcome):
-            self.seen = set(score.tolist())
+        def fit(self, X, y):
+            self.seen = set(X.ravel().tolist())
             return self
 
-        def predict_proba(self, score):
-            known = np.array([float(value in self.seen) for value in score])
+        def predict_proba(self, X):
+            known = np.array([float(value in self.seen) for value in X.ravel()])
             return np.column_stack([1 - known, known])
 
     y, s = patients
-    after = bc.cross_fit(y, s, Memory(), folds=4, repeats=3, random_state=0)
+    after = bc.cross_fit(y, s, Memory(), n_folds=4, n_repeats=3, random_state=0)
     assert after.shape == (3, y.size)
     assert not after.any()
 
@@ -549,14 +551,131 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"folds": 1}, "folds must be a whole number of at least 2"),
-        ({"repeats": 0}, "repeats must be a whole number of at least 1"),
-        ({"folds": 300}, "Use fewer folds"),
+        ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
+        ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1"),
+        ({"n_folds": 300}, "Use fewer folds"),
+        ({"recalibrator": None}, "recalibrator must have fit and predict_proba, got None"),
     ],
 )
 def test_cross_fit_says_no(patients, options, said) -> None:
+    options = {"recalibrator": bc.recalibrate.LogisticRecalibrator()} | options
     with pytest.raises(InputError, match=said):
-        bc.cross_fit(*patients, None, **options)
+        bc.cross_fit(*patients, **options)
+
+
+# Maps and tables
+
+
+MAPS = {
+    "function": mapped,
+    "recalibrator": bc.recalibrate.BetaRecalibrator(),
+    "classifier": LogisticRegression(),
+    "isotonic": IsotonicRegression(out_of_bounds="clip"),
+}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Maps that were fitted to other patients."""
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=5)
+    return {
+        name: kind if name == "function" else clone(kind).fit(s[:, None], y)
+        for name, kind in MAPS.items()
+    }
+
+
+def values_of(kind, score):
+    if hasattr(kind, "predict_proba"):
+        return kind.predict_proba(score[:, None])[:, 1]
+    return kind(score) if callable(kind) else kind.predict(score)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_after_may_be_the_map_itself(patients, trained, name) -> None:
+    y, s = patients
+    options = {"draws": 200, "random_state": 1}
+    expected = bc.recalibration_gain(y, s, values_of(trained[name], s), **options).summary()
+    by_map = bc.recalibration_gain(y, s, trained[name], **options).summary()
+    pd.testing.assert_frame_equal(by_map, expected)
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_table_gains_what_its_arrays_gain(patients, trained, name, weighted) -> None:
+    y, s = patients
+    weight = np.random.default_rng(0).gamma(2, size=y.size) if weighted else None
+    options = {"draws": 200, "random_state": 1}
+    expected = bc.recalibration_gain(
+        y, s, values_of(trained[name], s), sample_weight=weight, **options
+    )
+    data = bc.CalibrationData(y, s, weight)
+    for after in (trained[name], values_of(trained[name], data.score)):
+        of_table = bc.recalibration_gain(data, after=after, **options)
+        assert of_table.route == expected.route
+        assert of_table.n == pytest.approx(expected.n)
+        np.testing.assert_allclose(
+            of_table.summary()["mean"], expected.summary()["mean"], rtol=1e-9, atol=1e-12
+        )
+
+
+def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients) -> None:
+    """The weight of equal cases together is that of each of them, summed: one law, other draws."""
+    y, s = patients
+    s = s.round(1).clip(0.05, 0.95)
+    options = {"route": "paired", "draws": 4000, "random_state": 1}
+    expected = bc.recalibration_gain(y, s, mapped(s), **options).draws
+    table = bc.recalibration_gain(bc.CalibrationData(y, s), after=mapped, **options).draws
+    for name in ("brier", "log_score", "tce"):
+        first, second = (float(draws[name].mean()) for draws in (expected, table))
+        spread = float(expected[name].std())
+        assert abs(first - second) < 0.1 * spread
+        assert float(table[name].std()) == pytest.approx(spread, rel=0.1)
+
+
+def test_a_table_is_cross_fitted_by_its_cases(patients) -> None:
+    y, s = patients
+    data = bc.CalibrationData(y, s.round(2))
+    outcome, score = cases_of(data)
+    assert bc.CalibrationData(outcome, score) == data
+    platt = bc.recalibrate.LogisticRecalibrator()
+    options = {"n_folds": 4, "n_repeats": 2, "random_state": 0}
+    crossed = bc.cross_fit(data, recalibrator=platt, **options)
+    np.testing.assert_array_equal(crossed, bc.cross_fit(outcome, score, platt, **options))
+    of_table = bc.recalibration_gain(data, after=crossed, draws=200, random_state=1)
+    of_cases = bc.recalibration_gain(outcome, score, crossed, draws=200, random_state=1)
+    pd.testing.assert_frame_equal(of_table.summary(), of_cases.summary())
+    assert "cross-fitted, 2 repeats" in of_table.evidence
+
+
+def test_a_classifier_of_scikit_learn_is_cross_fitted_too(patients) -> None:
+    y, s = patients
+    crossed = bc.cross_fit(y, s, LogisticRegression(), n_folds=3, n_repeats=1, random_state=0)
+    assert crossed.shape == (1, y.size)
+    assert np.corrcoef(crossed[0], s)[0, 1] > 0.9
+
+
+def test_tables_say_what_they_cannot_give(patients) -> None:
+    y, s = patients
+    platt = bc.recalibrate.LogisticRecalibrator()
+    table = bc.CalibrationData(y, s.round(2))
+    with pytest.raises(InputError, match="A table no longer knows the order of its cases"):
+        bc.recalibration_gain(table, after=mapped(s))
+    with pytest.raises(InputError, match="before was given beside a CalibrationData"):
+        bc.recalibration_gain(table, s, mapped)
+    with pytest.raises(InputError, match="after is missing"):
+        bc.recalibration_gain(table)
+    with pytest.raises(InputError, match="before is missing"):
+        bc.recalibration_gain(y, after=mapped)
+    with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
+        bc.cross_fit(table, platt)
+    sampled = bc.CalibrationData(y, s, weight_type="sampling", sample_weight=1 + y / 2)
+    with pytest.raises(InputError, match="the cases that it came from are no longer in it"):
+        bc.cross_fit(sampled, recalibrator=platt)
+    groups = bc.CalibrationData(y, s, groups=y)
+    with pytest.raises(InputError, match="the table holds 2 groups"):
+        bc.recalibration_gain(groups, after=mapped)
+    with pytest.raises(InputError, match="neither predict_proba nor transform"):
+        bc.recalibration_gain(y, s, LinearSVC())
 
 
 def test_the_figure_says_what_was_gained(found) -> None:

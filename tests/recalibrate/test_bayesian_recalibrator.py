@@ -406,7 +406,7 @@ def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
 def test_its_gain_can_be_assessed() -> None:
     scores, outcomes = data(n=200)
     after = bc.cross_fit(
-        outcomes, scores, BayesianRecalibrator(n_draws=100), repeats=1, folds=4, random_state=0
+        outcomes, scores, BayesianRecalibrator(n_draws=100), n_repeats=1, n_folds=4, random_state=0
     )
     gain = bc.recalibration_gain(outcomes, scores, after, draws=400, random_state=0)
     assert gain.prob_improved > 0.5
