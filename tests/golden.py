@@ -491,7 +491,7 @@ def recalibrated_with_features() -> Any:
     y_true, y_prob = clinical()
     features = np.random.default_rng(31).normal(size=(200, 2))
     tree = bc.recalibrate.ProbabilityCalibrationTreeRecalibrator()
-    return tree.fit(y_prob, y_true, X=features).transform(y_prob, X=features)
+    return tree.fit(y_prob, y_true, features=features).transform(y_prob, features=features)
 
 
 def recalibrated_classifier() -> Any:

@@ -248,8 +248,8 @@ def results(f: Findings) -> str:
     ]
     if "calibration_slope" in table.index:
         sentences.append(
-            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a jointly fitted "
-            f"intercept of {with_interval(table.loc['calibration_intercept'])}."
+            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
+            f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
         )
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
