@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -59,10 +60,35 @@ class Cases:
         outcomes = self.outcomes[:, kept]
         return Cases(outcomes, self.scores[kept], self.weights[kept], self.shape)
 
-    def result(self, values: Floats) -> float | Floats:
-        """One value for one data set, else an array with the leading dimensions of `y_true`."""
+    @property
+    def mass(self) -> float:
+        """Sum of the weights."""
+        return float(self.scores.size if self.weights is None else self.weights.sum())
+
+    def event_weights(self) -> Iterator[NDArray[Any]]:
+        """Weight of each case if it is an event, else 0, one replicate after the other."""
+        for row in self.outcomes:
+            yield row if self.weights is None else row * self.weights
+
+    def events(self) -> Floats:
+        """Weight of the events of each replicate."""
+        return np.array([row.sum(dtype=np.float64) for row in self.event_weights()])
+
+    @property
+    def has_both(self) -> NDArray[np.bool_]:
+        """Whether each replicate has events and others."""
+        both: NDArray[np.bool_] = (self.outcomes != self.outcomes[:, :1]).any(axis=1)
+        return both
+
+    def result(self, values: Floats, undefined: str = "") -> float | Floats:
+        """The value of one data set, else an array with the leading dimensions of `y_true`.
+
+        Of one data set NaN is an error, with the message `undefined`, if there is one.
+        """
         if self.shape or not values.size:
             return values.reshape(self.shape + values.shape[1:])
+        if undefined and np.isnan(values).any():
+            raise InputError(undefined)
         return float(values[0]) if values.ndim == 1 else values[0]
 
 

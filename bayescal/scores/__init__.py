@@ -2,7 +2,8 @@
 
 Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; those of the taxonomy take
 true probabilities in place of outcomes. Scores of an event also take many outcomes at the same
-scores in one call.
+scores in one call, or a `CalibrationData`; on the grid of a large one, cases have the mean score of
+their cell.
 """
 
 from __future__ import annotations

@@ -6,14 +6,16 @@ what did not, along the first axis. So one line serves two classes and many.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.scores._cases import Loss
 
 __all__ = [
     "BINARY",
     "MULTICLASS",
+    "Loss",
     "brier",
     "contradiction",
     "dawid_sebastiani",
@@ -23,6 +25,10 @@ __all__ = [
     "spherical",
     "squared_error",
 ]
+
+Loss = Callable[[Floats, Floats], Floats]
+"""Of the probability given to what happened, and of those given to what did not, which run along
+the first axis."""
 
 IMPOSSIBLE = 1e-300
 
@@ -34,12 +40,12 @@ def brier(given: Floats, others: Floats) -> Floats:
 
 
 def half_brier(given: Floats, others: Floats) -> Floats:
-    """Half of that."""
+    """Half of the squared distance from the prediction to the corner of the class that happened."""
     return brier(given, others) / 2
 
 
 def squared_error(given: Floats, others: Floats) -> Floats:
-    """The same with two classes: (score - outcome)^2."""
+    """(score - outcome)^2 of an event: `half_brier` for two classes."""
     loss: Floats = (1 - given) ** 2
     return loss
 
@@ -70,7 +76,7 @@ def dawid_sebastiani(given: Floats, others: Floats) -> Floats:
 
 
 def contradiction(given: Floats, others: Floats) -> Floats:
-    """1 where what happened had been ruled out."""
+    """1 where what happened had been given probability 0, else 0."""
     return np.where(given > IMPOSSIBLE, 0.0, 1.0)
 
 

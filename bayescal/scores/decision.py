@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.read import Cases, Outcomes, read_cases
 from bayescal.data.validate import as_scores
-from bayescal.scores._cases import Cases, read_cases
+from bayescal.scores import _core
 
 __all__ = ["DecisionCurve", "decision_curve", "net_benefit", "standardised_net_benefit"]
 
@@ -35,7 +37,11 @@ class DecisionCurve(NamedTuple):
 
 
 def net_benefit(
-    y_true: Any, y_prob: Any, thresholds: Any, *, sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Net benefit of treating the cases whose score reaches a threshold.
 
@@ -44,10 +50,12 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
-        Predicted probabilities. A case is treated when its score is at least the threshold.
+        Predicted probabilities; None with a table. A case is treated when its score is at least
+        the threshold.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
     sample_weight : array-like of shape (n_samples,), optional
@@ -63,7 +71,8 @@ def net_benefit(
     ------
     InputError
         If the arrays are not outcomes and probabilities of the same cases, or a threshold is not
-        in [0, 1).
+        in [0, 1); if a table was compressed to the grid, where which cases reach a threshold is
+        lost.
 
     Notes
     -----
@@ -84,22 +93,28 @@ def net_benefit(
     >>> scores.net_benefit(y_true, y_prob, [0.2, 0.5, 0.8])
     array([0.375, 0.5  , 0.25 ])
     """
-    cases = read_cases(y_true, y_prob, sample_weight)
-    benefit = _net_benefit(cases, _as_thresholds(thresholds))
-    return cases.result(benefit[:, 0] if np.ndim(thresholds) == 0 else benefit)
+    cases = _read(y_true, y_prob, sample_weight)
+    benefit = _core.net_benefit(cases, _as_thresholds(thresholds))
+    return cases.result(benefit[:, 0] if _is_single(thresholds) else benefit)
 
 
 def standardised_net_benefit(
-    y_true: Any, y_prob: Any, thresholds: Any, *, sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Net benefit as a share of the most that any prediction could reach, the mean outcome.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
-        Predicted probabilities. A case is treated when its score is at least the threshold.
+        Predicted probabilities; None with a table. A case is treated when its score is at least
+        the threshold.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
     sample_weight : array-like of shape (n_samples,), optional
@@ -126,25 +141,26 @@ def standardised_net_benefit(
     >>> scores.standardised_net_benefit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], [0.5, 0.8])
     array([1. , 0.5])
     """
-    cases = read_cases(y_true, y_prob, sample_weight)
-    share = _net_benefit(cases, _as_thresholds(thresholds)) / _prevalence(cases)[:, None]
-    return cases.result(share[:, 0] if np.ndim(thresholds) == 0 else share, NO_EVENTS)
+    cases = _read(y_true, y_prob, sample_weight)
+    share = _core.net_benefit(cases, _as_thresholds(thresholds)) / _prevalence(cases)
+    return cases.result(share[:, 0] if _is_single(thresholds) else share, NO_EVENTS)
 
 
 def decision_curve(
-    y_true: Any,
-    y_prob: Any,
-    thresholds: Any = None,
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
     *,
     standardised: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> DecisionCurve:
     """Net benefit over thresholds, beside that of treating all cases and none.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     thresholds : float or array-like of shape (n_thresholds,), optional
@@ -177,41 +193,33 @@ def decision_curve(
     (array([0.417, 0.5  ]), array([0.333, 0.   ]))
     """
     grid = _as_thresholds(np.arange(1, 100) / 100 if thresholds is None else thresholds)
-    cases = read_cases(y_true, y_prob, sample_weight)
+    cases = _read(y_true, y_prob, sample_weight)
     everyone = Cases(cases.outcomes, np.ones(cases.scores.size), cases.weights, cases.shape)
-    unit = _prevalence(cases)[:, None] if standardised else 1.0
+    unit = _prevalence(cases) if standardised else 1.0
     model, treat_all = (
-        np.asarray(cases.result(_net_benefit(who, grid) / unit, NO_EVENTS))
+        np.asarray(cases.result(_core.net_benefit(who, grid) / unit, NO_EVENTS))
         for who in (cases, everyone)
     )
     return DecisionCurve(grid, model, treat_all, np.zeros(grid.size))
 
 
-def _net_benefit(cases: Cases, thresholds: Floats) -> Floats:
-    """Of shape (replicates, n_thresholds)."""
-    order = np.argsort(thresholds)
-    reached = np.searchsorted(thresholds[order], cases.scores, side="right")
+def _read(y_true: Outcomes, y_prob: ArrayLike | None, sample_weight: ArrayLike | None) -> Cases:
+    return read_cases(y_true, y_prob, sample_weight, needs="scores").counted()
 
-    def treated(weights: Floats) -> Floats:
-        """Weight of the cases that reach each threshold."""
-        count = np.bincount(reached, weights, thresholds.size + 1)
-        total = np.empty(thresholds.size)
-        total[order] = count[::-1].cumsum()[-2::-1]
-        return total
 
-    everyone = treated(cases.weight)
-    events = np.reshape([treated(row) for row in cases.weighed()], (-1, thresholds.size))
-    harm = (everyone - events) * thresholds / (1 - thresholds)
-    benefit: Floats = (events - harm) / cases.mass
-    return benefit
+def _is_single(thresholds: ArrayLike | None) -> bool:
+    return thresholds is not None and np.ndim(thresholds) == 0
 
 
 def _prevalence(cases: Cases) -> Floats:
-    rate = cases.events() / cases.mass
+    """Mean outcome of each replicate, as a column; NaN where there are no events."""
+    rate = _core.base_rate(cases)[:, None]
     return np.where(rate > 0, rate, np.nan)
 
 
-def _as_thresholds(values: Any) -> Floats:
+def _as_thresholds(values: ArrayLike | None) -> Floats:
+    if values is None:
+        raise InputError("thresholds is missing: pass the risks from which cases are treated.")
     grid = as_scores(np.atleast_1d(values), "thresholds")
     if grid.max() == 1:
         raise InputError(

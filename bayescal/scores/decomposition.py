@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-from scipy.optimize import isotonic_regression
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal.data.read import Needs, Outcomes, read_cases
 from bayescal.data.validate import check_choice
-from bayescal.scores._cases import read_cases
-from bayescal.scores._levels import levels_of
-from bayescal.scores._rules import BINARY, entropy
+from bayescal.scores import _core
+from bayescal.scores._rules import BINARY
 
 __all__ = ["Decomposition", "corp_decomposition", "murphy_decomposition"]
-
-Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
-"""Weight and events at the distinct scores, ascending, to those of the groups they form."""
 
 
 class Decomposition(NamedTuple):
@@ -42,7 +37,11 @@ class Decomposition(NamedTuple):
 
 
 def corp_decomposition(
-    y_true: Any, y_prob: Any, *, score: str = "brier", sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    score: str = "brier",
+    sample_weight: ArrayLike | None = None,
 ) -> Decomposition:
     """CORP decomposition: recalibrated by isotonic regression, without bins.
 
@@ -52,8 +51,9 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities. Cases with equal scores are fitted by one value.
     score : {"brier", "log", "spherical"}
@@ -91,11 +91,15 @@ def corp_decomposition(
     >>> [round(part, 4) for part in found]
     [0.225, 0.1, 0.125, 0.25]
     """
-    return _decompose(y_true, y_prob, score, sample_weight, _isotonic)
+    return _decompose(y_true, y_prob, score, sample_weight, _core.isotonic_groups, "rows")
 
 
 def murphy_decomposition(
-    y_true: Any, y_prob: Any, *, score: str = "brier", sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    score: str = "brier",
+    sample_weight: ArrayLike | None = None,
 ) -> Decomposition:
     """Murphy's decomposition over the distinct scores: reliability, resolution, uncertainty.
 
@@ -105,8 +109,9 @@ def murphy_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities, of few distinct values. To decompose over bins, replace each score
         by the mean of its bin first.
@@ -123,7 +128,8 @@ def murphy_decomposition(
     Raises
     ------
     InputError
-        As `corp_decomposition`.
+        As `corp_decomposition`; if a table was compressed to the grid, where the distinct scores
+        are lost.
 
     Notes
     -----
@@ -143,28 +149,22 @@ def murphy_decomposition(
     >>> [round(part, 4) for part in found]
     [0.16, 0.0267, 0.1067, 0.24]
     """
-    return _decompose(y_true, y_prob, score, sample_weight, lambda mass, hits: (mass, hits))
+    return _decompose(y_true, y_prob, score, sample_weight, _alone, "scores")
 
 
-def _isotonic(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Blocks of scores that a monotone fit gives the same value."""
-    start = isotonic_regression(hits / mass, weights=mass).blocks[:-1]
-    return np.add.reduceat(mass, start), np.add.reduceat(hits, start)
+def _alone(mass: Floats, hits: Floats) -> tuple[Floats, Floats]:
+    """Every distinct score is a group."""
+    return mass, hits
 
 
 def _decompose(
-    y_true: Any, y_prob: Any, score: str, sample_weight: Any, pool: Pool
+    y_true: Outcomes,
+    y_prob: ArrayLike | None,
+    score: str,
+    sample_weight: ArrayLike | None,
+    pool: _core.Pool,
+    needs: Needs,
 ) -> Decomposition:
     loss = BINARY[check_choice(score, BINARY, "score")]
-    cases = read_cases(y_true, y_prob, sample_weight)
-    levels = levels_of(cases.scores)
-    mass = levels.totals(cases.weight)
-    recalibrated, base = np.empty((2, cases.outcomes.shape[0]))
-    for at, row in enumerate(cases.weighed()):
-        hits = levels.totals(row)
-        together, events = pool(mass, hits)
-        recalibrated[at] = together @ entropy(loss, events / together) / together.sum()
-        base[at] = entropy(loss, hits.sum() / mass.sum())
-    mean = cases.mean(loss)
-    parts = (mean, np.maximum(mean - recalibrated, 0), np.maximum(base - recalibrated, 0), base)
-    return Decomposition(*map(cases.result, parts))
+    cases = read_cases(y_true, y_prob, sample_weight, needs=needs).counted()
+    return Decomposition(*map(cases.result, _core.decompose(cases, loss, pool)))

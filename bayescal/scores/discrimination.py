@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
-from bayescal.scores._cases import read_cases
-from bayescal.scores._levels import levels_of
+from bayescal.data.read import Outcomes, read_cases
+from bayescal.scores import _core
 
 __all__ = ["c_statistic", "somers_dxy"]
 
 
-def c_statistic(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def c_statistic(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """C-statistic: how often an event has a higher score than a non-event. Also called AUC.
 
     The share of pairs of an event and a non-event in which the event has the higher score; a pair
@@ -21,8 +21,9 @@ def c_statistic(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     sample_weight : array-like of shape (n_samples,), optional
@@ -38,7 +39,7 @@ def c_statistic(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float
     ------
     InputError
         If the arrays are not outcomes and probabilities of the same cases; if all outcomes are
-        the same.
+        the same; if a table was compressed to the grid, where the ranks of the scores are lost.
 
     References
     ----------
@@ -53,7 +54,9 @@ def c_statistic(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float
     return (1 + somers_dxy(y_true, y_prob, sample_weight=sample_weight)) / 2
 
 
-def somers_dxy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def somers_dxy(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Somers' Dxy: 2 C - 1, the rank correlation of score and outcome.
 
     Pairs of an event and a non-event that the scores order rightly, less those that they order
@@ -61,8 +64,9 @@ def somers_dxy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float 
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     sample_weight : array-like of shape (n_samples,), optional
@@ -96,13 +100,8 @@ def somers_dxy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float 
     >>> scores.somers_dxy([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
     0.75
     """
-    cases = read_cases(y_true, y_prob, sample_weight)
-    levels = levels_of(cases.scores)
-    mass = levels.totals(cases.weight)
-    centred_rank = np.cumsum(mass) - (mass + mass.sum()) / 2
-    lead = np.array([levels.totals(row) @ centred_rank for row in cases.weighed()])
-    events = np.where(cases.has_both, cases.events(), np.nan)
+    cases = read_cases(y_true, y_prob, sample_weight, needs="scores").counted()
     return cases.result(
-        2 * lead / (events * (cases.mass - events)),
+        _core.somers(cases),
         "y_true holds one class only, so there is no pair of an event and a non-event to compare.",
     )

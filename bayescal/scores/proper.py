@@ -5,14 +5,15 @@ All are losses: less is better. Scores of one event take replicates of the outco
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.scores._cases import read_cases
-from bayescal.scores._classes import is_matrix, mean_loss
+from bayescal.data.read import Outcomes, read_cases
+from bayescal.data.validate import is_matrix
+from bayescal.scores import _core
+from bayescal.scores._classes import mean_loss
 from bayescal.scores._rules import (
     brier,
     contradiction,
@@ -34,7 +35,11 @@ __all__ = [
 
 
 def brier_score(
-    y_true: Any, y_prob: Any, *, scale_by_half: bool | str = "auto", sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    scale_by_half: bool | str = "auto",
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Brier score: the mean squared difference of probability and outcome.
 
@@ -43,9 +48,10 @@ def brier_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,).
+        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
     scale_by_half : bool or "auto"
@@ -90,7 +96,11 @@ def brier_score(
 
 
 def root_brier_score(
-    y_true: Any, y_prob: Any, *, scale_by_half: bool | str = "auto", sample_weight: Any = None
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    scale_by_half: bool | str = "auto",
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Root Brier score: an upper bound of the L2 calibration error.
 
@@ -141,7 +151,9 @@ def root_brier_score(
     return square**0.5
 
 
-def log_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def log_score(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Log score: the mean of -log of the probability given to what happened, in nats.
 
     Also called log loss, cross-entropy and ignorance. Its excess over the entropy of what happens,
@@ -149,9 +161,10 @@ def log_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float |
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,).
+        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
     sample_weight : array-like of shape (n_samples,), optional
@@ -182,7 +195,9 @@ def log_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float |
     return mean_loss(y_true, y_prob, sample_weight, log, log)
 
 
-def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def spherical_score(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Spherical score: the mean of 1 - (probability given to what happened) / |p|.
 
     |p| is the Euclidean length of the vector of class probabilities: (score, 1 - score) for an
@@ -190,9 +205,10 @@ def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> f
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,).
+        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
     sample_weight : array-like of shape (n_samples,), optional
@@ -227,7 +243,7 @@ def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> f
 
 
 def dawid_sebastiani_score(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
     """Dawid-Sebastiani score: of the mean and variance that the prediction implies.
 
@@ -237,9 +253,10 @@ def dawid_sebastiani_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,).
+        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
     sample_weight : array-like of shape (n_samples,), optional
@@ -278,7 +295,9 @@ def dawid_sebastiani_score(
     return np.where(np.asarray(wrong) > 0, np.inf, total)
 
 
-def scaled_brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def scaled_brier_score(
+    y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Scaled Brier score: the share of the base rate's Brier score that the scores save.
 
     1 - mean (score - y)^2 / (r (1 - r)), with r the mean outcome. Also called Brier skill score
@@ -286,8 +305,9 @@ def scaled_brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for `y_true`, `y_prob` and `sample_weight`.
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     sample_weight : array-like of shape (n_samples,), optional
@@ -316,11 +336,11 @@ def scaled_brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -
     >>> round(scores.scaled_brier_score([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.7
     """
-    cases = read_cases(y_true, y_prob, sample_weight)
-    rate = cases.events() / cases.mass
+    cases = read_cases(y_true, y_prob, sample_weight).counted()
+    rate = _core.base_rate(cases)
     variance = np.where(cases.has_both, rate * (1 - rate), np.nan)
     return cases.result(
-        1 - cases.mean(squared_error) / variance,
+        1 - _core.mean(cases, squared_error) / variance,
         "y_true holds one class only, so the base rate is certain and its Brier score is 0: "
         "nothing can be a share of it. Use brier_score.",
     )

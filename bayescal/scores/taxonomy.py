@@ -6,16 +6,13 @@ look the same to it are taken together.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_order, as_weights, check_choice
-from bayescal.scores._cases import Loss
-from bayescal.scores._classes import as_class_probabilities
-from bayescal.scores._rules import MULTICLASS
+from bayescal.data.validate import as_order, as_probability_matrix, as_weights, check_choice
+from bayescal.scores._rules import MULTICLASS, Loss
 
 __all__ = [
     "canonical_calibration_error",
@@ -26,7 +23,7 @@ __all__ = [
 
 
 def canonical_calibration_error(
-    truth: Any, y_prob: Any, *, p: float = 1, sample_weight: Any = None
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
 ) -> float:
     """Calibration error of the whole prediction: (E sum_k |f_k - P(class k | f)|^p)^(1/p).
 
@@ -82,7 +79,7 @@ def canonical_calibration_error(
 
 
 def class_wise_calibration_error(
-    truth: Any, y_prob: Any, *, p: float = 1, sample_weight: Any = None
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
 ) -> float:
     """Calibration error class by class: (sum_k E |f_k - P(class k | f_k)|^p)^(1/p).
 
@@ -132,7 +129,7 @@ def class_wise_calibration_error(
 
 
 def top_label_calibration_error(
-    truth: Any, y_prob: Any, *, p: float = 1, sample_weight: Any = None
+    truth: ArrayLike, y_prob: ArrayLike, *, p: float = 1, sample_weight: ArrayLike | None = None
 ) -> float:
     """Calibration error of the largest probability: (E |c - P(right | c)|^p)^(1/p), c = max f.
 
@@ -177,7 +174,11 @@ def top_label_calibration_error(
 
 
 def proper_calibration_error(
-    truth: Any, y_prob: Any, *, score: str = "brier", sample_weight: Any = None
+    truth: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    score: str = "brier",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Calibration error that belongs to a proper score: E D(f, P(class | f)).
 
@@ -256,9 +257,11 @@ def _expected(loss: Loss, truth: Floats, prob: Floats) -> Floats:
     return total
 
 
-def _as_groups(truth: Any, y_prob: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
-    known = as_class_probabilities(truth, "truth")
-    prob = as_class_probabilities(y_prob, "y_prob")
+def _as_groups(
+    truth: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    known = as_probability_matrix(truth, "truth")
+    prob = as_probability_matrix(y_prob, "y_prob")
     if known.shape != prob.shape:
         raise InputError(
             f"truth has shape {known.shape} but y_prob has {prob.shape}. "

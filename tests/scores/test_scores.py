@@ -18,7 +18,8 @@ from scipy.stats import mannwhitneyu
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from bayescal import scores, simulate
+from bayescal import CalibrationData, scores, simulate
+from bayescal._base.arrays import blocks
 from bayescal.errors import InputError
 
 PROPER = [
@@ -453,7 +454,7 @@ def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None
     y_true, y_prob = cases(100)
     y_prob = np.clip(y_prob, 0.05, 0.95)
     whole = score([y_true, 1 - y_true], y_prob)
-    monkeypatch.setattr("bayescal.scores._cases.BLOCK", 7)
+    monkeypatch.setattr("bayescal.scores._core.blocks", partial(blocks, room=7))
     np.testing.assert_allclose(score([y_true, 1 - y_true], y_prob), whole, rtol=1e-12)
 
 
@@ -537,3 +538,61 @@ def test_the_module_lists_its_public_names() -> None:
     assert dir(scores) == sorted(scores.__all__)
     for first, second in pairwise(scores.__all__):
         assert first < second
+
+
+# A table in the place of arrays
+
+
+EVENT_SCORES = [
+    scores.brier_score,
+    scores.root_brier_score,
+    scores.log_score,
+    scores.spherical_score,
+    scores.dawid_sebastiani_score,
+    scores.scaled_brier_score,
+    scores.c_statistic,
+    scores.somers_dxy,
+    scores.corp_decomposition,
+    scores.murphy_decomposition,
+    partial(scores.net_benefit, thresholds=[0.2, 0.5]),
+    partial(scores.standardised_net_benefit, thresholds=0.3),
+    scores.decision_curve,
+]
+
+
+@pytest.mark.parametrize("function", EVENT_SCORES)
+def test_a_table_scores_as_its_arrays(function: Any) -> None:
+    y_true, y_prob = cases(200)
+    y_prob = np.clip(np.round(y_prob, 1), 0.1, 0.9)
+    weights = np.arange(200) % 4
+    table = CalibrationData(y_true, y_prob, weights, weight_type="counts")
+    expected = flat(function(y_true, y_prob, sample_weight=weights))
+    np.testing.assert_allclose(flat(function(table)), expected, rtol=1e-12, atol=1e-14)
+    with pytest.raises(InputError, match="was given beside a CalibrationData"):
+        function(table, y_prob)
+
+
+def large() -> tuple[Any, Any]:
+    """Cases with more distinct scores than a table has rows."""
+    rng = np.random.default_rng(3)
+    y_prob = rng.random(4000)
+    return (rng.random(4000) < y_prob).astype(float), y_prob
+
+
+@pytest.mark.parametrize("function", [*EVENT_SCORES[:6], scores.corp_decomposition])
+def test_on_the_grid_mean_scores_are_near(function: Any) -> None:
+    expected = flat(function(*large()))
+    np.testing.assert_allclose(flat(function(CalibrationData(*large()))), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("function", [*EVENT_SCORES[6:8], *EVENT_SCORES[9:]])
+def test_on_the_grid_ranks_and_thresholds_are_lost(function: Any) -> None:
+    with pytest.raises(InputError, match="compressed to a grid of 2048 cells"):
+        function(CalibrationData(*large()))
+
+
+@pytest.mark.parametrize("function", EVENT_SCORES)
+def test_groups_are_refused(function: Any) -> None:
+    table = CalibrationData([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=list("aabb"))
+    with pytest.raises(InputError, match="holds 2 groups"):
+        function(table)
