@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayescal._base.arrays import as_seed
 from bayescal.cli import _options as option
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
 
@@ -80,8 +81,6 @@ def gain(
     """
     import warnings
 
-    import numpy as np
-
     from bayescal._base.text import count
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
@@ -123,7 +122,7 @@ def gain(
         f"({file.name})",
         "bold",
     )
-    seed = int(np.random.default_rng().integers(2**31)) if seed is None else seed
+    seed = as_seed(seed)
     with working("Computing the gain ..."), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "after was fitted to these very patients")
         result = recalibration_gain(

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import paired
+from bayescal.data.validate import as_count, paired
 from bayescal.gain._triples import cases_of
 
 __all__ = ["cross_fit"]
@@ -82,9 +82,7 @@ def cross_fit(
             f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
             "bayescal.recalibrate, such as LogisticRecalibrator()."
         )
-    for name, value, least in (("n_folds", n_folds, 2), ("n_repeats", n_repeats, 1)):
-        if not isinstance(value, (int, np.integer)) or value < least:
-            raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    n_folds, n_repeats = as_count(n_folds, "n_folds", 2), as_count(n_repeats, "n_repeats")
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
         raise InputError(
@@ -92,7 +90,7 @@ def cross_fit(
             "Use fewer folds."
         )
     X = score[:, None]
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     after = np.empty((n_repeats, outcome.size))
     for row in after:
         splits = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_draws, as_level, check_choice
@@ -171,7 +171,7 @@ def recalibration_gain(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
             "scores after, rising or falling but for a few turns. Use route='paired'."
         )
-    seed = _as_seed(random_state)
+    seed = as_seed(random_state)
     by_map = triples.is_map and route != "paired"
     if triples.is_unchanged:
         posterior = _nothing(levels, size)
@@ -401,9 +401,3 @@ def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
     names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
     zero = np.zeros(draws)
     return Posterior(dict.fromkeys(names, zero), Readings(zero, zero, zero, zero, 0.0))
-
-
-def _as_seed(random_state: int | np.random.Generator | None) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return abs(int(random_state))
-    return int(np.random.default_rng(random_state).integers(2**31))

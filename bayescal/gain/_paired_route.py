@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.decision import net_benefit
 from bayescal.gain._curve_route import Posterior, inside, joined
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
@@ -113,6 +114,6 @@ class _Side:
             "log_calibration": -mean(weight, divergence(curve, self.score)),
         }
         for threshold in thresholds:
-            worth = self.outcome - (1 - self.outcome) * threshold / (1 - threshold)
+            worth = net_benefit(self.outcome, 1.0, threshold)
             found[net_benefit_name(threshold)] = weight @ (worth * treated(self.score, threshold))
         return found

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import rel_entr, xlogy
 
 from bayescal._base.arrays import Floats
+from bayescal._base.decision import net_benefit
 
 __all__ = [
     "PARTS",
@@ -81,7 +82,7 @@ def curve_terms(
         "log_refinement": logarithmic - relative,
     }
     for threshold in thresholds:
-        worth = curve - (1 - curve) * threshold / (1 - threshold)
+        worth = net_benefit(curve, 1.0, threshold)
         change = treated(after, threshold) - treated(before, threshold)
         found[net_benefit_name(threshold)] = mean(weight, worth * change)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, as_seed
 from bayescal.data.data import CalibrationData, Edges
 from bayescal.model.curves import Curve, Frame, stored_curve, stored_frame
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
@@ -57,7 +57,7 @@ class Settings:
         centre = prior.centre_for(log_odds, data.trials)
         cases = data.trials * data.weight_scale
         frame = curve.shape_frame(edges.inside(data.score), cases, centre)
-        return cls(curve.at(frame), prior, frame, edges, _as_seed(random_state))
+        return cls(curve.at(frame), prior, frame, edges, as_seed(random_state))
 
     def of_family(self, curve: Curve) -> Settings:
         """The same fit of another family; the constants of one family serve the simpler ones."""
@@ -118,11 +118,3 @@ class Settings:
             Edges(**read["edges"]),
             read["seed"],
         )
-
-
-def _as_seed(random_state: int | np.random.Generator | None) -> int:
-    """The seed itself, or one drawn, so that it can be kept and the fit repeated."""
-    if isinstance(random_state, (int, np.integer)):
-        return abs(int(random_state))
-    generator = np.random.default_rng(random_state)
-    return int(generator.integers(2**31))

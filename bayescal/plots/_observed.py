@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level
+from bayescal.data.validate import as_count, as_level
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
 
@@ -133,7 +132,7 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
             return np.arange(trials.size)
         wanted = min(round(trials.sum() ** (1 / 3)), int(trials.sum()) // HANDFUL, MOST_BINS)
     else:
-        wanted = _as_bins(bins)
+        wanted = as_count(bins, "bins")
     share = trials.sum() / max(wanted, 1) * (1 - 1e-9)
     starts, held = [0], 0.0
     for row, cases in enumerate(trials.tolist()):
@@ -152,9 +151,3 @@ def _jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Flo
     lower = np.where(hits > 0, betaincinv(a, b, tail), 0.0)
     upper = np.where(hits < trials, betaincinv(a, b, 1 - tail), 1.0)
     return lower, upper
-
-
-def _as_bins(bins: int) -> int:
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 1:
-        raise InputError(f"bins must be 'auto', None or a positive whole number, got {bins!r}.")
-    return int(bins)

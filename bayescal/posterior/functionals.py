@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from bayescal._base import decision
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.newton import maximise
@@ -213,7 +214,6 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
     Vickers & Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
     Medical Decision Making 26, 2006.
     """
-    odds = thresholds / (1 - thresholds)
     weight = np.atleast_2d(draws.population.weight)
     score = draws.population.score
     if share is None and score.ndim == 1:
@@ -223,7 +223,7 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
     else:
         events = _above(score, weight * draws.curve, thresholds)
         cases = _above(score, weight, thresholds)
-    return np.asarray(events - (cases - events) * odds)
+    return decision.net_benefit(events, cases, thresholds)
 
 
 def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:

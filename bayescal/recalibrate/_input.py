@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
+    as_probability_matrix,
     as_scores,
     as_vector,
     as_weights,
@@ -20,9 +21,8 @@ from bayescal.data.validate import (
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
-__all__ = ["Cases", "as_amount", "as_count", "as_probabilities", "read_cases", "read_table"]
+__all__ = ["Cases", "as_amount", "as_probabilities", "read_cases", "read_table"]
 
-_ROW_TOLERANCE = 1e-3
 _MOST_SHOWN = 4
 
 
@@ -111,17 +111,7 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
             f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required: "
             "pass a probability for each case."
         )
-    columns = [as_scores(column, f"{name}[:, {j}]") for j, column in enumerate(array.T)]
-    matrix = np.column_stack(columns)
-    total = matrix.sum(axis=1)
-    wrong = np.abs(total - 1) > _ROW_TOLERANCE
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise InputError(
-            f"{name}[{at}] sums to {total[at]:g}; the probabilities of a case must sum to 1. "
-            "For two classes a single column, the probability of the event, will do."
-        )
-    return matrix
+    return as_probability_matrix(array, name)
 
 
 def _encode(
@@ -186,14 +176,6 @@ def _check_number(labels: NDArray[Any], columns: int) -> None:
         f"y holds {labels.size} class{'es' if labels.size > 1 else ''} ({shown}) but X has "
         f"probabilities for {columns}. Name them all, in the order of the columns, with classes=."
     )
-
-
-def as_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least so many."""
-    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not integer or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    return int(value)
 
 
 def as_amount(value: Any, name: str) -> float:

@@ -15,8 +15,9 @@ from bayescal._base.errors import InputError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.newton import maximise
 from bayescal.data.table import collapse
+from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator, both_columns
-from bayescal.recalibrate._input import as_amount, as_count
+from bayescal.recalibrate._input import as_amount
 from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
 
 __all__ = ["ProbabilityCalibrationTreeRecalibrator"]
@@ -212,7 +213,7 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     ) -> None:
         max_leaves = as_count(self.max_leaves, "max_leaves")
         min_cases = as_count(self.min_cases, "min_cases")
-        n_folds = as_count(self.n_folds, "n_folds", least=2)
+        n_folds = as_count(self.n_folds, "n_folds", 2)
         shrinkage = as_amount(self.shrinkage, "shrinkage")
         cells = _cells(scores, outcomes, weights, features)
 

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from bayescal._base.arrays import Floats
 from bayescal.data.table import collapse
-from bayescal.recalibrate._input import as_count
+from bayescal.data.validate import as_count
 from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
 from bayescal.recalibrate._steps import StepRecalibrator, Steps, cuts_between
 
@@ -70,7 +70,7 @@ class DecisionTreeRecalibrator(StepRecalibrator):
     def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
         max_leaves = as_count(self.max_leaves, "max_leaves")
         min_cases = as_count(self.min_cases, "min_cases")
-        n_folds = as_count(self.n_folds, "n_folds", least=2)
+        n_folds = as_count(self.n_folds, "n_folds", 2)
         rows = collapse(scores, outcomes, weights)
         place = np.arange(rows.score.size, dtype=np.float32)[:, None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.data.validate import check_choice
-from bayescal.recalibrate._input import as_amount, as_count
+from bayescal.data.validate import as_count, check_choice
+from bayescal.recalibrate._input import as_amount
 from bayescal.recalibrate._steps import (
     StepRecalibrator,
     Steps,

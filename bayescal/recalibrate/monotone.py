@@ -14,8 +14,9 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import log_odds_of
 from bayescal.data.table import collapse
+from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator
-from bayescal.recalibrate._input import as_amount, as_count
+from bayescal.recalibrate._input import as_amount
 from bayescal.recalibrate._softmax import log_probabilities
 
 __all__ = ["MonotoneRecalibrator"]
@@ -150,7 +151,7 @@ class MonotoneRecalibrator(Recalibrator):
         return probability
 
     def _options(self) -> tuple[int, float]:
-        return as_count(self.n_knots, "n_knots", least=2), as_amount(self.penalty, "penalty")
+        return as_count(self.n_knots, "n_knots", 2), as_amount(self.penalty, "penalty")
 
 
 def _roughness(size: int, penalty: float) -> Floats:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.versions import library_versions
 
-__all__ = ["Arrays", "Batch", "as_count", "as_seed", "run_batches", "spans", "stream"]
+__all__ = ["Arrays", "Batch", "run_batches", "spans", "stream"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -98,20 +98,6 @@ def spans(total: int, size: int) -> list[range]:
 def stream(seed: int, *labels: str | int) -> np.random.Generator:
     """A generator of its own for each list of labels, in whatever order they are asked for."""
     return np.random.default_rng(np.random.SeedSequence([seed, *json.dumps(labels).encode()]))
-
-
-def as_seed(random_state: int | np.random.Generator | None) -> int:
-    """The seed itself, or one drawn, so that it can be kept."""
-    if isinstance(random_state, (int, np.integer)):
-        return abs(int(random_state))
-    return int(np.random.default_rng(random_state).integers(2**31))
-
-
-def as_count(value: Any, name: str) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 def _as_folder(path: str | PathLike[str] | None) -> Path | None:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from scipy.stats import beta
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation._batches import (
     Arrays,
     Batch,
-    as_count,
-    as_seed,
     run_batches,
     spans,
     stream,

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_scores
+from bayescal.data.validate import as_count, as_scores
 from bayescal.inference.ladder import AVERAGED, prior_probabilities
 from bayescal.model.curves import AVERAGE, Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
@@ -20,8 +21,6 @@ from bayescal.model.problem import Settings
 from bayescal.validation._batches import (
     Arrays,
     Batch,
-    as_count,
-    as_seed,
     run_batches,
     spans,
     stream,

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -229,12 +229,10 @@ def check_consistency(
     'within what perfect calibration produces at this n'
     """
     table = _read(post)
-    size = _as_replicates(replicates)
+    size = as_count(replicates, "replicates")
     name, function = _as_estimator(estimator)
     rng = (
-        post.settings.rng("consistency")
-        if random_state is None
-        else np.random.default_rng(random_state)
+        post.settings.rng("consistency") if random_state is None else random_generator(random_state)
     )
     applied = _Applied(name, function, options)
     observed = applied.to_data(post)
@@ -444,10 +442,3 @@ def _as_estimator(estimator: Any) -> tuple[str, Estimator]:
         return str(getattr(estimator, "__name__", type(estimator).__name__)), estimator
     name = check_choice(estimator, ESTIMATORS, "estimator")
     return name, ESTIMATORS[name].function
-
-
-def _as_replicates(replicates: Any) -> int:
-    whole = isinstance(replicates, (int, np.integer)) and not isinstance(replicates, bool)
-    if not whole or replicates < 1:
-        raise InputError(f"replicates must be a positive whole number, got {replicates!r}.")
-    return int(replicates)

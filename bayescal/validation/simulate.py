@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, check_choice
 from bayescal.validation.truths import (
     BetaScores,
     LogitNormalScores,
     LogOdds,
-    RandomState,
     Truth,
     population,
 )

@@ -7,7 +7,6 @@ rest to 1e-4.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal.data.validate import as_level, as_order, as_scores, as_vector, check_choice
+from bayescal._base.arrays import Floats, RandomState, random_generator
+from bayescal._base.log_odds import clipped
+from bayescal.data.validate import as_count, as_level, as_order, as_scores, as_vector, check_choice
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
 from bayescal.posterior.population import Population
 
@@ -27,18 +26,15 @@ __all__ = [
     "BetaScores",
     "LogOdds",
     "LogitNormalScores",
-    "RandomState",
     "ScoreLaw",
     "Truth",
     "population",
 ]
 
-RandomState = int | np.random.Generator | None
 LogOdds = Callable[[Floats, Floats], Floats]
 
 _NODES = 20_000
 _TINY = np.finfo(np.float64).tiny
-_NEAREST = 1e-12  # no fit reads a score nearer to 0 or 1 than this
 
 
 class ScoreLaw(Protocol):
@@ -180,8 +176,8 @@ class Truth:
         InputError
             If `n` is not a positive integer.
         """
-        size = _as_count(n)
-        rng = np.random.default_rng(random_state)
+        size = as_count(n, "n")
+        rng = random_generator(random_state)
         y_prob = self.scores.draw(size, rng)
         y_true = (rng.random(size) < self._curve(y_prob, 1 - y_prob)).astype(np.int64)
         return y_true, y_prob
@@ -315,7 +311,7 @@ class Truth:
     def _as_draw(self) -> CurveDraws:
         """The population as one draw of a curve and of the scores."""
         s, q, weight = population(self.scores)
-        inside = np.clip(s, _NEAREST, 1 - _NEAREST)
+        inside = clipped(s)
         return CurveDraws(self._curve(s, q)[None], Population(inside, weight))
 
     def _curve(self, s: Floats, q: Floats) -> Floats:
@@ -334,13 +330,3 @@ def population(law: ScoreLaw) -> tuple[Floats, Floats, Floats]:
     s, q = law.quantiles(t**2 * (3 - 2 * t), (1 - t) ** 2 * (1 + 2 * t))
     weight = t * (1 - t)
     return s, q, weight / weight.sum()
-
-
-def _as_count(n: Any) -> int:
-    try:
-        count = operator.index(n)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise InputError(f"n must be a positive integer, got {n!r}.")
-    return count

@@ -246,7 +246,7 @@ def test_asks_for_a_fit_first() -> None:
         (bc.estimators.fit_bpm_curve, {}, "returned BPMCurve, not one number"),
         (lambda y, s: np.nan, {}, "is nan on the data"),
         (lambda y, s: np.array([1.0, 2.0]), {}, "returned ndarray, not one number"),
-        ("ece", {"replicates": 0}, "replicates must be a positive whole number"),
+        ("ece", {"replicates": 0}, "replicates must be a whole number of at least 1"),
         ("ece", {"replicates": 2.5}, "replicates must be"),
         ("ece", {"n_bins": -1}, "n_bins"),
     ],
