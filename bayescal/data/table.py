@@ -85,6 +85,11 @@ class Levels(NamedTuple):
         row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
         return row
 
+    @property
+    def first(self) -> NDArray[np.intp]:
+        """One of the cases at each score."""
+        return self.order[self.start]
+
     def cases(self) -> NDArray[np.intp]:
         """Number of cases at each score."""
         return np.diff(self.start, append=self.order.size)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal.data.table import levels_of
 from bayescal.recalibrate._base import Recalibrator
 
 __all__ = ["Rows", "StepRecalibrator", "Steps", "cuts_between", "equal_mass", "exact_rows"]
@@ -49,16 +50,10 @@ class StepRecalibrator(Recalibrator):
 
 def exact_rows(scores: Floats, outcomes: Floats, weights: Floats | None) -> Rows:
     """One row for each distinct score."""
-    order = np.argsort(scores)
-    ascending = scores[order]
-    first = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]]))
+    levels = levels_of(scores)
     if weights is None:
-        trials = np.diff(first, append=scores.size).astype(np.float64)
-        hits = np.add.reduceat(outcomes[order], first)
-    else:
-        trials = np.add.reduceat(weights[order], first)
-        hits = np.add.reduceat((weights * outcomes)[order], first)
-    return Rows(ascending[first], trials, hits)
+        return Rows(levels.score, levels.cases().astype(np.float64), levels.totals(outcomes))
+    return Rows(levels.score, levels.totals(weights), levels.totals(weights * outcomes))
 
 
 def equal_mass(

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import EDGE
 from bayescal.data.data import CalibrationData
+from bayescal.data.table import levels_of
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference import compare, fit
@@ -24,7 +25,7 @@ __all__ = ["BayesianRecalibrator"]
 _AVERAGE = "average"
 _AVERAGED = ("logistic", "beta", "spline")
 _MODES = ("class-wise", "top-label")
-_BLOCK = 1 << 22
+_ROOM = 1 << 22
 
 
 class BayesianRecalibrator(Recalibrator):
@@ -181,8 +182,8 @@ class BayesianRecalibrator(Recalibrator):
             self.posterior_ = fit(data, curve=self.curve, **options)
 
     def _map(self, scores: Floats) -> Floats:
-        distinct, row = np.unique(scores, return_inverse=True)
-        return self._in_blocks(distinct, _mean)[row]
+        levels = levels_of(scores)
+        return self._in_blocks(levels.score, _mean)[levels.row]
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
@@ -199,9 +200,8 @@ class BayesianRecalibrator(Recalibrator):
     def _in_blocks(self, proba: Floats, summary: Callable[[Floats], Floats]) -> Floats:
         """A summary over draws of each case, a block of cases at a time."""
         width = self.n_draws * (1 if proba.ndim == 1 else proba.shape[1])
-        size = max(1, _BLOCK // width)
-        starts = range(0, len(proba), size)
-        return np.concatenate([summary(self._draws_at(proba[i : i + size])) for i in starts])
+        parts = blocks(len(proba), width, _ROOM)
+        return np.concatenate([summary(self._draws_at(proba[part])) for part in parts])
 
     def _draws_at(self, proba: Floats) -> Floats:
         if proba.ndim == 1:

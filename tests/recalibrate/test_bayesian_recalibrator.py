@@ -333,7 +333,7 @@ def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(n_draws=200, random_state=0).fit(proba, labels)
     whole = fitted.predict_proba(proba), *fitted.interval(proba)
-    monkeypatch.setattr(bayesian, "_BLOCK", 200 * 3 * 7)
+    monkeypatch.setattr(bayesian, "_ROOM", 200 * 3 * 7)
     np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), whole)
 
 
