@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData, Edges
+from bayescal.data.table import levels_of
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain._triples import Triples
@@ -64,14 +65,13 @@ def by_curve(
     settings = Settings.at_fit(data, AVERAGE, prior, random_state=seed)
     samples = {name: sample_family(settings, data, name, draws) for name in FAMILIES}
     mixed, _ = mix_families(settings, samples, dict.fromkeys(FAMILIES, 1.0), draws)
-    exact, first, row = np.unique(triples.before, return_index=True, return_inverse=True)
-    mapped = triples.after[0, first]
-    trials = np.bincount(row, triples.weight).astype(np.float64)
+    levels = levels_of(triples.before)
+    mapped = triples.after[0, levels.first]
     table = _Table(
-        settings.edges.inside(exact),
+        settings.edges.inside(levels.score),
         inside(triples.after[0]).inside(mapped),
-        np.unique(mapped, return_inverse=True)[1],
-        trials,
+        levels_of(mapped).row,
+        levels.totals(triples.weight),
     )
 
     def curve(part: slice) -> Floats:
@@ -80,7 +80,7 @@ def by_curve(
     sides = table.sides(curve, draws)
     gains, ends = [], []
     for part, population in draw_population(
-        "bootstrap", table.before, trials, draws, settings.rng("population")
+        "bootstrap", table.before, table.trials, draws, settings.rng("population")
     ):
         drawn = curve(part)
         gains.append(

@@ -7,6 +7,7 @@ from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import clipped, log_odds_of, logarithms
+from bayescal.data.table import levels_of
 from bayescal.gain._triples import Triples
 
 __all__ = ["double_use"]
@@ -79,10 +80,9 @@ def _of_one(triples: Triples, after: Floats) -> str | None:
 
 def _chance_of_blocks(outcome: Floats, after: Floats, weight: Floats) -> float | None:
     """How probable it is that every block has so many events; None if some has not."""
-    block = np.unique(np.round(after, DIGITS), return_inverse=True)[1]
-    cases = np.bincount(block, weight)
-    events = np.bincount(block, weight * outcome)
-    short = np.abs(events - np.bincount(block, weight * after))
+    levels = levels_of(np.round(after, DIGITS))
+    cases, events = levels.totals(weight), levels.totals(weight * outcome)
+    short = np.abs(events - levels.totals(weight * after))
     if short.max() > PART_OF_AN_EVENT:
         return None
     rate = events / cases

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.table import levels_of
 from bayescal.data.validate import (
     as_outcomes,
     as_scores,
@@ -58,13 +59,13 @@ class Triples(NamedTuple):
         """
         if self.after.shape[0] > 1:
             return False
-        scores, first, row = np.unique(self.before, return_index=True, return_inverse=True)
-        mapped = self.after[0, first]
-        if not np.array_equal(mapped[row], self.after[0]):
+        levels = levels_of(self.before)
+        mapped = self.after[0, levels.first]
+        if not np.array_equal(mapped[levels.row], self.after[0]):
             return False
         steps = np.sign(np.diff(mapped))
         turns = np.count_nonzero(np.diff(steps[steps != 0]))
-        return bool(turns <= max(FEWEST_TURNS, TURNS_PER_CASE * scores.size))
+        return bool(turns <= max(FEWEST_TURNS, TURNS_PER_CASE * mapped.size))
 
     @property
     def is_unchanged(self) -> bool:
