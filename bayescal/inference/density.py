@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, logit, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.logistic import softplus
 from bayescal._base.newton import Mode, maximise
@@ -19,7 +19,6 @@ from bayescal.model.problem import Settings
 
 __all__ = ["CurveDensity", "sample_importance"]
 
-BLOCK = 1 << 16
 LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 NEGLIGIBLE = 1e-3  # posterior probability of a scale below which nothing is proposed round it
 LEAST = 0.05  # share of the proposals of every other scale
@@ -52,9 +51,7 @@ class CurveDensity:
         for column, values in enumerate(self.curve.coefficients(list(u.T))):
             coefficients[:, column] = values
         linear = self.hits @ self.offset + coefficients @ (self.hits @ self.basis)
-        block = max(1, BLOCK // self.trials.size)
-        for start in range(0, u.shape[0], block):
-            part = slice(start, start + block)
+        for part in blocks(u.shape[0], self.trials.size):
             log_odds = coefficients[part] @ self.basis.T
             log_odds += self.offset
             linear[part] -= softplus(log_odds) @ self.trials

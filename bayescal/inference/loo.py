@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_expit, softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.pareto import smooth_rows
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve
@@ -18,7 +18,7 @@ from bayescal.model.problem import Settings
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
 
 DRAWS = 1000
-BLOCK = 512
+COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,7 @@ def leave_one_out(
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:
-        blocks = range(0, count.size, BLOCK)
-        parts = [_left_out(likelihood[:, start : start + BLOCK].T) for start in blocks]
+        parts = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS)]
         pointwise = np.concatenate([part for part, _ in parts])
         worst = max(pareto_k for _, pareto_k in parts)
     return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)

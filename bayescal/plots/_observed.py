@@ -76,7 +76,7 @@ def observed_proportions(
     Raises
     ------
     InputError
-        If `bins` is neither "auto" nor a positive whole number.
+        If `bins` is neither "auto" nor a whole number of at least 1.
 
     References
     ----------

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma, expit, log_expit, polygamma
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.importance import importance_sample
 from bayescal._base.newton import maximise
 from bayescal.data.validate import check_choice
@@ -27,7 +27,6 @@ POPULATIONS = {
 }
 """The populations by name, and what each stands for."""
 
-BLOCK = 1 << 16
 NODES = 256
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
@@ -92,7 +91,7 @@ def draw_population(
     if kind == "beta" and score.size == 1:
         kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = NODES if kind == "beta" else score.size
-    parts = _blocks(draws, max(1, BLOCK // rows))
+    parts = blocks(draws, rows)
     if kind == "sample":
         counts = trials if (trials % 1 == 0).all() else None
         fixed = Population(score, trials / trials.sum(), counts)
@@ -104,10 +103,6 @@ def draw_population(
         a, b = _beta_shapes(score, trials, draws, rng)
         for part in parts:
             yield part, _beta_nodes(a[part], b[part])
-
-
-def _blocks(draws: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
 
 
 def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
+from bayescal.data.table import levels_of
 from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -199,7 +200,7 @@ def check_consistency(
     ------
     InputError
         If `post` is not a posterior, the estimator is unknown or does not return one finite
-        number, or `replicates` is not a positive whole number.
+        number, or `replicates` is not a whole number of at least 1.
 
     Notes
     -----
@@ -334,9 +335,9 @@ def _read(post: Any) -> _Table:
             f"post must be a CalibrationPosterior, got {type(post).__name__}. "
             "Fit the data first: check_consistency(bayescal.fit(y_true, y_prob))."
         )
-    score, row = np.unique(post.data.score, return_inverse=True)
-    trials = np.bincount(row, post.data.trials * post.data.weight_scale)
-    return _Table(score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64))
+    levels = levels_of(post.data.score)
+    trials = levels.totals(post.data.trials * post.data.weight_scale)
+    return _Table(levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64))
 
 
 def _curves(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 from scipy.stats import t as student
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.logistic import softplus
 from bayescal.model.partition.cells import cell_of, stretch_nodes
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
@@ -30,7 +30,6 @@ STEPS = 16
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 DEGREES = 5
 RINGS, SPOKES, LEVELS = 8, 8, 16
-BLOCK = 1 << 16
 
 Index = NDArray[np.intp]
 
@@ -151,9 +150,7 @@ class _Likelihood:
         """
         out = shift * self.hits + slope * self.hits_x + self.at_zero
         middle = self.nodes.x + middle
-        block = max(1, BLOCK // middle.size)
-        for begin in range(0, z.shape[0], block):
-            part = slice(begin, begin + block)
+        for part in blocks(z.shape[0], middle.size):
             soft = softplus(z[part] @ directions + middle)
             soft *= self.nodes.weight
             out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
