@@ -507,7 +507,7 @@ def recalibrated_classifier() -> Any:
 
 def bayesian_interval() -> Any:
     y_true, y_prob = clinical()
-    recalibrator = bc.recalibrate.BayesianRecalibrator(n_draws=DRAWS, random_state=33)
+    recalibrator = bc.recalibrate.BayesianRecalibrator(draws=DRAWS, random_state=33)
     return recalibrator.fit(y_prob, y_true).interval([0.1, 0.6])
 
 
@@ -535,10 +535,10 @@ RECALIBRATORS: Theme = (
     }
     | {
         "BayesianRecalibrator": lambda: recalibrated(
-            "BayesianRecalibrator", n_draws=DRAWS, random_state=33
+            "BayesianRecalibrator", draws=DRAWS, random_state=33
         ),
         "BayesianRecalibrator/classes": lambda: recalibrated_classes(
-            "BayesianRecalibrator", n_draws=DRAWS, random_state=33
+            "BayesianRecalibrator", draws=DRAWS, random_state=33
         ),
         "BayesianRecalibrator/interval": bayesian_interval,
         "HistogramRecalibrator/shrunk": lambda: recalibrated(
@@ -711,7 +711,7 @@ def consistency() -> dict[str, Any]:
 
 def coverage() -> dict[str, Any]:
     intervals = bc.validation.coverage(
-        ["D3"], [60], runs=3, random_state=62, n_jobs=1, progress=False
+        ["D3"], [60], n_simulations=3, random_state=62, n_jobs=1, progress=False
     )
     table = bc.validation.coverage_table(intervals)
     return {"lower": intervals["lower"], "mean_width": table["mean_width"].to_numpy()}
@@ -719,7 +719,7 @@ def coverage() -> dict[str, Any]:
 
 def ranks() -> dict[str, Any]:
     simulated = bc.validation.sbc(
-        "logistic", n=60, simulations=4, draws=63, random_state=63, n_jobs=1, progress=False
+        "logistic", n=60, n_simulations=4, draws=63, random_state=63, n_jobs=1, progress=False
     )
     return {
         "rank": simulated["rank"],

@@ -60,7 +60,7 @@ def validate(
         curve if averaged else family,
         chosen,
         n=n,
-        simulations=simulations,
+        n_simulations=simulations,
         random_state=seed,
         n_jobs=jobs,
     )
@@ -72,7 +72,7 @@ def validate(
         list(TRUTHS),
         [n],
         methods | {RIVAL: RIVAL},
-        runs=simulations,
+        n_simulations=simulations,
         random_state=seed,
         n_jobs=jobs,
     )

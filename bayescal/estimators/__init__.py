@@ -6,6 +6,7 @@ float. The binned ones also take many outcomes at the same scores in one call.
 
 from __future__ import annotations
 
+from bayescal.estimators._result import Tested
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, debiased_ece, ece, mce
@@ -62,6 +63,7 @@ from bayescal.estimators.smoothed.smooth import logit_smooth_ece, smooth_ece, sm
 from bayescal.estimators.uncertainty.intervals import estimator_interval
 
 __all__ = [
+    "Tested",
     "ace",
     "auc_v",
     "average_labels",

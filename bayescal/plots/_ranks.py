@@ -25,14 +25,14 @@ def rank_ecdf(
     dataset: xr.Dataset,
     axes: Axes | Sequence[Axes] | None = None,
     *,
-    prob: float = 0.99,
+    ci_prob: float = 0.99,
 ) -> list[Axes]:
     """Draw the ranks of simulation-based calibration, one small panel a quantity.
 
     Each panel shows the ECDF of the ranks minus that of uniform ranks, and the band that all
-    curves of all panels stay inside with probability `prob` if the engine is right. An ECDF above
-    zero on the left and below it on the right means a posterior that is too narrow; the other way
-    round, too wide; above zero throughout, truths that rank too low.
+    curves of all panels stay inside with probability `ci_prob` if the engine is right. An ECDF
+    above zero on the left and below it on the right means a posterior that is too narrow; the other
+    way round, too wide; above zero throughout, truths that rank too low.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def rank_ecdf(
         From `bayescal.validation.sbc`.
     axes : matplotlib.axes.Axes or sequence of them, optional
         Where to draw, one a quantity; by default on a new figure.
-    prob : float in (0, 1)
+    ci_prob : float in (0, 1)
         Probability of the band, over all quantities together.
 
     Returns
@@ -62,14 +62,14 @@ def rank_ecdf(
     Examples
     --------
     >>> import bayescal as bc
-    >>> found = bc.validation.sbc("intercept", n=50, simulations=20, random_state=0, n_jobs=1)
+    >>> found = bc.validation.sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
     >>> len(bc.plots.rank_ecdf(found)) == found.sizes["quantity"]
     True
     """
-    bands = rank_bands(dataset, prob)
+    bands = rank_bands(dataset, ci_prob)
     size = dataset.sizes["simulation"]
     if axes is None:
-        panels = _new_axes(bands, size, prob)
+        panels = _new_axes(bands, size, ci_prob)
     else:
         panels = style.as_panels(axes, len(bands.quantity), "quantities")
     reach = 1.1 * max(_off(curve, bands) for curve in (bands.lower, bands.upper, *bands.ecdf))
@@ -102,7 +102,7 @@ def _off(curve: Floats, bands: RankBand) -> float:
     return float(np.abs(curve - bands.place).max())
 
 
-def _new_axes(bands: RankBand, size: int, prob: float) -> list[Axes]:
+def _new_axes(bands: RankBand, size: int, ci_prob: float) -> list[Axes]:
     import matplotlib.pyplot as plt
 
     panels = len(bands.quantity)
@@ -119,7 +119,7 @@ def _new_axes(bands: RankBand, size: int, prob: float) -> list[Axes]:
     )
     figure.suptitle(
         f"Ranks of {count(size, 'truth')} among posterior draws, "
-        f"and the {percent(prob)} band over all panels",
+        f"and the {percent(ci_prob)} band over all panels",
         fontsize="medium",
     )
     for ax in grid.flat[panels:]:

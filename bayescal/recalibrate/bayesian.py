@@ -41,7 +41,7 @@ class BayesianRecalibrator(Recalibrator):
         Family of curves; "average" is that of `bayescal.compare`.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, as in `bayescal.fit`.
-    n_draws : int
+    draws : int
         Posterior draws, at least 100.
     mode : {"class-wise", "top-label"}
         With more than two classes: recalibrate each class against the rest and divide by the sum,
@@ -100,19 +100,19 @@ class BayesianRecalibrator(Recalibrator):
         self,
         curve: str | Curve = _AVERAGE,
         prior: str | Prior | Mapping[str, Any] = "neutral",
-        n_draws: int = 2000,
+        draws: int = 2000,
         mode: str = "class-wise",
         random_state: int | np.random.Generator | None = None,
         weight_type: WeightType | None = None,
     ) -> None:
         self.curve = curve
         self.prior = prior
-        self.n_draws = n_draws
+        self.draws = draws
         self.mode = mode
         self.random_state = random_state
         self.weight_type = weight_type
 
-    def draws(self, X: Any) -> Floats:
+    def predict_draws(self, X: Any) -> Floats:
         """Posterior draws of the recalibrated probabilities.
 
         Parameters
@@ -122,7 +122,7 @@ class BayesianRecalibrator(Recalibrator):
 
         Returns
         -------
-        ndarray of shape (n_draws, n_samples) or, with more classes, (n_draws, n_samples, n_classes)
+        ndarray of shape (draws, n_samples) or, with more classes, (draws, n_samples, n_classes)
             Of two classes, the probability of the event. A draw is of one curve for all cases.
 
         Raises
@@ -171,7 +171,7 @@ class BayesianRecalibrator(Recalibrator):
         check_choice(self.mode, _MODES, "mode")
         options: dict[str, Any] = {
             "prior": self.prior,
-            "draws": as_draws(self.n_draws),
+            "draws": as_draws(self.draws),
             "random_state": self.random_state,
         }
         if isinstance(self.curve, str):
@@ -199,7 +199,7 @@ class BayesianRecalibrator(Recalibrator):
 
     def _in_blocks(self, proba: Floats, summary: Callable[[Floats], Floats]) -> Floats:
         """A summary over draws of each case, a block of cases at a time."""
-        width = self.n_draws * (1 if proba.ndim == 1 else proba.shape[1])
+        width = self.draws * (1 if proba.ndim == 1 else proba.shape[1])
         parts = blocks(len(proba), width, _ROOM)
         return np.concatenate([summary(self._draws_at(proba[part])) for part in parts])
 
@@ -215,7 +215,7 @@ class BayesianRecalibrator(Recalibrator):
         return joint
 
     def _curve_draws(self, scores: Floats) -> Floats:
-        """Draws of the curve at these scores, of shape (n_draws, n)."""
+        """Draws of the curve at these scores, of shape (draws, n)."""
         seen, edges = self.posterior_.data.score, self.posterior_.settings.edges
         low = edges.low if seen[0] == 0 else EDGE
         high = edges.high if seen[-1] == 1 else 1 - EDGE

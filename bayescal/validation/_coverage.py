@@ -47,7 +47,7 @@ def coverage(
     sizes: Sequence[int],
     methods: Sequence[str] | Mapping[str, str | Method] = ("beta", "ece_basic"),
     *,
-    runs: int = 400,
+    n_simulations: int = 400,
     ci_prob: float = 0.95,
     target: str | Sequence[str] = "tce",
     random_state: int | np.random.Generator | None = None,
@@ -77,7 +77,7 @@ def coverage(
         `CalibrationPosterior`, or an interval `(lower, upper)` of a single target; its values may
         be names of built-in methods too. A function may also give several intervals at once, as
         a mapping: their names become the methods'.
-    runs : int
+    n_simulations : int
         Data sets of each truth and size.
     ci_prob : float in (0, 1)
         Probability of the intervals. Your own functions are taken to aim at it too.
@@ -117,7 +117,8 @@ def coverage(
     Examples
     --------
     >>> from bayescal.validation import coverage, coverage_table
-    >>> found = coverage(["calibrated"], [50], ["ece_basic"], runs=10, random_state=0, n_jobs=1)
+    >>> options = {"n_simulations": 10, "random_state": 0, "n_jobs": 1}
+    >>> found = coverage(["calibrated"], [50], ["ece_basic"], **options)
     >>> coverage_table(found)["runs"].to_list()
     [10]
     """
@@ -130,7 +131,7 @@ def coverage(
     names = _distinct([population.name for population in populations], "truths")
     counts = _distinct([as_count(size, "sizes") for size in sizes], "sizes")
     chosen = _as_methods(methods, level, measured)
-    parts = spans(as_count(runs, "runs"), BATCH)
+    parts = spans(as_count(n_simulations, "n_simulations"), BATCH)
     read = partial(_batch_of_intervals, targets, level, seed)
     batches = [
         Batch(
@@ -158,7 +159,7 @@ def coverage(
     cells = (len(names), len(counts))
     ends = {
         end: np.concatenate(_joined(results, end, len(parts), axis=1)).reshape(
-            *cells, len(made), runs, len(targets)
+            *cells, len(made), n_simulations, len(targets)
         )
         for end in ("lower", "upper")
     }
@@ -168,14 +169,14 @@ def coverage(
         | {
             "true_value": (
                 ("truth", "size", "run", "target"),
-                np.reshape(exact, (*cells, runs, len(targets))),
+                np.reshape(exact, (*cells, n_simulations, len(targets))),
             )
         },
         {
             "truth": names,
             "size": counts,
             "method": made,
-            "run": np.arange(runs),
+            "run": np.arange(n_simulations),
             "target": measured,
         },
         {name: json.dumps(value) for name, value in {"ci_prob": level, "seed": seed}.items()},
@@ -214,7 +215,7 @@ def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
     --------
     >>> from bayescal.validation import coverage, coverage_table
     >>> all_of_it = {"everything": lambda data, rng: (0.0, 1.0)}
-    >>> found = coverage(["D3"], [50], all_of_it, runs=4, random_state=0, n_jobs=1)
+    >>> found = coverage(["D3"], [50], all_of_it, n_simulations=4, random_state=0, n_jobs=1)
     >>> coverage_table(found)["coverage"].to_list()
     [1.0]
     """

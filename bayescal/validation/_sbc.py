@@ -49,7 +49,7 @@ def sbc(
     *,
     n: int = 300,
     scores: Any = None,
-    simulations: int = 1000,
+    n_simulations: int = 1000,
     draws: int = 255,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 2,
@@ -75,7 +75,7 @@ def sbc(
     scores : array-like of shape (n,) or str, optional
         The scores themselves, or the name of a truth in `bayescal.simulate` from whose law to
         draw them; by default log-odds are normal and the mean score is 0.3.
-    simulations : int
+    n_simulations : int
         How many truths to draw.
     draws : int, at most 4000
         Posterior draws that a truth is ranked among; ranks run from 0 to `draws`. They are a
@@ -116,7 +116,7 @@ def sbc(
     Examples
     --------
     >>> from bayescal.validation import sbc, uniformity
-    >>> found = sbc("logistic", n=50, simulations=20, random_state=0, n_jobs=1)
+    >>> found = sbc("logistic", n=50, n_simulations=20, random_state=0, n_jobs=1)
     >>> dict(found.sizes)
     {'simulation': 20, 'quantity': 8}
     >>> bool(uniformity(found)["inside"].all())
@@ -131,7 +131,7 @@ def sbc(
         AverageOfFamilies(settings, data.score, data.trials, weights)
         if weights
         else OneFamily(settings, data.score, data.trials),
-        simulations=simulations,
+        n_simulations=n_simulations,
         draws=draws,
         seed=seed,
         n_jobs=n_jobs,
@@ -148,7 +148,7 @@ def sbc(
 def sbc_of(
     experiment: Experiment,
     *,
-    simulations: int,
+    n_simulations: int,
     draws: int,
     seed: int,
     n_jobs: int,
@@ -160,7 +160,7 @@ def sbc_of(
     Parameters
     ----------
     experiment : Experiment
-    simulations, draws, seed, n_jobs : int
+    n_simulations, draws, seed, n_jobs : int
     progress : bool, optional
     path : str or path-like, optional
 
@@ -179,7 +179,7 @@ def sbc_of(
             len(span),
             kept | {"span": [span.start, span.stop]},
         )
-        for span in spans(as_count(simulations, "simulations"), BATCH)
+        for span in spans(as_count(n_simulations, "n_simulations"), BATCH)
     ]
     title = "Simulation-based calibration"
     results = run_batches(batches, title, n_jobs=n_jobs, progress=progress, path=path)
@@ -189,7 +189,7 @@ def sbc_of(
             name: (("simulation", "quantity") if name == "rank" else "simulation", values)
             for name, values in joined.items()
         },
-        {"simulation": np.arange(simulations), "quantity": list(experiment.quantities)},
+        {"simulation": np.arange(n_simulations), "quantity": list(experiment.quantities)},
         {"draws": json.dumps(draws), "seed": json.dumps(seed)},
     )
 

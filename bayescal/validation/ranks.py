@@ -50,18 +50,18 @@ class RankBand(NamedTuple):
     upper: Floats
 
 
-def uniformity(dataset: xr.Dataset, prob: float = 0.99) -> pd.DataFrame:
+def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     """Are the ranks of simulation-based calibration uniform?
 
     The ECDF of each quantity's ranks is held against a simultaneous band: if ranks are uniform,
-    then with probability at least `prob` every point of every quantity's ECDF is inside. Points
+    then with probability at least `ci_prob` every point of every quantity's ECDF is inside. Points
     are taken together exactly, and quantities by Bonferroni.
 
     Parameters
     ----------
     dataset : xarray.Dataset
         From `sbc`.
-    prob : float in (0, 1)
+    ci_prob : float in (0, 1)
         Probability that all is inside when nothing is wrong.
 
     Returns
@@ -70,7 +70,7 @@ def uniformity(dataset: xr.Dataset, prob: float = 0.99) -> pd.DataFrame:
         Index: quantity. `inside`: whether its whole ECDF is inside; `worst_at`: the fractional
         rank where it is most surprising; `difference`: ECDF minus uniform there; `level`: how
         often uniform ranks look at least as surprising, for this quantity alone; `joint_level`:
-        the same for all quantities, by Bonferroni. `attrs` hold `prob`.
+        the same for all quantities, by Bonferroni. `attrs` hold `ci_prob`.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def uniformity(dataset: xr.Dataset, prob: float = 0.99) -> pd.DataFrame:
     Examples
     --------
     >>> from bayescal.validation import sbc, uniformity
-    >>> found = sbc("intercept", n=50, simulations=20, random_state=0, n_jobs=1)
+    >>> found = sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
     >>> uniformity(found).loc["shift", "inside"]
     np.True_
     """
@@ -96,7 +96,7 @@ def uniformity(dataset: xr.Dataset, prob: float = 0.99) -> pd.DataFrame:
     counts, draws = _counts(dataset)
     size = dataset.sizes["simulation"]
     quantities = [str(name) for name in dataset["quantity"].to_numpy()]
-    lower, upper = _band(size, draws, _for_each(prob, len(quantities)))
+    lower, upper = _band(size, draws, _for_each(ci_prob, len(quantities)))
     table = _tails(size, draws)
     rows = []
     for walk in counts:
@@ -114,18 +114,18 @@ def uniformity(dataset: xr.Dataset, prob: float = 0.99) -> pd.DataFrame:
         )
     found = pd.DataFrame(rows, index=pd.Index(quantities, name="quantity"))
     found["joint_level"] = np.minimum(found["level"] * len(quantities), 1)
-    found.attrs["prob"] = prob
+    found.attrs["ci_prob"] = ci_prob
     return found
 
 
-def rank_bands(dataset: xr.Dataset, prob: float = 0.99) -> RankBand:
+def rank_bands(dataset: xr.Dataset, ci_prob: float = 0.99) -> RankBand:
     """What a figure of the ranks shows; see `uniformity`.
 
     Parameters
     ----------
     dataset : xarray.Dataset
         From `sbc`.
-    prob : float in (0, 1)
+    ci_prob : float in (0, 1)
 
     Returns
     -------
@@ -134,7 +134,7 @@ def rank_bands(dataset: xr.Dataset, prob: float = 0.99) -> RankBand:
     counts, draws = _counts(dataset)
     size = dataset.sizes["simulation"]
     names = tuple(str(name) for name in dataset["quantity"].to_numpy())
-    lower, upper = _band(size, draws, _for_each(prob, len(names)))
+    lower, upper = _band(size, draws, _for_each(ci_prob, len(names)))
     place = np.arange(draws + 2) / (draws + 1)
     return RankBand(names, place, *(_closed(walk / size) for walk in (counts, lower, upper)))
 
@@ -149,9 +149,9 @@ def _counts(dataset: xr.Dataset) -> tuple[Counts, int]:
     return np.array(walks, dtype=np.int64), draws
 
 
-def _for_each(prob: float, quantities: int) -> float:
+def _for_each(ci_prob: float, quantities: int) -> float:
     """The probability each of several bands needs so that all hold together (Bonferroni)."""
-    return 1 - (1 - as_level(prob, "prob")) / quantities
+    return 1 - (1 - as_level(ci_prob, "ci_prob")) / quantities
 
 
 @lru_cache(maxsize=4)
@@ -169,13 +169,13 @@ def _boundaries(table: Floats, tail: float) -> tuple[Counts, Counts]:
 
 
 @lru_cache(maxsize=32)
-def _band(size: int, draws: int, prob: float) -> tuple[Counts, Counts]:
+def _band(size: int, draws: int, ci_prob: float) -> tuple[Counts, Counts]:
     """The narrowest boundaries of equal tails that hold at all places with this probability."""
     table = _tails(size, draws)
-    low, high = 0.0, 1.0 - prob
+    low, high = 0.0, 1.0 - ci_prob
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if _stays_inside(*_boundaries(table, middle), size) >= prob:
+        if _stays_inside(*_boundaries(table, middle), size) >= ci_prob:
             low = middle
         else:
             high = middle

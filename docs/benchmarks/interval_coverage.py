@@ -52,7 +52,7 @@ def main() -> None:
             truths,
             counts,
             options.methods,
-            runs=options.runs,
+            n_simulations=options.runs,
             random_state=SEEDS[options.populations],
             n_jobs=options.jobs,
             path=options.path,

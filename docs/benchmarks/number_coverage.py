@@ -88,7 +88,7 @@ def measure(group: str, n: int, truths: tuple[Truth, ...], runs: int, options) -
         truths,
         [n],
         {f"{name}, {options.draws} draws": method},
-        runs=runs,
+        n_simulations=runs,
         target=TARGETS,
         random_state=SEED,
         n_jobs=options.jobs,

@@ -33,7 +33,7 @@ SEED = 505
 NODES = 1000
 CUT = 1e-6
 OURS = "bayesian, average"
-BAYESIAN = {"n_draws": 400, "random_state": 0}
+BAYESIAN = {"draws": 400, "random_state": 0}
 METHODS = {
     "none": None,
     "intercept": rc.InterceptRecalibrator(),

@@ -29,7 +29,7 @@ def verdict(curve: str, prior: str, n: int, simulations: int, options: Any) -> d
         curve,
         prior,
         n=n,
-        simulations=simulations,
+        n_simulations=simulations,
         random_state=SEED + simulations,
         n_jobs=options.jobs,
         path=options.path,

@@ -174,7 +174,7 @@ def test_few_scores(scores, events):
 
 
 def test_simulation_based_calibration_runs_for_it():
-    ranks = bc.validation.sbc("pieces", n=200, simulations=80, random_state=0, n_jobs=1)
+    ranks = bc.validation.sbc("pieces", n=200, n_simulations=80, random_state=0, n_jobs=1)
     table = bc.validation.uniformity(ranks)
     assert table["level"].min() > 1e-3
     assert "tce" in table.index

@@ -57,7 +57,7 @@ def test_one_parameter_agrees_with_quadrature() -> None:
     weight = likelihood / likelihood.sum()
     asked = np.array([0.1, 0.5, 0.9])
     curve = expit(logit(asked) + shift[:, None])
-    fitted = BayesianRecalibrator("intercept", n_draws=20_000, random_state=0)
+    fitted = BayesianRecalibrator("intercept", draws=20_000, random_state=0)
     fitted.fit(scores, outcomes)
     np.testing.assert_allclose(fitted.transform(asked), weight @ curve, atol=2e-3)
     lower, upper = fitted.interval(asked, 0.8)
@@ -77,14 +77,14 @@ def test_two_parameters_agree_with_quadrature() -> None:
     weight /= weight.sum()
     asked = np.array([0.05, 0.4, 0.9])
     expected = np.sum(weight[..., None] * expit(shift[..., None] + slope * logit(asked)), (0, 1))
-    fitted = BayesianRecalibrator("logistic", n_draws=20_000, random_state=0)
+    fitted = BayesianRecalibrator("logistic", draws=20_000, random_state=0)
     np.testing.assert_allclose(fitted.fit(scores, outcomes).transform(asked), expected, atol=3e-3)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_one_family_is_that_of_fit(family: str) -> None:
     scores, outcomes = data()
-    fitted = BayesianRecalibrator(family, n_draws=400, random_state=3).fit(scores, outcomes)
+    fitted = BayesianRecalibrator(family, draws=400, random_state=3).fit(scores, outcomes)
     post = bc.fit(outcomes, scores, curve=family, draws=400, random_state=3)
     expected = post.predict(INSIDE).mean(("chain", "draw"))
     np.testing.assert_allclose(fitted.transform(GRID), expected, rtol=1e-12)
@@ -94,7 +94,7 @@ def test_one_family_is_that_of_fit(family: str) -> None:
 @pytest.mark.parametrize("prior", ["clinical", {"shift": Normal(0, 0.1)}])
 def test_the_average_is_that_of_compare(prior: Any) -> None:
     scores, outcomes = data()
-    fitted = BayesianRecalibrator(prior=prior, n_draws=400, random_state=3).fit(scores, outcomes)
+    fitted = BayesianRecalibrator(prior=prior, draws=400, random_state=3).fit(scores, outcomes)
     options: dict[str, Any] = {"prior": prior, "draws": 400, "random_state": 3}
     families = ("logistic", "beta", "spline")
     post = bc.compare(outcomes, scores, curves=families, **options).posterior
@@ -124,8 +124,8 @@ def test_much_data_speak_for_themselves() -> None:
 
 def test_draws_interval_and_mean_are_of_one_posterior() -> None:
     scores, outcomes = data()
-    fitted = BayesianRecalibrator(n_draws=1000, random_state=0).fit(scores, outcomes)
-    draws = fitted.draws(GRID)
+    fitted = BayesianRecalibrator(draws=1000, random_state=0).fit(scores, outcomes)
+    draws = fitted.predict_draws(GRID)
     assert draws.shape == (1000, GRID.size)
     np.testing.assert_allclose(fitted.transform(GRID), draws.mean(axis=0))
     for level in (0.5, 0.95):
@@ -152,7 +152,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         scores = rng.uniform(0.05, 0.95, 30)
         shift, slope = rng.normal(), np.exp(rng.normal(0, 0.5))
         outcomes = rng.random(30) < expit(shift + slope * logit(scores))
-        fitted = BayesianRecalibrator("logistic", n_draws=400, random_state=seed)
+        fitted = BayesianRecalibrator("logistic", draws=400, random_state=seed)
         lower, upper = fitted.fit(scores, outcomes, classes=[False, True]).interval(asked, 0.8)
         truth = expit(shift + slope * logit(asked))
         inside.append((lower < truth) & (truth < upper))
@@ -162,8 +162,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
 def test_draws_of_more_classes(mode: str) -> None:
     proba, labels = three_classes()
-    fitted = BayesianRecalibrator(n_draws=400, mode=mode, random_state=0).fit(proba, labels)
-    draws = fitted.draws(proba)
+    fitted = BayesianRecalibrator(draws=400, mode=mode, random_state=0).fit(proba, labels)
+    draws = fitted.predict_draws(proba)
     assert draws.shape == (400, 200, 3)
     np.testing.assert_allclose(draws.sum(axis=2), 1)
     np.testing.assert_allclose(fitted.predict_proba(proba), draws.mean(axis=0))
@@ -176,14 +176,14 @@ def test_draws_of_more_classes(mode: str) -> None:
 @pytest.mark.parametrize("curve", ["average", "intercept"])
 def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
     proba, labels = three_classes(60)
-    one = BayesianRecalibrator(curve, n_draws=2000, random_state=0)
+    one = BayesianRecalibrator(curve, draws=2000, random_state=0)
     rng = np.random.default_rng(0)
     each = [
-        rng.permutation(clone(one).fit(proba[:, j], labels == j).draws(proba[:, j]))
+        rng.permutation(clone(one).fit(proba[:, j], labels == j).predict_draws(proba[:, j]))
         for j in range(3)
     ]
     expected = np.stack(each, axis=-1) / np.sum(each, axis=0)[..., None]
-    found = one.fit(proba, labels).draws(proba)
+    found = one.fit(proba, labels).predict_draws(proba)
     np.testing.assert_allclose(found.mean(axis=0), expected.mean(axis=0), atol=3e-3)
     ratio = found.std(axis=0) / expected.std(axis=0)
     np.testing.assert_allclose(ratio.mean(axis=0), 1, atol=0.05)
@@ -191,9 +191,9 @@ def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
 
 def test_top_label_recalibrates_the_confidence() -> None:
     proba, labels = three_classes()
-    fitted = BayesianRecalibrator(n_draws=400, mode="top-label", random_state=0).fit(proba, labels)
+    fitted = BayesianRecalibrator(draws=400, mode="top-label", random_state=0).fit(proba, labels)
     best, row = proba.argmax(axis=1), np.arange(200)
-    alone = BayesianRecalibrator(n_draws=400, random_state=0)
+    alone = BayesianRecalibrator(draws=400, random_state=0)
     alone.fit(proba.max(axis=1), (best == labels).astype(int))
     found = fitted.predict_proba(proba)
     np.testing.assert_allclose(found[row, best], alone.transform(proba.max(axis=1)))
@@ -290,7 +290,7 @@ def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
     ours, theirs = [], []
     for seed in range(30):
         scores, outcomes = data(name, 50, seed)
-        fitted = BayesianRecalibrator(n_draws=200, random_state=seed).fit(scores, outcomes)
+        fitted = BayesianRecalibrator(draws=200, random_state=seed).fit(scores, outcomes)
         ours.append(log_loss(eta, fitted.transform(asked)))
         row = []
         for rival in rivals:
@@ -308,7 +308,7 @@ def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
 def test_the_seed_decides() -> None:
     scores, outcomes = data()
     first, again, other = (
-        BayesianRecalibrator(random_state=seed).fit(scores, outcomes).draws(GRID)
+        BayesianRecalibrator(random_state=seed).fit(scores, outcomes).predict_draws(GRID)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
@@ -323,15 +323,17 @@ def test_the_seed_decides() -> None:
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
 def test_copies_and_pickles_keep_the_posterior(mode: str) -> None:
     proba, labels = three_classes()
-    fitted = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0).fit(proba, labels)
+    fitted = BayesianRecalibrator(draws=200, mode=mode, random_state=0).fit(proba, labels)
     again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.draws(proba), fitted.draws(proba))
-    np.testing.assert_array_equal(clone(fitted).fit(proba, labels).draws(proba), again.draws(proba))
+    np.testing.assert_array_equal(again.predict_draws(proba), fitted.predict_draws(proba))
+    np.testing.assert_array_equal(
+        clone(fitted).fit(proba, labels).predict_draws(proba), again.predict_draws(proba)
+    )
 
 
 def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     proba, labels = three_classes()
-    fitted = BayesianRecalibrator(n_draws=200, random_state=0).fit(proba, labels)
+    fitted = BayesianRecalibrator(draws=200, random_state=0).fit(proba, labels)
     whole = fitted.predict_proba(proba), *fitted.interval(proba)
     monkeypatch.setattr(bayesian, "_ROOM", 200 * 3 * 7)
     np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), whole)
@@ -340,7 +342,7 @@ def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     scores, outcomes = data()
     weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
-    fitted = BayesianRecalibrator(n_draws=400, random_state=0).fit(scores, outcomes, weight)
+    fitted = BayesianRecalibrator(draws=400, random_state=0).fit(scores, outcomes, weight)
     expected = bc.compare(
         outcomes,
         scores,
@@ -358,7 +360,7 @@ def test_whole_weights_are_read_as_told() -> None:
     scores, outcomes = data()
     weight = np.random.default_rng(3).choice([4.0, 20.0], scores.size)
     kish = weight.sum() ** 2 / (weight @ weight)
-    recalibrator = BayesianRecalibrator("logistic", n_draws=100, random_state=0)
+    recalibrator = BayesianRecalibrator("logistic", draws=100, random_state=0)
     with pytest.warns(WeightWarning, match="counts of cases"):
         recalibrator.fit(scores, outcomes, weight)
     for weight_type, size in {"counts": weight.sum(), "sampling": kish}.items():
@@ -373,7 +375,7 @@ def test_whole_weights_are_read_as_told() -> None:
 def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> None:
     proba, labels = three_classes()
     weight = np.random.default_rng(3).uniform(0.5, 2, labels.size)
-    fitted = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    fitted = BayesianRecalibrator(draws=200, mode=mode, random_state=0)
     found = fitted.fit(proba, labels, weight).predict_proba(proba)
     np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), found)
     assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - found).max() > 1e-3
@@ -387,7 +389,7 @@ def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
     model = GaussianNB().fit(X[:200], names[:200])
     new, labels, given = X[200:], names[200:], model.predict_proba(X[200:])
     weight = np.random.default_rng(0).integers(0, 3, labels.size)
-    alone = BayesianRecalibrator(n_draws=200, mode=mode, random_state=0)
+    alone = BayesianRecalibrator(draws=200, mode=mode, random_state=0)
     wrapped = RecalibratedClassifier(frozen.FrozenEstimator(model), alone)
     wrapped.fit(new, labels, sample_weight=weight)
     alone.fit(given, labels, weight)
@@ -395,7 +397,9 @@ def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
     assert expected.shape == (400, 3)
     np.testing.assert_array_equal(wrapped.predict_proba(new), expected)
     np.testing.assert_array_equal(wrapped.predict(new), model.classes_[expected.argmax(axis=1)])
-    np.testing.assert_array_equal(wrapped.recalibrator_.draws(given[:5]), alone.draws(given[:5]))
+    np.testing.assert_array_equal(
+        wrapped.recalibrator_.predict_draws(given[:5]), alone.predict_draws(given[:5])
+    )
     again = clone(wrapped).fit(new, labels, sample_weight=weight)
     np.testing.assert_array_equal(again.predict_proba(new), expected)
     pipeline = make_pipeline(FunctionTransformer(model.predict_proba), clone(alone))
@@ -406,18 +410,18 @@ def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
 def test_its_gain_can_be_assessed() -> None:
     scores, outcomes = data(n=200)
     after = bc.cross_fit(
-        outcomes, scores, BayesianRecalibrator(n_draws=100), n_repeats=1, n_folds=4, random_state=0
+        outcomes, scores, BayesianRecalibrator(draws=100), n_repeats=1, n_folds=4, random_state=0
     )
     gain = bc.recalibration_gain(outcomes, scores, after, draws=400, random_state=0)
     assert gain.prob_improved > 0.5
 
 
 def test_refuses_a_level_that_is_none() -> None:
-    fitted = BayesianRecalibrator(n_draws=100, random_state=0).fit(*data())
+    fitted = BayesianRecalibrator(draws=100, random_state=0).fit(*data())
     with pytest.raises(InputError, match="ci_prob"):
         fitted.interval([0.5], 1.2)
     with pytest.raises(InputError, match="outside"):
-        fitted.draws([1.5])
+        fitted.predict_draws([1.5])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert fitted.draws([[0.5]]).shape == (100, 1)
+        assert fitted.predict_draws([[0.5]]).shape == (100, 1)

@@ -58,7 +58,7 @@ EVERY = [
     MonotoneRecalibrator(),
     EnsembleTemperatureRecalibrator(),
     VectorScalingRecalibrator(),
-    BayesianRecalibrator(n_draws=500, random_state=0),
+    BayesianRecalibrator(draws=500, random_state=0),
 ]
 MONOTONE = (InterceptRecalibrator, IsotonicRecalibrator, MonotoneRecalibrator)
 LIKELIHOOD = (
@@ -631,7 +631,7 @@ def test_sampling_weights_of_a_table_keep_their_effective_size() -> None:
     scores, outcomes = data()
     weight = np.random.default_rng(2).gamma(1, size=300)
     table = CalibrationData(outcomes, scores, weight)
-    fitted = BayesianRecalibrator(n_draws=200, random_state=0).fit(table)
+    fitted = BayesianRecalibrator(draws=200, random_state=0).fit(table)
     assert fitted.posterior_.data.effective_size == pytest.approx(table.effective_size)
     assert fitted.posterior_.data.effective_size == pytest.approx(
         weight.sum() ** 2 / (weight @ weight)
@@ -835,7 +835,7 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (ProbabilityCalibrationTreeRecalibrator(n_folds=1), "n_folds"),
         (BayesianRecalibrator(curve="platt"), "curve must be one of 'average'"),
         (BayesianRecalibrator(mode="joint"), "mode must be one of 'class-wise', 'top-label'"),
-        (BayesianRecalibrator(n_draws=10), "draws must be a whole number of at least 100"),
+        (BayesianRecalibrator(draws=10), "draws must be a whole number of at least 100"),
         (BayesianRecalibrator(prior="flat"), "prior"),
     ],
 )

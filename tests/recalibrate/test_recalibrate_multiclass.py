@@ -21,8 +21,8 @@ from bayescal.recalibrate import (
     VectorScalingRecalibrator,
 )
 
-CLASS_WISE = BayesianRecalibrator(n_draws=200, random_state=0)
-TOP_LABEL = BayesianRecalibrator(n_draws=200, mode="top-label", random_state=0)
+CLASS_WISE = BayesianRecalibrator(draws=200, random_state=0)
+TOP_LABEL = BayesianRecalibrator(draws=200, mode="top-label", random_state=0)
 JOINT = [
     TemperatureRecalibrator(),
     EnsembleTemperatureRecalibrator(),

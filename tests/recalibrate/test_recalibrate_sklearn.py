@@ -117,7 +117,7 @@ def squashing(kind: Any) -> Any:
 PROBES = {kind: squashing(kind) for kind in KINDS}
 globals().update({probe.__name__: probe for probe in PROBES.values()})
 QUICK = {
-    BayesianRecalibrator: {"n_draws": 100},
+    BayesianRecalibrator: {"draws": 100},
     DecisionTreeRecalibrator: {"n_folds": 2, "max_leaves": 4},
     ProbabilityCalibrationTreeRecalibrator: {"n_folds": 2, "max_leaves": 4},
 }

@@ -97,7 +97,7 @@ def test_uniformity_refuses_what_holds_no_ranks() -> None:
     with pytest.raises(InputError, match="holds no ranks"):
         uniformity(xr.Dataset())
     with pytest.raises(InputError, match="prob must lie"):
-        uniformity(dataset_of(np.zeros((5, 1), int)), prob=99)
+        uniformity(dataset_of(np.zeros((5, 1), int)), ci_prob=99)
 
 
 # Simulation-based calibration
@@ -105,14 +105,14 @@ def test_uniformity_refuses_what_holds_no_ranks() -> None:
 
 @pytest.fixture(scope="module")
 def logistic() -> xr.Dataset:
-    return sbc("logistic", n=60, simulations=150, random_state=3, n_jobs=1)
+    return sbc("logistic", n=60, n_simulations=150, random_state=3, n_jobs=1)
 
 
 def test_the_engine_passes(logistic) -> None:
     verdict = uniformity(logistic)
     assert verdict["inside"].all()
     assert list(verdict.index[:3]) == ["shift", "log_slope", "tce"]
-    assert verdict.attrs["prob"] == 0.99
+    assert verdict.attrs["ci_prob"] == 0.99
     assert logistic["rank"].min() >= 0
     assert logistic["rank"].max() <= DRAWS
     assert logistic["pareto_k"].max() < 0.7
@@ -136,20 +136,22 @@ def test_a_wrong_prior_is_caught() -> None:
     data = bc.CalibrationData(np.zeros(20), score)
     settings = Settings.at_fit(data, bc.curves.CURVES["logistic"], Prior(), random_state=0)
     right = OneFamily(settings, data.score, data.trials)
-    run = partial(sbc_of, simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None)
+    run = partial(
+        sbc_of, n_simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None
+    )
     assert uniformity(run(right))["inside"].all()
     assert not uniformity(run(Mistaken(settings, data.score, data.trials)))["inside"].all()
 
 
 def test_exact_calibration_ranks_at_random() -> None:
     """All draws tie with the truth, and ties are broken evenly."""
-    found = sbc("identity", n=20, simulations=100, random_state=0, n_jobs=1)
+    found = sbc("identity", n=20, n_simulations=100, random_state=0, n_jobs=1)
     assert uniformity(found)["inside"].all()
 
 
 @pytest.mark.slow
 def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None:
-    found = sbc("average", n=40, simulations=150, random_state=7, n_jobs=1)
+    found = sbc("average", n=40, n_simulations=150, random_state=7, n_jobs=1)
     assert uniformity(found)["inside"].all()
     assert found["quantity"].to_numpy()[0] == "tce"
     assert found["family"].to_numpy().tolist() == [
@@ -176,14 +178,16 @@ def test_an_average_with_the_wrong_weights_is_caught() -> None:
     data = bc.CalibrationData(np.zeros(60), np.linspace(0.05, 0.95, 60))
     settings = Settings.at_fit(data, bc.curves.AVERAGE, Prior(), random_state=0)
     wrong = Mistaken(settings, data.score, data.trials, {"identity": 0.1, "beta": 0.9})
-    found = sbc_of(wrong, simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None)
+    found = sbc_of(
+        wrong, n_simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None
+    )
     assert not uniformity(found)["inside"].all()
 
 
 def test_ranks_do_not_depend_on_jobs_or_on_where_a_run_stopped(logistic, tmp_path) -> None:
     again = partial(sbc, "logistic", n=60, random_state=3)
-    first = again(simulations=50, n_jobs=2, path=tmp_path)
-    longer = again(simulations=75, n_jobs=1, path=tmp_path)
+    first = again(n_simulations=50, n_jobs=2, path=tmp_path)
+    longer = again(n_simulations=75, n_jobs=1, path=tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
     np.testing.assert_array_equal(first["rank"], logistic["rank"][:50])
     np.testing.assert_array_equal(longer["rank"], logistic["rank"][:75])
@@ -191,10 +195,12 @@ def test_ranks_do_not_depend_on_jobs_or_on_where_a_run_stopped(logistic, tmp_pat
 
 def test_scores_may_be_given() -> None:
     ones = [0.0, 0.2, 0.2, 0.7, 1.0]
-    found = sbc("beta", "clinical", scores=ones, simulations=3, draws=15, random_state=0, n_jobs=1)
+    found = sbc(
+        "beta", "clinical", scores=ones, n_simulations=3, draws=15, random_state=0, n_jobs=1
+    )
     assert json.loads(found.attrs["n"]) == 5
     assert "g(0.2)" in found["quantity"].to_numpy()
-    named = sbc("intercept", scores="D3", n=9, simulations=2, random_state=0, n_jobs=1)
+    named = sbc("intercept", scores="D3", n=9, n_simulations=2, random_state=0, n_jobs=1)
     assert json.loads(named.attrs["n"]) == 9
 
 
@@ -202,7 +208,7 @@ def test_scores_may_be_given() -> None:
     ("wrong", "said"),
     [
         ({"draws": 5000}, "draws must be at most 4000"),
-        ({"simulations": 0}, "simulations must be a whole number"),
+        ({"n_simulations": 0}, "n_simulations must be a whole number"),
         ({"n": 2.5}, "n must be a whole number"),
         ({"scores": [0.2, 1.2]}, r"scores\[1\] = 1.2"),
         ({"scores": "D9"}, "name must be one of"),
@@ -210,7 +216,7 @@ def test_scores_may_be_given() -> None:
 )
 def test_sbc_says_no(wrong, said) -> None:
     with pytest.raises(InputError, match=said):
-        sbc("intercept", **({"n": 10, "simulations": 2, "n_jobs": 1} | wrong))
+        sbc("intercept", **({"n": 10, "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
 # Coverage
@@ -228,17 +234,19 @@ def test_one_function_may_give_several_intervals() -> None:
 
     methods = {"point": lambda data, rng: (0.5, 0.5), "pair": pair}
     run = partial(coverage, ["D3"], [300, 400], random_state=0, n_jobs=1)
-    found = run(methods, runs=30)
+    found = run(methods, n_simulations=30)
     assert found["method"].to_numpy().tolist() == ["point", "wide", "narrow"]
     np.testing.assert_array_equal(found["upper"].loc[{"method": "wide"}], 1)
     np.testing.assert_array_equal(found["upper"].loc[{"method": "narrow", "size": 400}], 0.4)
     np.testing.assert_array_equal(found["lower"].loc[{"method": "point"}], 0.5)
     with pytest.raises(InputError, match="'wide' more than once"):
-        run({"pair": pair, "wide": pair}, runs=2)
+        run({"pair": pair, "wide": pair}, n_simulations=2)
 
 
 def test_the_ladder_gives_what_each_method_gives_alone() -> None:
-    run = partial(coverage, ["clinical-low-shifted"], [150], runs=4, random_state=2, n_jobs=1)
+    run = partial(
+        coverage, ["clinical-low-shifted"], [150], n_simulations=4, random_state=2, n_jobs=1
+    )
     together = run(["ladder"])
     for name in ("average", "beta", "spline"):
         alone = run([name])
@@ -268,7 +276,9 @@ def test_table_by_hand() -> None:
 
 
 def test_everything_is_always_covered() -> None:
-    found = coverage(["D3", "calibrated"], [20, 30], {"all": everything}, runs=12, n_jobs=1)
+    found = coverage(
+        ["D3", "calibrated"], [20, 30], {"all": everything}, n_simulations=12, n_jobs=1
+    )
     table = coverage_table(found)
     assert list(table.index.names) == ["truth", "size", "target", "method"]
     assert (table["coverage"] == 1).all()
@@ -278,10 +288,10 @@ def test_everything_is_always_covered() -> None:
 
 def test_coverage_does_not_depend_on_jobs_methods_or_resumption(tmp_path) -> None:
     again = partial(coverage, ["D3", "D1"], random_state=5)
-    whole = again([20, 40], {"noise": noise, "all": everything}, runs=60, n_jobs=1)
-    part = again([40], {"noise": noise}, runs=30, n_jobs=2, path=tmp_path)
+    whole = again([20, 40], {"noise": noise, "all": everything}, n_simulations=60, n_jobs=1)
+    part = again([40], {"noise": noise}, n_simulations=30, n_jobs=2, path=tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
-    resumed = again([40, 20], {"noise": noise}, runs=60, n_jobs=1, path=tmp_path)
+    resumed = again([40, 20], {"noise": noise}, n_simulations=60, n_jobs=1, path=tmp_path)
     np.testing.assert_array_equal(part["lower"], whole["lower"].sel({"size": [40]})[:, :, :30, :1])
     for end in ("lower", "upper"):
         np.testing.assert_array_equal(
@@ -297,13 +307,13 @@ def test_finished_batches_are_not_done_again(tmp_path) -> None:
         return noise(data, rng)
 
     run = partial(coverage, ["D3"], [20], {"m": counted}, random_state=1, n_jobs=1, path=tmp_path)
-    first = run(runs=30)
+    first = run(n_simulations=30)
     assert len(calls) == 30
-    xr.testing.assert_identical(run(runs=30), first)
+    xr.testing.assert_identical(run(n_simulations=30), first)
     assert len(calls) == 30
-    run(runs=50)
+    run(n_simulations=50)
     assert len(calls) == 30 + 25  # the last batch was a short one, and is done in full
-    run(runs=30, ci_prob=0.5)
+    run(n_simulations=30, ci_prob=0.5)
     assert len(calls) == 55 + 30
 
 
@@ -315,7 +325,9 @@ def test_an_interrupted_run_leaves_whole_files_only(tmp_path) -> None:
         return 0.0, 1.0
 
     breaks.left = 40
-    run = partial(coverage, ["D3"], [20], {"m": breaks}, runs=60, random_state=1, path=tmp_path)
+    run = partial(
+        coverage, ["D3"], [20], {"m": breaks}, n_simulations=60, random_state=1, path=tmp_path
+    )
     with pytest.raises(KeyboardInterrupt):
         run(n_jobs=1)
     assert len(list(tmp_path.iterdir())) == 1
@@ -347,7 +359,7 @@ EVERY_TARGET = (*bc.functionals.FUNCTIONALS, "tce_2", "curve", "net_benefit@0.2"
 
 @pytest.mark.parametrize("name", ["average", "logistic"])
 def test_intervals_of_every_target_are_those_that_are_printed(name) -> None:
-    run = partial(coverage, ["clinical-low-shifted"], [150], [name], runs=1, n_jobs=1)
+    run = partial(coverage, ["clinical-low-shifted"], [150], [name], n_simulations=1, n_jobs=1)
     made = run(target=EVERY_TARGET, random_state=3, ci_prob=0.9).squeeze(drop=True)
     population = bc.simulate.truth("clinical-low-shifted")
     cell = ("clinical-low-shifted", 150, 0)
@@ -371,7 +383,7 @@ def test_intervals_of_every_target_are_those_that_are_printed(name) -> None:
 def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> None:
     everywhere = {"all": lambda data, rng: bc.fit(data, curve="intercept", draws=100)}
     run = partial(coverage, ["clinical-low-shifted"], [150], everywhere, random_state=3, n_jobs=1)
-    exact = run(target=EVERY_TARGET, runs=3)["true_value"].squeeze(("truth", "size"))
+    exact = run(target=EVERY_TARGET, n_simulations=3)["true_value"].squeeze(("truth", "size"))
     population = bc.simulate.truth("clinical-low-shifted")
     for name in bc.functionals.FUNCTIONALS:
         if name != "emax":
@@ -386,7 +398,7 @@ def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> 
 
 
 def test_a_target_has_the_same_intervals_alone_and_in_company() -> None:
-    run = partial(coverage, ["D3"], [80], ["beta"], runs=2, random_state=4, n_jobs=1)
+    run = partial(coverage, ["D3"], [80], ["beta"], n_simulations=2, random_state=4, n_jobs=1)
     together = run(target=["observed_expected", "curve", "calibration_slope"])
     for name in ("observed_expected", "curve@90%", "calibration_slope"):
         xr.testing.assert_equal(run(target=name), together.sel(target=[name]))
@@ -426,20 +438,20 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
             {"target": ["observed_expected", "calibration_slope"], "methods": {"all": everything}},
             "'all' gave an interval",
         ),
-        ({"runs": 0}, "runs must be"),
+        ({"n_simulations": 0}, "n_simulations must be"),
         ({"ci_prob": 95}, "ci_prob must lie"),
     ],
 )
 def test_coverage_says_no(wrong, said) -> None:
     with pytest.raises(InputError, match=said):
-        coverage(**({"truths": ["D3"], "sizes": [20], "runs": 2, "n_jobs": 1} | wrong))
+        coverage(**({"truths": ["D3"], "sizes": [20], "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
 def test_a_file_is_no_folder(tmp_path) -> None:
     path = tmp_path / "file"
     path.touch()
     with pytest.raises(InputError, match="is a file"):
-        coverage(["D3"], [20], {"all": everything}, runs=2, path=path)
+        coverage(["D3"], [20], {"all": everything}, n_simulations=2, path=path)
     with pytest.raises(InputError, match="holds no intervals"):
         coverage_table(xr.Dataset())
 
