@@ -56,7 +56,7 @@ def cross_fit(
     ------
     InputError
         If a class has fewer cases than there are folds, a number is out of range, or a table holds
-        groups or sampling weights.
+        groups, sampling weights, or cells of the grid instead of cases.
 
     Notes
     -----

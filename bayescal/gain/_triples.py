@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.read import paired
 from bayescal.data.table import levels_of
 from bayescal.data.validate import (
     as_outcomes,
@@ -153,17 +154,11 @@ def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
     Raises
     ------
     InputError
-        If the table holds sampling weights.
+        If the table holds sampling weights, or was compressed to the grid.
     """
-    if data.is_pseudo:
-        raise InputError(
-            "the table holds sampling weights: each row has a sum of weights, and the cases that "
-            "it came from are no longer in it. Pass arrays of the cases instead."
-        )
-    trials, hits = (np.rint(values).astype(np.intp) for values in (data.trials, data.hits))
-    counts = np.column_stack([trials - hits, hits]).ravel()
-    outcome = np.repeat(np.tile([0.0, 1.0], trials.size), counts)
-    return outcome, np.repeat(data.score, trials)
+    outcome, score, _ = paired(data, needs="cases")
+    order = np.lexsort((outcome, score))
+    return outcome[order], score[order]
 
 
 def _of_table(data: CalibrationData, after: Any) -> Triples:

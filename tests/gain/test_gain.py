@@ -669,8 +669,11 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
     with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
         bc.cross_fit(table, platt)
     sampled = bc.CalibrationData(y, s, weight_type="sampling", sample_weight=1 + y / 2)
-    with pytest.raises(InputError, match="the cases that it came from are no longer in it"):
+    with pytest.raises(InputError, match="sampling weights, which cannot be taken apart"):
         bc.cross_fit(sampled, recalibrator=platt)
+    grid = bc.CalibrationData(*bc.simulate.sample("D3", 5000, random_state=0))
+    with pytest.raises(InputError, match="compressed to a grid"):
+        bc.cross_fit(grid, recalibrator=platt)
     groups = bc.CalibrationData(y, s, groups=y)
     with pytest.raises(InputError, match="the table holds 2 groups"):
         bc.recalibration_gain(groups, after=mapped)
