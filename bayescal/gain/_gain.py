@@ -63,7 +63,7 @@ def recalibration_gain(
         Risks at which a patient is treated, for the net benefit.
     in_sample : bool
         Whether these patients also fitted the map. The gain is then optimistic, and every output
-        says so. Where the predictions themselves show it (see Notes) it is said anyway, with a
+        says so. Where the predictions themselves show it (see Notes) it is stated anyway, with a
         warning.
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];

@@ -62,12 +62,12 @@ def by_pairs(
                 "most": unlimited,
             }
         )
-    found = joined(blocks)
-    del found["signed"]
+    gains = joined(blocks)
+    del gains["signed"]
     for score, name in (("brier", "brier"), ("log", "log_score")):
-        found[f"{score}_refinement"] = found[name] - found[f"{score}_calibration"]
+        gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
     estimate = before.error - float(np.mean([side.error for side in after]))
-    return Posterior(found, Readings(**joined(ends), estimate=estimate))
+    return Posterior(gains, Readings(**joined(ends), estimate=estimate))
 
 
 def _weightings(cases: Floats, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -105,7 +105,7 @@ class _Side:
     def terms(self, weight: Floats, thresholds: Sequence[float]) -> Terms:
         """Larger is better: minus the loss, minus the error; and the signed error itself."""
         curve = self.refit.curves(self.total * weight)
-        found = {
+        values = {
             "tce": -mean(weight, np.abs(curve - self.score)),
             "signed": signed_distance(weight, known_side(self.above / PILOT), curve - self.score),
             "brier": -weight @ (self.score - self.outcome) ** 2,
@@ -115,5 +115,5 @@ class _Side:
         }
         for threshold in thresholds:
             worth = net_benefit(self.outcome, 1.0, threshold)
-            found[net_benefit_name(threshold)] = weight @ (worth * treated(self.score, threshold))
-        return found
+            values[net_benefit_name(threshold)] = weight @ (worth * treated(self.score, threshold))
+        return values

@@ -51,21 +51,21 @@ class Recommendation:
     n: float
 
     def __str__(self) -> str:
-        said = f"Recommended: {UPDATES[self.choice]}."
+        lead = f"Recommended: {UPDATES[self.choice]}."
         best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
         if best == "identity":
-            return f"{said} No update is expected to predict better."
+            return f"{lead} No update is expected to predict better."
         gain, error, helps = (
             float(self.table[column][best]) for column in ("gain", "se", "prob_better")
         )
         if self.choice == "identity":
             return (
-                f"{said} The best update ({best}) is expected to gain {gain:.4f} in log score per "
+                f"{lead} The best update ({best}) is expected to gain {gain:.4f} in log score per "
                 f"patient, with a standard error of {error:.4f}: it helps with probability "
                 f"{chance(helps)}, which is too little to tell."
             )
         return (
-            f"{said} Expected gain {gain:.4f} in held-out log score per patient (standard error "
+            f"{lead} Expected gain {gain:.4f} in held-out log score per patient (standard error "
             f"{error:.4f}; probability that it helps {chance(helps)})."
         )
 
@@ -124,13 +124,13 @@ def recommend(
     Examples
     --------
     >>> import bayescal as bc
-    >>> found = bc.recommend(
+    >>> advice = bc.recommend(
     ...     *bc.simulate.sample("clinical-middle-calibrated", 300, random_state=1), random_state=1
     ... )
-    >>> found.choice
+    >>> advice.choice
     'identity'
     """
-    found = compare(
+    comparison = compare(
         y_true,
         y_prob,
         curves=tuple(UPDATES),
@@ -141,11 +141,11 @@ def recommend(
         random_state=random_state,
         pos_label=pos_label,
     )
-    return recommendation(found)
+    return recommendation(comparison)
 
 
 def recommendation(comparison: CurveComparison) -> Recommendation:
-    """The same, from families that were compared already.
+    """Recommend an update of the model, or none, from families that were compared already.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
     """
     import pandas as pd
 
-    found = {name: comparison.loo[name] for name in UPDATES}
-    none, best = found["identity"], max(found.values(), key=lambda loo: loo.elpd)
+    results = {name: comparison.loo[name] for name in UPDATES}
+    none, best = results["identity"], max(results.values(), key=lambda loo: loo.elpd)
     rows = {}
-    for name, loo in found.items():
+    for name, loo in results.items():
         gain, error = _difference(loo.pointwise - none.pointwise, none.count)
         short, its_error = _difference(best.pointwise - loo.pointwise, none.count)
         rows[name] = {

@@ -95,16 +95,16 @@ class RecalibrationGain:
     @property
     def notes(self) -> list[str]:
         """Thresholds where the interval of the net benefit rests on too few patients."""
-        triples, found = self._triples, []
+        triples, notes = self._triples, []
         for threshold in self.thresholds:
             moved = treated(triples.after, threshold) != treated(triples.before, threshold)
             cases = float((moved @ triples.weight).mean())
             if cases < FEW_MOVED and not triples.is_unchanged:
-                found.append(
+                notes.append(
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
                     f"fewer than {FEW_MOVED} its interval is too short."
                 )
-        return found
+        return notes
 
     @property
     def prob_improved(self) -> float:
@@ -239,10 +239,10 @@ class RecalibrationGain:
         data = CalibrationData(
             triples.outcome, score, triples.weight, weight_type=triples.weight_type
         )
-        found = compare(
+        comparison = compare(
             data, curves=FAMILIES, prior=self._prior, draws=EVIDENCE_DRAWS, random_state=self.seed
         )
-        return found.prob_calibrated
+        return comparison.prob_calibrated
 
 
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:

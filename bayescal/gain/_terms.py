@@ -32,7 +32,7 @@ PARTS = ("brier_calibration", "brier_refinement", "log_calibration", "log_refine
 
 
 def net_benefit_name(threshold: float) -> str:
-    """What the row of a threshold is called."""
+    """Name of the row of a threshold, as in `summary()`."""
     return f"net_benefit@{threshold:g}"
 
 
@@ -72,7 +72,7 @@ def curve_terms(
     if score.size < group.size:  # scores are merged, and refinement changes too
         square = mean(weight, (curve - before) ** 2) - mean(mass, (pooled - score) ** 2)
         relative = mean(weight, divergence(curve, before)) - mean(mass, divergence(pooled, score))
-    found = {
+    gains = {
         "tce": mean(weight, np.abs(curve - before)) - np.sum(np.abs(hits - mass * score), axis=1),
         "brier": brier,
         "log_score": logarithmic,
@@ -84,8 +84,8 @@ def curve_terms(
     for threshold in thresholds:
         worth = net_benefit(curve, 1.0, threshold)
         change = treated(after, threshold) - treated(before, threshold)
-        found[net_benefit_name(threshold)] = mean(weight, worth * change)
-    return found
+        gains[net_benefit_name(threshold)] = mean(weight, worth * change)
+    return gains
 
 
 def merged(
@@ -127,11 +127,11 @@ def mean(weight: Floats, values: Floats) -> Floats:
 
 def divergence(truth: Floats, score: Floats) -> Floats:
     """Kullback-Leibler divergence of Bernoulli laws."""
-    found: Floats = rel_entr(truth, score) + rel_entr(1 - truth, 1 - score)
-    return found
+    values: Floats = rel_entr(truth, score) + rel_entr(1 - truth, 1 - score)
+    return values
 
 
 def log_score(outcome: Floats, score: Floats) -> Floats:
     """Log of the probability given to what happened."""
-    found: Floats = xlogy(outcome, score) + xlogy(1 - outcome, 1 - score)
-    return found
+    values: Floats = xlogy(outcome, score) + xlogy(1 - outcome, 1 - score)
+    return values

@@ -82,16 +82,21 @@ def rank_ecdf(
 
 
 def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
-    place = bands.place
+    fraction = bands.fraction
     outside = (ecdf < bands.lower) | (ecdf > bands.upper)
     ax.fill_between(
-        place, bands.lower - place, bands.upper - place, color=style.CURVE, alpha=0.18, lw=0
+        fraction,
+        bands.lower - fraction,
+        bands.upper - fraction,
+        color=style.CURVE,
+        alpha=0.18,
+        lw=0,
     )
     ax.axhline(0, color=style.DIAGONAL, lw=0.8, ls="--")
-    ax.plot(place, ecdf - place, color=style.CURVE, lw=1.2)
+    ax.plot(fraction, ecdf - fraction, color=style.CURVE, lw=1.2)
     if outside.any():
-        strayed = (ecdf - place)[outside]
-        ax.plot(place[outside], strayed, ls="", marker="o", ms=2.5, color=style.EVENTS)
+        strayed = (ecdf - fraction)[outside]
+        ax.plot(fraction[outside], strayed, ls="", marker="o", ms=2.5, color=style.EVENTS)
     ax.set_title(f"{name}: outside" if outside.any() else name, loc="left", fontsize="medium")
     ax.set_xlabel("Fractional rank")
     ax.set_ylabel("ECDF − uniform")
@@ -99,7 +104,7 @@ def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
 
 
 def _off(curve: Floats, bands: RankBand) -> float:
-    return float(np.abs(curve - bands.place).max())
+    return float(np.abs(curve - bands.fraction).max())
 
 
 def _new_axes(bands: RankBand, size: int, ci_prob: float) -> list[Axes]:

@@ -26,14 +26,14 @@ class Grown(NamedTuple):
         What each node's model is.
     loss : ndarray of shape (nodes,)
         Loss of each node's model over the training cases in the node.
-    held : ndarray of shape (nodes,)
-        The same over the cases that were held out.
+    unseen : ndarray of shape (nodes,)
+        The same over the cases that were left out.
     """
 
     fitted: Any
     models: Floats
     loss: Floats
-    held: Floats
+    unseen: Floats
 
 
 Grow = Callable[[Floats, Floats], Grown]
@@ -46,17 +46,17 @@ def pruned(grow: Grow, weight: Floats, n_folds: int) -> tuple[Grown, NDArray[np.
     loss + alpha * leaves it keeps the one whose alpha loses least when trees grown without a fold
     and pruned with that alpha meet the fold (Breiman et al.); of equals, the smallest.
     """
-    whole = grow(weight, np.zeros_like(weight))
-    alpha, leaves = _subtrees(whole)
+    full = grow(weight, np.zeros_like(weight))
+    alpha, leaves = _subtrees(full)
     between = np.append(np.sqrt(alpha[:-1] * alpha[1:]), np.inf)
     lost = np.zeros(alpha.size)
     for inside, outside in fold_weights(weight, n_folds):
         part = grow(inside, outside)
         own, kept = _subtrees(part)
-        each = np.array([part.held[terminal].sum() for terminal in kept])
+        each = np.array([part.unseen[terminal].sum() for terminal in kept])
         lost += each[np.searchsorted(own, between, side="right") - 1]
     best = int(np.flatnonzero(lost <= lost.min() * (1 + 1e-12))[-1])
-    return whole, leaves[best]
+    return full, leaves[best]
 
 
 def fold_weights(weight: Floats, n_folds: int) -> Iterator[tuple[Floats, Floats]]:

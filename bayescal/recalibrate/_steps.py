@@ -72,10 +72,10 @@ def equal_mass(
         Its first row.
     """
     scheme = np.repeat(np.arange(n_bins.size), n_bins)
-    place = np.arange(scheme.size) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
+    index = np.arange(scheme.size) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
     above = np.cumsum(trials)
     below = np.concatenate([[0.0], above[:-1]])
-    cut = above[-1] * (place / n_bins[scheme] - _SAME)
+    cut = above[-1] * (index / n_bins[scheme] - _SAME)
     first = np.searchsorted(below, cut)
     repeated = (first[1:] == first[:-1]) & (scheme[1:] == scheme[:-1])
     kept = np.concatenate([~repeated, [True]]) & (first < trials.size)

@@ -86,9 +86,9 @@ class BetaRecalibrator(LinearRecalibrator):
         return np.column_stack([log_s, -log_q, np.ones_like(log_s)]), 0.0
 
     def _face(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> list[int]:
-        """Which coefficients are not held at 0 by the constraint.
+        """Which coefficients are not fixed at 0 by the constraint.
 
-        The likelihood is concave, so a maximum with some held at 0 is the maximum if it would
+        The likelihood is concave, so a maximum with some fixed at 0 is the maximum if it would
         rise for none of them. Where there is none without the constraint it has to fall, or
         there would be others as good.
         """
@@ -98,14 +98,14 @@ class BetaRecalibrator(LinearRecalibrator):
         failure = None
         for face in _FACES:
             try:
-                found = binomial_mle(basis[:, face], rows.trials, rows.hits)[0]
+                fitted = binomial_mle(basis[:, face], rows.trials, rows.hits)[0]
             except SeparationError as error:
                 failure, level = failure or error, -np.abs(level)
                 continue
             coef = np.zeros(3)
-            coef[face] = found
+            coef[face] = fitted
             rise = basis.T @ (rows.hits - rows.trials * expit(basis @ coef))
-            held = [j for j in range(3) if j not in face]
-            if coef[:2].min() >= 0 and (rise[held] <= level[held]).all():
+            fixed = [j for j in range(3) if j not in face]
+            if coef[:2].min() >= 0 and (rise[fixed] <= level[fixed]).all():
                 return list(face)
         raise failure or SeparationError("The search for the maximum of the likelihood failed.")

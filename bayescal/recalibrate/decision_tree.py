@@ -46,8 +46,8 @@ class DecisionTreeRecalibrator(StepRecalibrator):
     sees nothing but the score. `ProbabilityCalibrationTreeRecalibrator` takes features.
 
     The cases are dealt to the folds in turn, in order of score, so that the result depends neither
-    on chance nor on the order of the rows. Above 2048 distinct scores, neighbouring ones are not
-    told apart. The map may fall, and an interval of one outcome gives exactly 0 or 1.
+    on chance nor on the order of the rows. Above 2048 distinct scores, neighbouring ones are
+    merged. The map may fall, and an interval of one outcome gives exactly 0 or 1.
 
     References
     ----------
@@ -72,26 +72,28 @@ class DecisionTreeRecalibrator(StepRecalibrator):
         min_cases = as_count(self.min_cases, "min_cases")
         n_folds = as_count(self.n_folds, "n_folds", 2)
         rows = collapse(scores, outcomes, weights)
-        place = np.arange(rows.score.size, dtype=np.float32)[:, None]
+        position = np.arange(rows.score.size, dtype=np.float32)[:, None]
 
         def grow(inside: Floats, outside: Floats) -> Grown:
             misses, hits = inside.reshape(-1, 2).T
-            held_misses, held_hits = outside.reshape(-1, 2).T
+            unseen_misses, unseen_hits = outside.reshape(-1, 2).T
             trials = hits + misses
             rate = hits / np.where(trials > 0, trials, 1)
             limits = grow_limits(trials, min_cases, max_leaves)
-            fitted = DecisionTreeRegressor(**limits).fit(place, rate, sample_weight=trials)
+            fitted = DecisionTreeRegressor(**limits).fit(position, rate, sample_weight=trials)
             level = np.clip(fitted.tree_.value.ravel(), 0, 1)
-            loss, held = np.zeros_like(level), np.zeros_like(level)
-            for node, members in enumerate(members_of(fitted, place)):
+            loss, unseen = np.zeros_like(level), np.zeros_like(level)
+            for node, members in enumerate(members_of(fitted, position)):
                 miss, hit = level[node] ** 2, (1 - level[node]) ** 2
                 loss[node] = misses[members].sum() * miss + hits[members].sum() * hit
-                held[node] = held_misses[members].sum() * miss + held_hits[members].sum() * hit
-            return Grown(fitted, level, loss, held)
+                unseen[node] = (
+                    unseen_misses[members].sum() * miss + unseen_hits[members].sum() * hit
+                )
+            return Grown(fitted, level, loss, unseen)
 
         cells = np.column_stack([rows.trials - rows.hits, rows.hits]).ravel()
         grown, leaves = pruned(grow, cells, n_folds)
-        first = np.array([members.min() for members in members_of(grown.fitted, place)])[leaves]
+        first = np.array([members.min() for members in members_of(grown.fitted, position)])[leaves]
         order = np.argsort(first)
         edges = cuts_between(rows.score, first[order][1:])
         return Steps(edges, grown.models[leaves][order])

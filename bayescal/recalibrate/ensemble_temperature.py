@@ -49,7 +49,7 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     Notes
     -----
     The authors' code offers the log score and the squared error and uses the squared error unless
-    told otherwise; here both steps use the log score. When there is no temperature of maximum
+    asked for the other; here both steps use the log score. When there is no temperature of maximum
     likelihood `fit` raises SeparationError.
 
     References

@@ -101,7 +101,7 @@ class HistogramRecalibrator(StepRecalibrator):
                 for column in (case, case * outcomes, case * scores)
             )
             middle = (np.arange(bins) + 0.5) / bins
-        held = np.maximum(trials, np.finfo(np.float64).tiny)
-        centre = total / held if self.prior_centre == "score" else 0.5
-        level = np.where(trials > 0, (hits + extra * centre) / (held + extra), middle)
+        filled = np.maximum(trials, np.finfo(np.float64).tiny)
+        centre = total / filled if self.prior_centre == "score" else 0.5
+        level = np.where(trials > 0, (hits + extra * centre) / (filled + extra), middle)
         return Steps(edge, np.clip(level, 0, 1))

@@ -45,7 +45,7 @@ class MonotoneRecalibrator(Recalibrator):
         Number of knots: at quantiles of the log-odds of the scores, fewer when scores are equal;
         with more than two classes evenly over the range of the log-probabilities.
     penalty : float
-        How strongly the slopes of neighbouring knots are held together.
+        How strongly differences between the slopes of neighbouring knots are penalised.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class MonotoneRecalibrator(Recalibrator):
 
     Notes
     -----
-    It takes the place of the diagonal intra order-preserving map of Rahimi et al., which sends
+    It replaces the diagonal intra order-preserving map of Rahimi et al., which sends
     the logits of all classes through one increasing neural network and then through a softmax.
     Here the network is a spline with a single best fit, of log-probabilities rather than logits:
     the two differ by a number for each case, which a bent map does not forget.
@@ -133,13 +133,13 @@ class MonotoneRecalibrator(Recalibrator):
         self.knots_ = np.linspace(low, high if high > low else low + 1, number)
         size = self.knots_.size
         basis = _rise(logs.ravel(), self.knots_, np.eye(size)).reshape(*logs.shape, size)
-        place = np.arange(label.size)
+        row = np.arange(label.size)
 
         def likelihood(slopes: Floats) -> tuple[float, Floats]:
             eta = log_softmax(basis @ slopes, axis=1)
             miss = -np.exp(eta)
-            miss[place, label] += 1
-            return float(case @ eta[place, label]), np.tensordot(case[:, None] * miss, basis)
+            miss[row, label] += 1
+            return float(case @ eta[row, label]), np.tensordot(case[:, None] * miss, basis)
 
         cases = float(case.sum())
         self.slopes_ = _maximum(likelihood, _roughness(size, penalty), np.ones(size), cases, size)
@@ -182,8 +182,8 @@ def _maximum(
         bounds=[(None, None)] * (identity.size - slopes) + [(0, None)] * slopes,
         options={"maxiter": 2000, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-9},
     )
-    found: Floats = best.x
-    return found
+    slopes: Floats = best.x
+    return slopes
 
 
 def _placed(log_odds: Floats, trials: Floats, number: int) -> tuple[Floats, float]:

@@ -78,16 +78,16 @@ def run_batches(
     from joblib import Parallel, delayed
 
     folder = _as_folder(path)
-    found = {index: _stored(batch, folder) for index, batch in enumerate(batches)}
-    pending = [index for index, result in found.items() if result is None]
+    results = {index: _stored(batch, folder) for index, batch in enumerate(batches)}
+    pending = [index for index, result in results.items() if result is None]
     jobs = [delayed(_finish)(batches[index], folder) for index in pending]
     with _bar(title, sum(batch.size for batch in batches), progress) as advance:
         advance(sum(batch.size for index, batch in enumerate(batches) if index not in pending))
         finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs) if jobs else []
         for index, result in zip(pending, finished, strict=True):
-            found[index] = result
+            results[index] = result
             advance(batches[index].size)
-    return [result for result in found.values() if result is not None]
+    return [result for result in results.values() if result is not None]
 
 
 def spans(total: int, size: int) -> list[range]:
@@ -118,7 +118,7 @@ def _stored(batch: Batch, folder: Path | None) -> Arrays | None:
 
 
 def _finish(batch: Batch, folder: Path | None) -> Arrays:
-    """Do the work, and keep its result under a name that only whole files ever have."""
+    """Do the work, and keep its result under a name that only complete files ever have."""
     result = batch.work()
     if folder is not None:
         partial_file = folder / f"unfinished-{os.getpid()}-{batch.file_name}"

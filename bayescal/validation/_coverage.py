@@ -118,8 +118,8 @@ def coverage(
     --------
     >>> from bayescal.validation import coverage, coverage_table
     >>> options = {"n_simulations": 10, "random_state": 0, "n_jobs": 1}
-    >>> found = coverage(["calibrated"], [50], ["ece_basic"], **options)
-    >>> coverage_table(found)["runs"].to_list()
+    >>> runs = coverage(["calibrated"], [50], ["ece_basic"], **options)
+    >>> coverage_table(runs)["runs"].to_list()
     [10]
     """
     import xarray as xr
@@ -215,8 +215,8 @@ def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
     --------
     >>> from bayescal.validation import coverage, coverage_table
     >>> all_of_it = {"everything": lambda data, rng: (0.0, 1.0)}
-    >>> found = coverage(["D3"], [50], all_of_it, n_simulations=4, random_state=0, n_jobs=1)
-    >>> coverage_table(found)["coverage"].to_list()
+    >>> runs = coverage(["D3"], [50], all_of_it, n_simulations=4, random_state=0, n_jobs=1)
+    >>> coverage_table(runs)["coverage"].to_list()
     [1.0]
     """
     import pandas as pd

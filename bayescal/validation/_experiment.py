@@ -31,7 +31,7 @@ ENGINE_DRAWS = 4000
 Facts = dict[str, float]
 """Numbers kept of a fit, by name."""
 
-PLACES = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class Experiment(Protocol):
@@ -39,7 +39,7 @@ class Experiment(Protocol):
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of what is ranked."""
+        """Names of the quantities that are ranked."""
         ...
 
     @property
@@ -134,7 +134,7 @@ class OneFamily:
     @cached_property
     def _places(self) -> Floats:
         cases = np.repeat(self._inside, self.trials.astype(np.int64))
-        return np.unique(np.quantile(cases, PLACES, method="inverted_cdf"))
+        return np.unique(np.quantile(cases, QUANTILES, method="inverted_cdf"))
 
     def _curve(self, u: Floats, score: Floats) -> Floats:
         return self.settings.curve.probability(u, score, self.settings.frame)
@@ -181,8 +181,8 @@ class AverageOfFamilies(OneFamily):
         samples = {name: sample_family(settings, data, name, ENGINE_DRAWS) for name in self.weights}
         mixed, _ = mix_families(settings, samples, self.weights, ENGINE_DRAWS)
         evidence = {name: sample.log_evidence for name, sample in samples.items()}
-        found = posterior_probabilities(evidence, self.weights)
-        facts = {f"prob_{name}": found[name] for name in self.weights}
+        probabilities = posterior_probabilities(evidence, self.weights)
+        facts = {f"prob_{name}": probabilities[name] for name in self.weights}
         return mixed.draws[:draws], {"pareto_k": mixed.pareto_k} | facts
 
     def evaluate(self, u: Floats) -> Floats:

@@ -116,10 +116,10 @@ def sbc(
     Examples
     --------
     >>> from bayescal.validation import sbc, uniformity
-    >>> found = sbc("logistic", n=50, n_simulations=20, random_state=0, n_jobs=1)
-    >>> dict(found.sizes)
+    >>> ranks = sbc("logistic", n=50, n_simulations=20, random_state=0, n_jobs=1)
+    >>> dict(ranks.sizes)
     {'simulation': 20, 'quantity': 8}
-    >>> bool(uniformity(found)["inside"].all())
+    >>> bool(uniformity(ranks)["inside"].all())
     True
     """
     seed = as_seed(random_state)
@@ -127,7 +127,7 @@ def sbc(
     family = AVERAGE if curve == AVERAGE.name else as_curve(curve)
     settings = Settings.at_fit(data, family, as_prior(prior), random_state=seed)
     weights = prior_probabilities(AVERAGED) if family is AVERAGE else {}
-    found = sbc_of(
+    dataset = sbc_of(
         AverageOfFamilies(settings, data.score, data.trials, weights)
         if weights
         else OneFamily(settings, data.score, data.trials),
@@ -139,10 +139,10 @@ def sbc(
         path=path,
     )
     if weights:
-        found = _with_families(found, weights)
+        dataset = _with_families(dataset, weights)
     described = {"curve": settings.curve.name, "prior": settings.prior.to_dict(), "n": data.n}
-    found.attrs.update({name: json.dumps(value) for name, value in described.items()})
-    return found
+    dataset.attrs.update({name: json.dumps(value) for name, value in described.items()})
+    return dataset
 
 
 def sbc_of(
@@ -200,12 +200,12 @@ def _batch_of_ranks(experiment: Experiment, draws: int, seed: int, span: range) 
     return {"rank": np.array([rank for rank, _ in runs])} | kept
 
 
-def _with_families(found: xr.Dataset, weights: Mapping[str, float]) -> xr.Dataset:
+def _with_families(dataset: xr.Dataset, weights: Mapping[str, float]) -> xr.Dataset:
     """The families' probabilities as one variable, beside their prior weights."""
     names = [f"prob_{name}" for name in weights]
-    probabilities = np.column_stack([found[name] for name in names])
+    probabilities = np.column_stack([dataset[name] for name in names])
     return (
-        found.drop_vars(names)
+        dataset.drop_vars(names)
         .assign(posterior_prob=(("simulation", "family"), probabilities))
         .assign_coords(family=list(weights), prior_prob=("family", list(weights.values())))
     )

@@ -74,7 +74,7 @@ def bootstrap(
     """
     y_true, y_prob, weight = data.to_arrays()
     try:
-        found = estimator_interval(
+        interval = estimator_interval(
             y_true,
             y_prob,
             estimator,
@@ -86,9 +86,9 @@ def bootstrap(
         )
     except InputError:
         return {f"{short}_percentile": (0.0, 1.0), f"{short}_basic": (0.0, 1.0)}
-    reflected = (2 * found.estimate - found.upper, 2 * found.estimate - found.lower)
+    reflected = (2 * interval.estimate - interval.upper, 2 * interval.estimate - interval.lower)
     return {
-        f"{short}_percentile": (_clip(found.lower), _clip(found.upper)),
+        f"{short}_percentile": (_clip(interval.lower), _clip(interval.upper)),
         f"{short}_basic": (_clip(reflected[0]), _clip(reflected[1])),
     }
 
@@ -112,9 +112,9 @@ def ece_basic(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -
 
 def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float) -> Interval:
     """Ten equal-mass bins, the rate of each with a Beta(1, 1) prior of its own."""
-    place = _equal_mass_bins(data.trials[None])[0]
+    bin_index = _equal_mass_bins(data.trials[None])[0]
     trials, hits, expected = (
-        np.bincount(place, values, BINS)
+        np.bincount(bin_index, values, BINS)
         for values in (data.trials, data.hits, data.trials * data.score)
     )
     filled = trials > 0

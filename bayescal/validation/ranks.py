@@ -36,15 +36,15 @@ class RankBand(NamedTuple):
     Attributes
     ----------
     quantity : tuple of str
-    place : ndarray of shape (places,)
+    fraction : ndarray of shape (points,)
         Fractional rank, from 0 to 1.
-    ecdf : ndarray of shape (quantities, places)
-    lower, upper : ndarray of shape (places,)
+    ecdf : ndarray of shape (quantities, points)
+    lower, upper : ndarray of shape (points,)
         The band that every ECDF stays inside with the probability asked for, if ranks are uniform.
     """
 
     quantity: tuple[str, ...]
-    place: Floats
+    fraction: Floats
     ecdf: Floats
     lower: Floats
     upper: Floats
@@ -53,7 +53,7 @@ class RankBand(NamedTuple):
 def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     """Are the ranks of simulation-based calibration uniform?
 
-    The ECDF of each quantity's ranks is held against a simultaneous band: if ranks are uniform,
+    The ECDF of each quantity's ranks is compared with a simultaneous band: if ranks are uniform,
     then with probability at least `ci_prob` every point of every quantity's ECDF is inside. Points
     are taken together exactly, and quantities by Bonferroni.
 
@@ -67,7 +67,7 @@ def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Index: quantity. `inside`: whether its whole ECDF is inside; `worst_at`: the fractional
+        Index: quantity. `inside`: whether all of its ECDF is inside; `worst_at`: the fractional
         rank where it is most surprising; `difference`: ECDF minus uniform there; `level`: how
         often uniform ranks look at least as surprising, for this quantity alone; `joint_level`:
         the same for all quantities, by Bonferroni. `attrs` hold `ci_prob`.
@@ -87,8 +87,8 @@ def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     Examples
     --------
     >>> from bayescal.validation import sbc, uniformity
-    >>> found = sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
-    >>> uniformity(found).loc["shift", "inside"]
+    >>> ranks = sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
+    >>> uniformity(ranks).loc["shift", "inside"]
     np.True_
     """
     import pandas as pd
@@ -102,20 +102,20 @@ def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     for walk in counts:
         surprise = table[np.arange(draws), walk]
         worst = int(surprise.argmin())
-        place = (worst + 1) / (draws + 1)
+        fraction = (worst + 1) / (draws + 1)
         level = 1 - _stays_inside(*_boundaries(table, float(surprise[worst])), size)
         rows.append(
             {
                 "inside": bool(((lower <= walk) & (walk <= upper)).all()),
-                "worst_at": place,
-                "difference": walk[worst] / size - place,
+                "worst_at": fraction,
+                "difference": walk[worst] / size - fraction,
                 "level": min(max(level, 0.0), 1.0),
             }
         )
-    found = pd.DataFrame(rows, index=pd.Index(quantities, name="quantity"))
-    found["joint_level"] = np.minimum(found["level"] * len(quantities), 1)
-    found.attrs["ci_prob"] = ci_prob
-    return found
+    table = pd.DataFrame(rows, index=pd.Index(quantities, name="quantity"))
+    table["joint_level"] = np.minimum(table["level"] * len(quantities), 1)
+    table.attrs["ci_prob"] = ci_prob
+    return table
 
 
 def rank_bands(dataset: xr.Dataset, ci_prob: float = 0.99) -> RankBand:
@@ -135,8 +135,8 @@ def rank_bands(dataset: xr.Dataset, ci_prob: float = 0.99) -> RankBand:
     size = dataset.sizes["simulation"]
     names = tuple(str(name) for name in dataset["quantity"].to_numpy())
     lower, upper = _band(size, draws, _for_each(ci_prob, len(names)))
-    place = np.arange(draws + 2) / (draws + 1)
-    return RankBand(names, place, *(_closed(walk / size) for walk in (counts, lower, upper)))
+    fraction = np.arange(draws + 2) / (draws + 1)
+    return RankBand(names, fraction, *(_closed(walk / size) for walk in (counts, lower, upper)))
 
 
 def _counts(dataset: xr.Dataset) -> tuple[Counts, int]:
@@ -156,21 +156,21 @@ def _for_each(ci_prob: float, quantities: int) -> float:
 
 @lru_cache(maxsize=4)
 def _tails(size: int, draws: int) -> Floats:
-    """Two-sided tail probability of each count, by place: shape (draws, size + 1)."""
+    """Two-sided tail probability of each count, by fractional rank: shape (draws, size + 1)."""
     count = np.arange(size + 1)
-    place = np.arange(1, draws + 1)[:, None] / (draws + 1)
-    return np.asarray(2 * np.minimum(bdtr(count, size, place), bdtrc(count - 1, size, place)))
+    fraction = np.arange(1, draws + 1)[:, None] / (draws + 1)
+    return np.asarray(2 * np.minimum(bdtr(count, size, fraction), bdtrc(count - 1, size, fraction)))
 
 
 def _boundaries(table: Floats, tail: float) -> tuple[Counts, Counts]:
-    """Lowest and highest count at each place whose tail probability exceeds `tail`."""
+    """Lowest and highest count at each fractional rank whose tail probability exceeds `tail`."""
     likely = table > tail
     return likely.argmax(axis=1), table.shape[1] - 1 - likely[:, ::-1].argmax(axis=1)
 
 
 @lru_cache(maxsize=32)
 def _band(size: int, draws: int, ci_prob: float) -> tuple[Counts, Counts]:
-    """The narrowest boundaries of equal tails that hold at all places with this probability."""
+    """The narrowest boundaries of equal tails that hold at all points with this probability."""
     table = _tails(size, draws)
     low, high = 0.0, 1.0 - ci_prob
     for _ in range(HALVINGS):

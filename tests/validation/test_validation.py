@@ -469,7 +469,7 @@ def test_ranks_are_drawn_with_their_band(logistic) -> None:
     bands = rank_bands(logistic)
     assert [ax.get_title(loc="left") for ax in drawn] == list(bands.quantity)
     line = drawn[2].get_lines()[1]
-    np.testing.assert_allclose(line.get_ydata(), bands.ecdf[2] - bands.place)
+    np.testing.assert_allclose(line.get_ydata(), bands.ecdf[2] - bands.fraction)
     assert bands.ecdf[:, 0].max() == 0
     assert bands.ecdf[:, -1].min() == 1
 
