@@ -3,6 +3,13 @@
 Where a prediction is calibrated its distance |curve - score| is still above zero in every draw,
 since no draw is exactly on the diagonal. Each end of the interval therefore reads one of the two
 distances in a way that chance does not inflate: signed, and only where the side is known.
+
+This is not the rule of `posterior.one_sided`, which takes a side as sure from .8 and leaves out,
+score by score, what a draw has on the other side. Its draws are of curves that lie exactly on the
+diagonal where the data allow it; those of a gain are of smooth families, which never do, so that
+some are left on a wrong side. With that rule 95 % intervals covered .88 instead of .93 of known
+gains by the curve (80 data sets of 200 patients, maps that calibrate exactly), and .85 instead of
+.93 by pairs (40 data sets).
 """
 
 from __future__ import annotations

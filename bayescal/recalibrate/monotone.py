@@ -182,8 +182,8 @@ def _maximum(
         bounds=[(None, None)] * (identity.size - slopes) + [(0, None)] * slopes,
         options={"maxiter": 2000, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-9},
     )
-    slopes: Floats = best.x
-    return slopes
+    coef: Floats = best.x
+    return coef
 
 
 def _placed(log_odds: Floats, trials: Floats, number: int) -> tuple[Floats, float]:

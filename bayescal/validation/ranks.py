@@ -97,13 +97,13 @@ def uniformity(dataset: xr.Dataset, ci_prob: float = 0.99) -> pd.DataFrame:
     size = dataset.sizes["simulation"]
     quantities = [str(name) for name in dataset["quantity"].to_numpy()]
     lower, upper = _band(size, draws, _for_each(ci_prob, len(quantities)))
-    table = _tails(size, draws)
+    tails = _tails(size, draws)
     rows = []
     for walk in counts:
-        surprise = table[np.arange(draws), walk]
+        surprise = tails[np.arange(draws), walk]
         worst = int(surprise.argmin())
         fraction = (worst + 1) / (draws + 1)
-        level = 1 - _stays_inside(*_boundaries(table, float(surprise[worst])), size)
+        level = 1 - _stays_inside(*_boundaries(tails, float(surprise[worst])), size)
         rows.append(
             {
                 "inside": bool(((lower <= walk) & (walk <= upper)).all()),

@@ -40,7 +40,7 @@ _TINY = np.finfo(np.float64).tiny
 class ScoreLaw(Protocol):
     """A distribution of scores: draws and quantiles, for whoever adds one."""
 
-    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+    def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""
         ...
 
@@ -62,9 +62,9 @@ class BetaScores:
     a: float
     b: float
 
-    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+    def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores; with a small `b` some round to exactly 1.0, and stay."""
-        return rng.beta(self.a, self.b, size=n)
+        return random_generator(random_state).beta(self.a, self.b, size=n)
 
     def quantiles(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Scores s with P(score <= s) = lower, and 1 - s, given upper = 1 - lower."""
@@ -84,9 +84,10 @@ class LogitNormalScores:
     mean: float
     sd: float
 
-    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+    def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""
-        scores: Floats = expit(rng.normal(self.mean, self.sd, size=n))
+        log_odds = random_generator(random_state).normal(self.mean, self.sd, size=n)
+        scores: Floats = expit(log_odds)
         return scores
 
     def quantiles(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -161,8 +162,8 @@ class Truth:
         ----------
         n : int
             Number of observations.
-        random_state : int, numpy.random.Generator or None
-            Seed or source of randomness; a Generator is advanced.
+        random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+            Seed or source of randomness; a generator is advanced.
 
         Returns
         -------
@@ -174,7 +175,7 @@ class Truth:
         Raises
         ------
         InputError
-            If `n` is not a positive integer.
+            If `n` is not a whole number of at least 1.
         """
         size = as_count(n, "n")
         rng = random_generator(random_state)

@@ -42,8 +42,9 @@ class RoundedScores:
     m: int
     p: float
 
-    def draw(self, n, rng):
-        return (rng.binomial(self.m, self.p, n) + 0.5) / (self.m + 1)
+    def draw(self, n, random_state=None):
+        hits = np.random.default_rng(random_state).binomial(self.m, self.p, n)
+        return (hits + 0.5) / (self.m + 1)
 
     def quantiles(self, lower, upper):
         s = (binom.ppf(np.clip(lower, 1e-12, 1), self.m, self.p) + 0.5) / (self.m + 1)
@@ -58,7 +59,8 @@ class TiedScores:
     sd: float
     step: float
 
-    def draw(self, n, rng):
+    def draw(self, n, random_state=None):
+        rng = np.random.default_rng(random_state)
         return expit(self._rounded(rng.normal(self.mean, self.sd, n)))
 
     def quantiles(self, lower, upper):
