@@ -48,19 +48,16 @@ def panel_of(
     """
     import pandas as pd
 
-    y_true, y_prob, weight = post.data.to_arrays()
     size = resamples_for(post.data)
     rows = {}
     for name in names:
         try:
             found = estimators.estimator_interval(
-                y_true,
-                y_prob,
-                name,
+                post.data,
+                estimator=name,
                 method="basic",
                 ci_prob=ci_prob,
                 resamples=size,
-                sample_weight=weight,
                 random_state=seed,
             )
             check = check_consistency(post, name, replicates=size, predict=False, random_state=seed)

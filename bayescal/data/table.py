@@ -17,7 +17,6 @@ from scipy.special import expit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import EDGE, clipped
-from bayescal.data.weights import effective_cases
 
 __all__ = [
     "LIMIT",
@@ -153,7 +152,7 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     ----------
     scores : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None
-        Weights that are not whole numbers are rescaled to Kish's effective size.
+        Numbers of cases.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     if weights is None:
         weight, trials = None, levels.cases().astype(np.float64)
     else:
-        weight = effective_cases(weights)[order]
+        weight = weights[order]
         trials = weight if starts is None else np.add.reduceat(weight, starts)
     return Table(order, weight, starts, levels.score, trials, float(trials.sum()))
 

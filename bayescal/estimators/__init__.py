@@ -11,17 +11,12 @@ from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, debiased_ece, ece, mce
 from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
-from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
-from bayescal.estimators.cells.cells import (
-    average_labels,
-    merge_cells,
-    pde,
-    pde_bins,
-    probabilistic_count,
-    probabilistic_kendall_tau,
-)
+from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
+from bayescal.estimators.cells.deviation import CellTable, pde, pde_bins
+from bayescal.estimators.cells.merging import average_labels, merge_cells, probabilistic_count
 from bayescal.estimators.cells.neighbours import auc_v
-from bayescal.estimators.clinical.giviti import giviti_test
+from bayescal.estimators.cells.ranking import probabilistic_kendall_tau
+from bayescal.estimators.clinical.giviti import PolynomialTested, giviti_test
 from bayescal.estimators.clinical.intervals import (
     calibration_in_the_large_interval,
     calibration_intercept_interval,
@@ -49,6 +44,7 @@ from bayescal.estimators.cumulative.cumulative import (
     kuiper_test,
 )
 from bayescal.estimators.distance.distance import (
+    DistanceBounds,
     distance_bounds,
     lower_distance_to_calibration,
     weak_calibration_error,
@@ -59,10 +55,21 @@ from bayescal.estimators.integrated.smoothers import flexible_curve
 from bayescal.estimators.kernel.kernel import kce, mmce, skce
 from bayescal.estimators.kernel.skce_null import skce_test
 from bayescal.estimators.smoothed.density import kde_ece, ls_ece
-from bayescal.estimators.smoothed.smooth import logit_smooth_ece, smooth_ece, smooth_ece_curve
-from bayescal.estimators.uncertainty.intervals import estimator_interval
+from bayescal.estimators.smoothed.smooth import (
+    SmoothCurve,
+    logit_smooth_ece,
+    smooth_ece,
+    smooth_ece_curve,
+)
+from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 
 __all__ = [
+    "BPMCurve",
+    "CellTable",
+    "DistanceBounds",
+    "Interval",
+    "PolynomialTested",
+    "SmoothCurve",
     "Tested",
     "ace",
     "auc_v",

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares, minimize
 from scipy.special import betaincinv, expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_scores, check_choice, paired
+from bayescal.data.read import Needs
+from bayescal.data.validate import as_order, as_scores, check_choice
+from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["BPMCurve", "fit_bpm_curve", "tce_bpm"]
@@ -48,7 +51,7 @@ class BPMCurve:
     objective: str
     loss: float
 
-    def curve(self, scores: Any) -> Floats:
+    def curve(self, scores: ArrayLike) -> Floats:
         """Calibrated probability at each score.
 
         Parameters
@@ -83,7 +86,11 @@ class _Bins:
 
 
 def fit_bpm_curve(
-    y_true: Any, y_prob: Any, *, objective: str = "paper", sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    objective: str = "paper",
+    sample_weight: ArrayLike | None = None,
 ) -> BPMCurve:
     """Fit the calibration curve of the binomial process model (Algorithm 1 of Dong et al.).
 
@@ -150,24 +157,38 @@ def fit_bpm_curve(
     array([0.27, 0.44])
     """
     check_choice(objective, _OBJECTIVES, "objective")
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    return _fit(outcomes, scores, weights, objective)
+    cases = _read(y_true, y_prob, sample_weight, objective)
+    return _fit(cases.outcomes[0], cases.scores, cases.weights, objective)
+
+
+def _core(
+    scores: Floats, weights: Floats | None, *, p: float, objective: str, density: str
+) -> Statistic:
+    """Core of `tce_bpm`."""
+    s, q, mass = _score_distribution(scores, weights, density)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        fits = [_fit(row, scores, weights, objective) for row in outcomes]
+        return np.array([_norm(fitted._at(s, q) - s, mass, p) for fitted in fits])
+
+    return statistic
 
 
 @estimator(
     "TCE by binomial process modelling",
+    prepare=_core,
     paper="Dong et al. 2025",
     estimates="TCE",
     span=(0, 1),
 )
 def tce_bpm(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     p: float = 1,
     objective: str = "paper",
     density: str = "beta",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """True calibration error by the binomial process model (Algorithm 2 of Dong et al.).
 
@@ -226,14 +247,22 @@ def tce_bpm(
     """
     check_choice(objective, _OBJECTIVES, "objective")
     check_choice(density, _DENSITIES, "density")
-    order = _as_order(p)
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    fitted = _fit(outcomes, scores, weights, objective)
-    s, q, mass = _score_distribution(scores, weights, density)
-    return _norm(fitted._at(s, q) - s, mass, order)
+    cases = _read(y_true, y_prob, sample_weight, objective)
+    value = evaluate(_core, cases, p=as_order(p), objective=objective, density=density)
+    assert isinstance(value, float)
+    return value
 
 
-def _fit(outcomes: Floats, scores: Floats, weights: Floats | None, objective: str) -> BPMCurve:
+def _read(
+    y_true: OutcomesLike, y_prob: ArrayLike | None, sample_weight: ArrayLike | None, objective: str
+) -> Cases:
+    needs: Needs = "order" if objective == "released" else "rows"
+    return read(y_true, y_prob, sample_weight, replicates=False, needs=needs)
+
+
+def _fit(
+    outcomes: NDArray[Any], scores: Floats, weights: Floats | None, objective: str
+) -> BPMCurve:
     if objective == "released":
         if weights is not None:
             raise InputError(
@@ -255,7 +284,7 @@ def _schemes(size: int) -> range:
     return range(fewest, max(most, min(_MOST_BINS_OF_FEW, size)) + 1, step)
 
 
-def _shared_bins(outcomes: Floats, scores: Floats, weights: Floats | None) -> _Bins:
+def _shared_bins(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> _Bins:
     """All schemes in bins of exactly equal mass; tied scores share their mean outcome."""
     if weights is None:
         weights = np.ones_like(scores)
@@ -282,7 +311,7 @@ def _shared_bins(outcomes: Floats, scores: Floats, weights: Floats | None) -> _B
     return _Bins(*np.concatenate(parts, axis=1))
 
 
-def _released_bins(outcomes: Floats, scores: Floats) -> _Bins:
+def _released_bins(outcomes: NDArray[Any], scores: Floats) -> _Bins:
     """All schemes as the released code cuts them: N // B rows a bin, the last bin dropped."""
     order = np.argsort(scores, kind="stable")
     s, y = scores[order], outcomes[order]
@@ -412,9 +441,3 @@ def _norm(error: Floats, mass: Floats, order: float) -> float:
     if largest == 0:
         return 0.0
     return float(largest * np.sum(mass * (size / largest) ** order) ** (1 / order))
-
-
-def _as_order(p: Any) -> float:
-    if isinstance(p, (int, float, np.integer, np.floating)) and math.isfinite(p) and p >= 1:
-        return float(p)
-    raise InputError(f"p must be a finite number of at least 1, got {p!r}.")

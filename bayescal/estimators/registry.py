@@ -1,4 +1,4 @@
-"""What each estimator is: whose, of what, in which range, and at what cost.
+"""The register of estimators: authors, estimand, range and cost of each, its door and its core.
 
 The docs table, the assessment and the tests read it. An estimator enters by its decorator, so that
 everything known about it stands at its definition.
@@ -6,10 +6,17 @@ everything known about it stands at its definition.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.estimators.door import Core
 
 __all__ = ["ESTIMATORS", "Estimator", "estimator"]
 
@@ -38,12 +45,20 @@ class Estimator:
         Whether it is the same for every order of cases with equal scores.
     cost : str
         In the number of cases: "n", "n log n", "n^2".
+    by_case : tuple of str
+        Options that have a value for each case.
     function : callable
+        The public function, which checks what it is given.
+    prepare : callable
+        What it computes, from checked arrays: `(scores, weights or None, **options) -> statistic`,
+        and `statistic(outcomes)`, with outcomes of shape (replicates, n_samples), gives one value
+        for each, NaN where undefined. Weights are numbers of cases. Raises InputError where no
+        outcomes at these scores define it.
     weighted : callable, optional
         The same for many weightings of the cases at once, where that is faster than one by one:
-        `(scores, outcomes, weights, **options) -> values`. Scores ascend; weights are whole, of
-        shape (replicates, n_samples), and values of shape (replicates,), NaN where undefined.
-        Options are every one of `function`, defaults included, but `sample_weight`.
+        `(scores, outcomes, weights, **options) -> values`. Scores ascend; weights are whole
+        numbers of cases, of shape (replicates, n_samples), and values of shape (replicates,), NaN
+        where undefined.
     """
 
     name: str
@@ -55,8 +70,47 @@ class Estimator:
     bound: str
     tie_safe: bool
     cost: str
+    by_case: tuple[str, ...]
     function: Callable[..., Any]
+    prepare: Core
     weighted: Callable[..., Any] | None = None
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Every option of `function` that `prepare` and `weighted` take, with its default."""
+        known = inspect.signature(self.function).parameters.values()
+        return {
+            option.name: option.default
+            for option in known
+            if option.kind is option.KEYWORD_ONLY and option.name != "sample_weight"
+        }
+
+    def core(
+        self, outcomes: NDArray[Any], scores: Floats, weights: Floats | None = None, **options: Any
+    ) -> Floats:
+        """The estimate on arrays and options that were checked before.
+
+        Parameters
+        ----------
+        outcomes : ndarray of shape (replicates, n_samples)
+            0 and 1, of any numeric type.
+        scores : ndarray of shape (n_samples,)
+        weights : ndarray of shape (n_samples,), optional
+            Numbers of cases.
+        **options
+            Those of `function`; its defaults stand for the rest.
+
+        Returns
+        -------
+        ndarray of shape (replicates,)
+            NaN where undefined.
+
+        Raises
+        ------
+        InputError
+            If no outcomes at these scores define it.
+        """
+        return self.prepare(scores, weights, **self.defaults | options)(outcomes)
 
 
 ESTIMATORS: dict[str, Estimator] = {}
@@ -66,6 +120,7 @@ ESTIMATORS: dict[str, Estimator] = {}
 def estimator(
     title: str,
     *,
+    prepare: Core,
     paper: str,
     estimates: str,
     span: tuple[float, float] = (0.0, math.inf),
@@ -73,6 +128,7 @@ def estimator(
     bound: str = "",
     tie_safe: bool = True,
     cost: str = "n log n",
+    by_case: tuple[str, ...] = (),
     weighted: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Enter a function in the register; see `Estimator` for the arguments."""
@@ -88,7 +144,9 @@ def estimator(
             bound,
             tie_safe,
             cost,
+            by_case,
             function,
+            prepare,
             weighted,
         )
         return function

@@ -6,10 +6,8 @@ perfectly calibrated. Simulated outcomes at the same scores say how far.
 
 from __future__ import annotations
 
-import inspect
 import math
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +16,12 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
-from bayescal.data.table import levels_of
-from bayescal.data.validate import as_count, as_level, check_choice
-from bayescal.estimators.registry import ESTIMATORS
+from bayescal.data.validate import as_count, as_level
+from bayescal.estimators.uncertainty.applied import Applied, applied_of
+from bayescal.estimators.uncertainty.simulated import (
+    cases_by_score,
+    estimates_on_simulated_outcomes,
+)
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ Estimator = Callable[..., Any]
 
 RARE = 0.05
 MATERIAL = 0.1
-MOST_CASES = 20_000
-BLOCK = 1 << 20
 ROUNDING = 1e-12
 
 
@@ -231,12 +230,11 @@ def check_consistency(
     """
     table = _read(post)
     size = as_count(replicates, "replicates")
-    name, function = _as_estimator(estimator)
+    applied = applied_of(estimator, options)
     rng = (
         post.settings.rng("consistency") if random_state is None else random_generator(random_state)
     )
-    applied = _Applied(name, function, options)
-    observed = applied.to_data(post)
+    observed = applied.to_data(post.data)
     calibrated = np.broadcast_to(post.settings.edges.inside(table.score), (size, table.score.size))
     curves = [_curves(post, table, size, rng)] if predict else []
     replicated = [
@@ -244,7 +242,7 @@ def check_consistency(
         for probability in (calibrated, *curves)
     ]
     return Consistency(
-        estimator=name,
+        estimator=applied.name,
         cases=float(table.trials.sum()),
         observed=observed,
         under_calibration=replicated[0],
@@ -261,83 +259,13 @@ class _Table(NamedTuple):
     trials: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Applied:
-    """An estimator with its options, and what it can take."""
-
-    name: str
-    function: Estimator
-    options: dict[str, Any]
-
-    @property
-    def weighs(self) -> bool:
-        """Whether it takes sample_weight."""
-        try:
-            known = inspect.signature(self.function).parameters
-        except ValueError:  # some built-in callables do not say
-            return False
-        return "sample_weight" in known
-
-    def __call__(self, y_true: Any, y_prob: Floats, weight: Floats | None = None) -> float:
-        """The estimate on one data set."""
-        extra = {} if weight is None else {"sample_weight": weight}
-        value = self.function(y_true, y_prob, **extra, **self.options)
-        if np.shape(value) != () or not isinstance(value, (int, float, np.number, np.ndarray)):
-            raise InputError(
-                f"estimator {self.name!r} returned {type(value).__name__}, not one number. "
-                "Pass one that maps outcomes and scores to a number."
-            )
-        return float(value)
-
-    def to_data(self, post: CalibrationPosterior) -> float:
-        """The estimate on the data of a fit."""
-        y_true, y_prob, weight = post.data.to_arrays()
-        if self.weighs:
-            value = self(y_true, y_prob, weight)
-        elif post.data.is_pseudo:
-            raise InputError(
-                f"estimator {self.name!r} takes no sample_weight, but the data have sampling "
-                "weights. Pass one that does."
-            )
-        else:
-            cases = weight.astype(np.int64)
-            value = self(np.repeat(y_true, cases), np.repeat(y_prob, cases))
-        if not math.isfinite(value):
-            raise InputError(
-                f"estimator {self.name!r} is {value!r} on the data: there is nothing to compare."
-            )
-        return value
-
-    def or_nan(self, y_true: Any, y_prob: Floats, weight: Floats | None = None) -> float:
-        """The estimate on a replicate, NaN where the replicate does not define it."""
-        try:
-            return self(y_true, y_prob, weight)
-        except InputError:
-            return math.nan
-
-    def takes_batches(self, y_true: NDArray[np.bool_], y_prob: Floats) -> bool:
-        """Whether two replicates at once give what each gives alone, found out by trying."""
-        if y_true.shape[0] < 2:
-            return False
-        alone = [self.or_nan(row, y_prob) for row in y_true[:2]]
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                both = np.asarray(self.function(y_true[:2], y_prob, **self.options), dtype=float)
-        except Exception:  # whatever a function says to an array that it was not written for
-            return False
-        return both.shape == (2,) and np.allclose(both, alone, 1e-9, 1e-12)
-
-
 def _read(post: Any) -> _Table:
     if not isinstance(post, CalibrationPosterior):
         raise InputError(
             f"post must be a CalibrationPosterior, got {type(post).__name__}. "
             "Fit the data first: check_consistency(bayescal.fit(y_true, y_prob))."
         )
-    levels = levels_of(post.data.score)
-    trials = levels.totals(post.data.trials * post.data.weight_scale)
-    return _Table(levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64))
+    return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
 
 
 def _curves(
@@ -352,71 +280,21 @@ def _curves(
 
 
 def _simulate(
-    applied: _Applied,
+    applied: Applied,
     table: _Table,
     probability: Floats,
     resample_scores: bool,
     rng: np.random.Generator,
 ) -> Floats:
     """The estimate on outcomes drawn with these probabilities, of shape (replicates, scores)."""
-    values = np.empty(probability.shape[0])
-    by_case = not resample_scores and (table.trials.sum() <= MOST_CASES or not applied.weighs)
-    for part in _parts(values.size, int(table.trials.sum()) if by_case else table.score.size):
-        if by_case:
-            values[part] = _by_case(applied, table, probability[part], rng)
-        else:
-            values[part] = _by_row(applied, table, probability[part], resample_scores, rng)
+    values = estimates_on_simulated_outcomes(
+        applied, table.score, table.trials, probability, rng, resample_scores=resample_scores
+    )
     if np.isnan(values).all():
         raise InputError(
             f"estimator {applied.name!r} is undefined on every simulated data set. Choose another."
         )
     return values
-
-
-def _by_case(
-    applied: _Applied, table: _Table, probability: Floats, rng: np.random.Generator
-) -> Floats:
-    """Every case with an outcome of its own; all replicates in one call if the estimator can."""
-    score = np.repeat(table.score, table.trials)
-    chance = np.repeat(probability, table.trials, axis=1)
-    outcomes = rng.random(chance.shape) < chance
-    if applied.takes_batches(outcomes, score):
-        return np.asarray(applied.function(outcomes, score, **applied.options), dtype=np.float64)
-    return np.array([applied.or_nan(row.astype(np.float64), score) for row in outcomes])
-
-
-def _by_row(
-    applied: _Applied,
-    table: _Table,
-    probability: Floats,
-    resample_scores: bool,
-    rng: np.random.Generator,
-) -> Floats:
-    """Events and non-events of each score as weights, or as cases if it takes none."""
-    shape = probability.shape
-    trials = np.broadcast_to(table.trials, shape)
-    if resample_scores:
-        total = int(table.trials.sum())
-        trials = rng.multinomial(total, table.trials / total, size=shape[0])
-    hits = rng.binomial(trials, probability)
-    values = np.empty(shape[0])
-    for i, (cases, events) in enumerate(zip(trials, hits, strict=True)):
-        counts = np.concatenate([cases - events, events])
-        seen = counts > 0
-        y_true, y_prob = np.repeat([0.0, 1.0], cases.size)[seen], np.tile(table.score, 2)[seen]
-        if applied.weighs:
-            values[i] = applied.or_nan(y_true, y_prob, counts[seen].astype(np.float64))
-        else:
-            repeats = counts[seen]
-            values[i] = applied.or_nan(np.repeat(y_true, repeats), np.repeat(y_prob, repeats))
-    return values
-
-
-def _parts(replicates: int, cells: int) -> Iterator[slice]:
-    """Blocks of replicates that fit in memory, two at least so that batches can be tried."""
-    step = max(2, BLOCK // max(cells, 1))
-    for start in range(0, replicates, step):
-        yield slice(start, min(start + step, replicates))
 
 
 def _material(table: _Table) -> float:
@@ -436,10 +314,3 @@ def _how_many(result: Consistency) -> str:
     if below == 1:
         return f"all {np.count_nonzero(~np.isnan(result.under_calibration)):,}"
     return f"{min(math.floor(1000 * below + ROUNDING) / 10, 99.9):.3g} % of"
-
-
-def _as_estimator(estimator: Any) -> tuple[str, Estimator]:
-    if callable(estimator):
-        return str(getattr(estimator, "__name__", type(estimator).__name__)), estimator
-    name = check_choice(estimator, ESTIMATORS, "estimator")
-    return name, ESTIMATORS[name].function

@@ -13,6 +13,7 @@ from scipy import stats
 import bayescal as bc
 from bayescal import estimators
 from bayescal.errors import InputError
+from bayescal.estimators.uncertainty import simulated
 from bayescal.validation import consistency as checks
 from bayescal.validation.consistency import Consistency, check_consistency
 
@@ -150,7 +151,7 @@ def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) ->
     second = check_consistency(post, only_pairs, **options)
     np.testing.assert_allclose(second.under_posterior, first.under_posterior, rtol=1e-9)
     assert second.estimator == "only_pairs"
-    monkeypatch.setattr(checks, "MOST_CASES", 0)
+    monkeypatch.setattr(simulated, "MOST_CASES", 0)
     third = check_consistency(post, **options)
     assert stats.ks_2samp(third.under_posterior, first.under_posterior).pvalue > 1e-3
     assert stats.ks_2samp(third.under_calibration, first.under_calibration).pvalue > 1e-3

@@ -14,9 +14,19 @@ from scipy import sparse
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.data.weights import are_counts, effective_scale
+from bayescal.data.weights import are_counts
 
-__all__ = ["SAME", "TIES", "Bins", "Rebins", "as_bins", "bins_of", "mass_cuts", "width_index"]
+__all__ = [
+    "SAME",
+    "TIES",
+    "Bins",
+    "Rebins",
+    "as_bins",
+    "as_cut",
+    "bins_of",
+    "mass_cuts",
+    "width_index",
+]
 
 BINNINGS = ("mass", "quantile", "rank", "width")
 TIES = ("split", "together")
@@ -101,7 +111,6 @@ class Rebins(NamedTuple):
 
     mass: Floats
     score: Floats
-    cases: Floats
 
 
 class Bins:
@@ -112,11 +121,9 @@ class Bins:
     shares : Members or sparse array of shape (bins, cases)
         Weight that each case puts into each bin.
     mass, score : ndarray of shape (bins,)
-        Total weight and mean score.
-    cases : ndarray of shape (bins,)
-        The weight as a number of cases: for sampling weights, on the scale of Kish's size.
+        Number of cases and mean score.
     total : float
-        Weight of all cases.
+        Number of all cases.
     """
 
     def __init__(self, scores: Floats, weights: Floats | None, shares: Any) -> None:
@@ -134,10 +141,6 @@ class Bins:
     @cached_property
     def score(self) -> Floats:
         return self.mean(self._scores)
-
-    @property
-    def cases(self) -> Floats:
-        return self.mass if self._weights is None else self.mass * effective_scale(self._weights)
 
     @property
     def total(self) -> float:
@@ -173,8 +176,6 @@ class Bins:
 
 def bins_of(scores: Floats, weights: Floats | None, n_bins: int, binning: str, ties: str) -> Bins:
     """Cut the scores; see `bayescal.estimators.ece` for the options."""
-    check_choice(binning, BINNINGS, "binning")
-    check_choice(ties, TIES, "ties")
     if binning == "width":
         return Bins(scores, weights, _width_members(scores, weights, n_bins))
     cuts = _cuts(scores.size if weights is None else weights, n_bins, binning)
@@ -282,6 +283,15 @@ def _blocks(size: int) -> Iterator[slice]:
     """Parts of an array that a processor keeps at hand."""
     for start in range(0, size, _BLOCK):
         yield slice(start, start + _BLOCK)
+
+
+def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
+    """Options of `bins_of`, each valid."""
+    return {
+        "n_bins": as_bins(n_bins),
+        "binning": check_choice(binning, BINNINGS, "binning"),
+        "ties": check_choice(ties, TIES, "ties"),
+    }
 
 
 def as_bins(n_bins: Any, name: str = "n_bins") -> int:

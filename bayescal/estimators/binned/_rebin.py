@@ -43,7 +43,7 @@ def rebinned(
             trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
         mass, score, hits = _cut(scores[starts], trials, events, n_bins, binning, ties)
     held = np.where(mass > 0, mass, 1)
-    return Rebins(mass, score / held, mass), np.clip(hits / held, 0, 1)
+    return Rebins(mass, score / held), np.clip(hits / held, 0, 1)
 
 
 def _starts(values: NDArray[np.generic]) -> NDArray[np.intp]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_scores, as_weights
-from bayescal.estimators._replicates import over_replicates
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned._bins import Bins, as_bins, bins_of
+from bayescal.estimators.door import OutcomesLike, evaluate, read
 
 __all__ = ["hosmer_lemeshow_test"]
 
@@ -21,12 +20,12 @@ _CUTS = ("quantile", "together")
 
 
 def hosmer_lemeshow_test(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_groups: int = 10,
     development: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Tested:
     """Hosmer-Lemeshow test of calibration: events against expected events over groups.
 
@@ -81,8 +80,8 @@ def hosmer_lemeshow_test(
     (4.38, 0.93, 10.0)
     """
     number = as_bins(n_groups, "n_groups")
-    scores = as_scores(y_prob)
-    groups = _Groups(bins_of(scores, as_weights(sample_weight, scores.size), number, *_CUTS))
+    cases = read(y_true, y_prob, sample_weight)
+    groups = _Groups(bins_of(cases.scores, cases.weights, number, *_CUTS))
     df = groups.chance.sum() - 2.0 * bool(development)
     if df < 1:
         raise InputError(
@@ -90,7 +89,7 @@ def hosmer_lemeshow_test(
             f"and the test needs {3 if development else 1}. Ask for more groups with n_groups=, if "
             "there are as many distinct scores."
         )
-    statistic = over_replicates(y_true, y_prob, sample_weight, lambda *_: groups.statistic)
+    statistic = evaluate(lambda *_: groups.statistic, cases)
     pvalue = chdtrc(df, statistic)
     return Tested(statistic, pvalue if np.ndim(pvalue) else float(pvalue), float(df))
 
@@ -101,7 +100,7 @@ class _Groups:
     def __init__(self, bins: Bins) -> None:
         self._bins = bins
         self._held = bins.mass > 0
-        self._cases = bins.cases[self._held]
+        self._cases = bins.mass[self._held]
         self._score = bins.score[self._held]
         self.chance = (self._score > 0) & (self._score < 1)
 

@@ -5,35 +5,59 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_order, as_scores, check_same_length, check_same_order
-from bayescal.estimators.binned.plugin import ece
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import (
+    as_order,
+    as_probability_matrix,
+    as_scores,
+    as_weights,
+    check_same_length,
+    check_same_order,
+    is_matrix,
+)
+from bayescal.data.weights import effective_cases
+from bayescal.estimators.binned._bins import as_cut
+from bayescal.estimators.binned.plugin import ece_core
+from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate
 from bayescal.estimators.registry import estimator
 
 __all__ = ["class_wise_ece", "top_label_ece"]
 
-SUMS_TO_1 = 1e-3
+
+def _columns(scores: Floats) -> Floats:
+    """Class probabilities, (classes, n_samples); one row of scores is that of class 1 of two."""
+    return scores if scores.ndim == 2 else np.stack([1 - scores, scores])
+
+
+def _top_label_core(scores: Floats, weights: Floats | None, **options: Any) -> Statistic:
+    """Core of `top_label_ece`, on scores of shape (n_samples,) or (classes, n_samples)."""
+    columns = _columns(scores)
+    top = columns.argmax(axis=0)
+    error = ece_core(columns.max(axis=0), weights, **options)
+    return lambda classes: error(classes == top)
 
 
 @estimator(
     "Top-label calibration error",
+    prepare=_top_label_core,
     paper="Guo, Pleiss, Sun & Weinberger 2017",
     estimates="binned calibration error of the largest probability as that of being right",
     span=(0, 1),
     bound="below top-label TCE of the same order in the population; biased upwards in a sample",
 )
 def top_label_ece(
-    y_true: Any,
-    y_proba: Any,
+    y_true: OutcomesLike,
+    y_proba: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "width",
     p: float = 1,
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Top-label calibration error: `ece` of the largest probability against being right.
 
@@ -79,30 +103,39 @@ def top_label_ece(
     >>> round(estimators.top_label_ece([0, 1, 1], y_proba), 3)
     0.467
     """
-    columns = _as_columns(y_proba)
-    classes = _as_classes(y_true, *columns.shape)
-    check_same_order(y_true, y_proba)
-    right, confidence = classes == columns.argmax(axis=0), columns.max(axis=0)
-    cut: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
-    return ece(right, confidence, p=p, sample_weight=sample_weight, **cut)
+    cases = _read(y_true, y_proba, sample_weight)
+    return evaluate(_top_label_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
+
+
+def _class_wise_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
+    """Core of `class_wise_ece`, on scores of shape (n_samples,) or (classes, n_samples)."""
+    errors = [ece_core(column, weights, p=p, **cut) for column in _columns(scores)]
+
+    def statistic(classes: NDArray[Any]) -> Floats:
+        powers = [error(classes == k) ** p for k, error in enumerate(errors)]
+        mean: Floats = (sum(powers) / len(powers)) ** (1 / p)
+        return mean
+
+    return statistic
 
 
 @estimator(
     "Class-wise calibration error",
+    prepare=_class_wise_core,
     paper="Kull et al. 2019; Kumar, Liang & Ma 2019",
     estimates="binned calibration error of every class against the rest, averaged over classes",
     span=(0, 1),
     bound="below class-wise TCE of the same order in the population; biased upwards in a sample",
 )
 def class_wise_ece(
-    y_true: Any,
-    y_proba: Any,
+    y_true: OutcomesLike,
+    y_proba: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "width",
     p: float = 1,
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Class-wise calibration error: `ece` of every class against the rest, averaged over classes.
 
@@ -151,37 +184,37 @@ def class_wise_ece(
     >>> round(estimators.class_wise_ece([0, 1, 1], y_proba), 3)
     0.333
     """
-    order = as_order(p)
+    cases = _read(y_true, y_proba, sample_weight)
+    return evaluate(_class_wise_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
+
+
+def _read(
+    y_true: OutcomesLike, y_proba: ArrayLike | None, sample_weight: ArrayLike | None
+) -> Cases:
+    """Classes as outcomes, and class probabilities of shape (classes, n_samples) as scores."""
+    if isinstance(y_true, Cases):
+        return y_true
+    if isinstance(y_true, CalibrationData):
+        raise InputError(
+            "a CalibrationData holds one score for each case, and this needs the probability of "
+            "every class. Pass y_true and y_proba, or reduce the classes with "
+            "CalibrationData.from_multiclass and pass the table to ece."
+        )
+    if y_proba is None:
+        raise InputError("y_proba is missing: pass the class probabilities after y_true.")
     columns = _as_columns(y_proba)
     classes = _as_classes(y_true, *columns.shape)
     check_same_order(y_true, y_proba)
-    cut: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
-    powers = [
-        ece(classes == k, column, p=order, sample_weight=sample_weight, **cut) ** order
-        for k, column in enumerate(columns)
-    ]
-    mean: float | Floats = (sum(powers) / len(powers)) ** (1 / order)
-    return mean
+    weights = as_weights(sample_weight, columns.shape[1])
+    cases = None if weights is None else effective_cases(weights)
+    return Cases(classes.reshape(-1, columns.shape[1]), columns, cases, classes.shape[:-1])
 
 
 def _as_columns(y_proba: Any) -> Floats:
     """Class probabilities of shape (n_classes, n_samples)."""
-    matrix = _as_array(y_proba, "y_proba")
-    if matrix.ndim < 2 or matrix.shape[1:] == (1,):
-        scores = as_scores(y_proba, "y_proba")
-        return np.stack([1 - scores, scores])
-    if matrix.ndim > 2:
-        raise InputError(f"y_proba must have shape (n_samples, n_classes), got {matrix.shape}.")
-    columns = np.stack([as_scores(one, f"y_proba[:, {k}]") for k, one in enumerate(matrix.T)])
-    total = columns.sum(axis=0)
-    off = np.abs(total - 1) > SUMS_TO_1
-    if off.any():
-        at = int(off.argmax())
-        raise InputError(
-            f"y_proba[{at}] sums to {total[at]:.4g}, not 1. "
-            "Pass probabilities (after a softmax), one column a class."
-        )
-    return columns
+    if is_matrix(y_proba):
+        return as_probability_matrix(y_proba, "y_proba").T
+    return _columns(as_scores(y_proba, "y_proba"))
 
 
 def _as_classes(y_true: Any, number: int, size: int) -> NDArray[Any]:

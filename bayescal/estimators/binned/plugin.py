@@ -11,22 +11,47 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import erf
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_order
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators.binned._bins import SAME, Bins, Rebins, as_bins, bins_of
+from bayescal.estimators.binned._bins import SAME, Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.binned._rebin import rebinned
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["ace", "debiased_ece", "ece", "mce"]
 
 
+def ece_core(
+    scores: Floats, weights: Floats | None, *, p: float, n_bins: int, binning: str, ties: str
+) -> Statistic:
+    """Core of `ece`."""
+    bins = bins_of(scores, weights, n_bins, binning, ties)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        if p == 1:
+            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
+            return error
+        return _norm(bins.gap(outcomes), bins.mass, p)
+
+    return statistic
+
+
+def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
+    power: Floats = (np.abs(gap) ** order * mass).sum(-1) / mass.sum(-1)
+    return power ** (1 / order)
+
+
+def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
+    return rate - bins.score, bins.mass
+
+
 @estimator(
     "Expected calibration error",
+    prepare=ece_core,
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="binned calibration error, an average over bins",
     span=(0, 1),
@@ -34,14 +59,14 @@ __all__ = ["ace", "debiased_ece", "ece", "mce"]
     weighted=lambda s, y, w, *, p, **cut: _norm(*_gaps(*rebinned(s, y, w, **cut)), order=p),
 )
 def ece(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "width",
     p: float = 1,
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Expected calibration error: the mean gap between score and outcome over bins.
 
@@ -104,28 +129,31 @@ def ece(
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
     """
-    order = as_order(p)
-
-    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
-        if order == 1:
-            error: Floats = np.abs(bins.excess(outcomes)).sum(-1) / bins.total
-            return error
-        return _norm(bins.gap(outcomes), bins.mass, order)
-
-    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(ece_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
 
 
-def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
-    power: Floats = (np.abs(gap) ** order * mass).sum(-1) / mass.sum(-1)
-    return power ** (1 / order)
+def _over_bins(statistic: Callable[[Bins, NDArray[Any]], Floats]) -> Core:
+    """The core of a statistic of the outcomes in bins."""
+
+    def core(scores: Floats, weights: Floats | None, **cut: Any) -> Statistic:
+        bins = bins_of(scores, weights, **cut)
+        return lambda outcomes: statistic(bins, outcomes)
+
+    return core
 
 
-def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
-    return rate - bins.score, bins.mass
+def _mean(gap: Floats, mass: Floats) -> Floats:
+    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
+    return mean
+
+
+_ace_core = _over_bins(lambda bins, outcomes: _mean(bins.gap(outcomes), bins.mass))
 
 
 @estimator(
     "Adaptive calibration error",
+    prepare=_ace_core,
     paper="Nixon, Dusenberry, Zhang, Jerfel & Tran 2019",
     estimates="binned calibration error, every bin counting the same",
     span=(0, 1),
@@ -133,13 +161,13 @@ def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
     weighted=lambda s, y, w, **cut: _mean(*_gaps(*rebinned(s, y, w, **cut))),
 )
 def ace(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "mass",
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Adaptive calibration error: the mean gap over bins of equal mass, whatever they hold.
 
@@ -192,33 +220,34 @@ def ace(
     >>> round(estimators.ece(y_true, y_prob, n_bins=2, binning="mass"), 3)
     0.12
     """
-
-    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
-        return _mean(bins.gap(outcomes), bins.mass)
-
-    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
 
 
-def _mean(gap: Floats, mass: Floats) -> Floats:
-    mean: Floats = np.abs(gap).sum(-1) / np.count_nonzero(mass > 0, axis=-1)
-    return mean
+def _largest(gap: Floats) -> Floats:
+    largest: Floats = np.abs(gap).max(axis=1)
+    return largest
+
+
+_mce_core = _over_bins(lambda bins, outcomes: _largest(bins.gap(outcomes)))
 
 
 @estimator(
     "Maximum calibration error",
+    prepare=_mce_core,
     paper="Naeini, Cooper & Hauskrecht 2015",
     estimates="the largest calibration error of a bin",
     span=(0, 1),
     weighted=lambda s, y, w, **cut: _largest(_gaps(*rebinned(s, y, w, **cut))[0]),
 )
 def mce(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "width",
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Maximum calibration error: the largest gap between score and outcome over bins.
 
@@ -258,20 +287,21 @@ def mce(
     >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.4
     """
-
-    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
-        return _largest(bins.gap(outcomes))
-
-    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_mce_core, cases, **as_cut(n_bins, binning, ties))
 
 
-def _largest(gap: Floats) -> Floats:
-    largest: Floats = np.abs(gap).max(axis=1)
-    return largest
+def debiased_core(
+    scores: Floats, weights: Floats | None, *, p: int, signed: bool, **cut: Any
+) -> Statistic:
+    """Core of `debiased_ece`."""
+    bins = bins_of(scores, weights, **cut)
+    return lambda outcomes: _corrected(bins, bins.rate(outcomes), p, signed)
 
 
 @estimator(
     "Debiased ECE",
+    prepare=debiased_core,
     paper="Kumar, Liang & Ma 2019; Broecker 2012; Ferro & Fricker 2012",
     estimates="binned calibration error, without the part that chance adds",
     bound="below TCE of the same order in the population",
@@ -279,15 +309,15 @@ def _largest(gap: Floats) -> Floats:
     weighted=lambda s, y, w, *, p, signed, **cut: _corrected(*rebinned(s, y, w, **cut), p, signed),
 )
 def debiased_ece(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_bins: int = 15,
     binning: str = "mass",
     p: int = 2,
     ties: str = "together",
     signed: bool = False,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Binned calibration error less what the chance in the outcomes adds to it (Kumar et al.).
 
@@ -349,18 +379,17 @@ def debiased_ece(
     if isinstance(p, bool) or p not in (1, 2):
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
 
-    def statistic(bins: Bins, outcomes: NDArray[Any]) -> Floats:
-        return _corrected(bins, bins.rate(outcomes), p, signed)
-
-    return _evaluate(y_true, y_prob, sample_weight, statistic, n_bins, binning, ties)
+    cases = read(y_true, y_prob, sample_weight)
+    cut = as_cut(n_bins, binning, ties)
+    return evaluate(debiased_core, cases, p=p, signed=signed, **cut)
 
 
 def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
-    several = bins.cases >= 2 - SAME  # cases shared out between bins add up to whole ones
+    several = bins.mass >= 2 - SAME  # cases shared out between bins add up to whole ones
     debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
-    error = debias(gap, variance, np.where(several, bins.cases, 2)) * several
-    power: Floats = (error * bins.cases).sum(-1) / bins.cases.sum(-1)
+    error = debias(gap, variance, np.where(several, bins.mass, 2)) * several
+    power: Floats = (error * bins.mass).sum(-1) / bins.mass.sum(-1)
     return power if signed else np.maximum(power, 0) ** (1 / p)
 
 
@@ -376,22 +405,3 @@ def _debiased_absolute(gap: Floats, variance: Floats, cases: Floats) -> Floats:
     folded = sd * math.sqrt(2 / math.pi) * np.exp(-(z**2) / 2) + gap * erf(z / math.sqrt(2))
     corrected: Floats = 2 * gap - np.where(sd > 0, folded, gap)
     return corrected
-
-
-def _evaluate(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    statistic: Callable[[Bins, NDArray[Any]], Floats],
-    n_bins: int,
-    binning: str,
-    ties: str,
-) -> float | Floats:
-    """A statistic of the outcomes in bins, for every replicate."""
-    number = as_bins(n_bins)
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        bins = bins_of(scores, weights, number, binning, ties)
-        return lambda outcomes: statistic(bins, outcomes)
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)

@@ -5,35 +5,54 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import tabulate
 from bayescal.estimators.binned._bins import TIES
 from bayescal.estimators.binned._sweep import Sweep
-from bayescal.estimators.binned.plugin import ece
+from bayescal.estimators.binned.plugin import ece_core
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["sweep_bins", "sweep_ece"]
 
 
+def _sweep_core(
+    scores: Floats, weights: Floats | None, *, p: float, binning: str, ties: str
+) -> Statistic:
+    """Core of `sweep_ece`: `ece` with each replicate's own number of bins."""
+    sweep = _sweep(scores, weights, binning, ties)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        numbers = sweep.numbers(outcomes)
+        values = np.empty(numbers.size)
+        for number in np.unique(numbers).tolist():
+            alike = numbers == number
+            error = ece_core(scores, weights, p=p, n_bins=number, binning=binning, ties=ties)
+            values[alike] = error(outcomes[alike])
+        return values
+
+    return statistic
+
+
 @estimator(
     "Sweep calibration error",
+    prepare=_sweep_core,
     paper="Roelofs, Cain, Shlens & Mozer 2022",
     estimates="binned calibration error, with as many bins as keep mean outcomes in order",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased in a sample",
 )
 def sweep_ece(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     binning: str = "rank",
     p: float = 1,
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Sweep calibration error: `ece` with as many bins as keep their mean outcomes in order.
 
@@ -88,33 +107,17 @@ def sweep_ece(
     >>> round(estimators.ece(y_true, y_prob, n_bins=9, binning="rank"), 4)
     0.0228
     """
-    order = as_order(p)
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        sweep = _sweep(scores, weights, binning, ties)
-        same: dict[str, Any] = {"binning": binning, "p": order, "ties": ties}
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            numbers = sweep.numbers(outcomes)
-            values = np.empty(numbers.size)
-            for number in np.unique(numbers):
-                alike = numbers == number
-                rows = outcomes[alike]
-                values[alike] = ece(rows, scores, n_bins=number, sample_weight=weights, **same)
-            return values
-
-        return statistic
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_sweep_core, cases, p=as_order(p), **_as_cut(binning, ties))
 
 
 def sweep_bins(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     binning: str = "rank",
     ties: str = "together",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> int | NDArray[np.intp]:
     """How many bins keep their mean outcomes in order: the number that `sweep_ece` uses.
 
@@ -152,16 +155,23 @@ def sweep_bins(
     >>> estimators.sweep_bins([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
     3
     """
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        sweep = _sweep(scores, weights, binning, ties)
-        return lambda outcomes: sweep.numbers(outcomes).astype(np.float64)
-
-    numbers = over_replicates(y_true, y_prob, sample_weight, prepare)
+    cases = read(y_true, y_prob, sample_weight)
+    numbers = evaluate(_bins_core, cases, **_as_cut(binning, ties))
     return int(numbers) if isinstance(numbers, float) else numbers.astype(np.intp)
 
 
+def _bins_core(scores: Floats, weights: Floats | None, *, binning: str, ties: str) -> Statistic:
+    """Core of `sweep_bins`."""
+    sweep = _sweep(scores, weights, binning, ties)
+    return lambda outcomes: sweep.numbers(outcomes).astype(np.float64)
+
+
 def _sweep(scores: Floats, weights: Floats | None, binning: str, ties: str) -> Sweep:
-    check_choice(binning, ("rank", "width"), "binning")
-    check_choice(ties, TIES, "ties")
     return Sweep(tabulate(scores, weights), width=binning == "width", split=ties == "split")
+
+
+def _as_cut(binning: Any, ties: Any) -> dict[str, Any]:
+    return {
+        "binning": check_choice(binning, ("rank", "width"), "binning"),
+        "ties": check_choice(ties, TIES, "ties"),
+    }

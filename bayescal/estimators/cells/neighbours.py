@@ -6,13 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import tabulate
+from bayescal.data.table import tabulate
 from bayescal.estimators.cells._nearest import in_space, on_line
+from bayescal.estimators.door import (
+    OutcomesLike,
+    Statistic,
+    evaluate,
+    read,
+)
 from bayescal.estimators.registry import estimator
 
 __all__ = ["auc_v"]
@@ -20,20 +25,58 @@ __all__ = ["auc_v"]
 DECIMALS = 12
 
 
+def _core(
+    scores: Floats,
+    weights: Floats | None,
+    *,
+    features: Floats | None,
+    n_neighbors: int | None,
+) -> Statistic:
+    """Core of `auc_v`; how many neighbours there can be is known with the cases."""
+    table = tabulate(scores, weights)
+    nearest = _as_neighbours(n_neighbors, table.total)
+    if features is None:
+        sums = on_line(table.score, table.trials, nearest)
+        around = sums(table.trials)
+
+        def of_scores(hits: Floats) -> float:
+            return _concordance(table.score, sums(hits) / around, table.trials)
+
+        return lambda outcomes: np.array([of_scores(row) for row in table.hits(outcomes)])
+
+    cases = np.ones(table.order.size) if table.weight is None else table.weight
+    score, places = scores[table.order], features[table.order]
+    points, point = np.unique(places, axis=0, return_inverse=True)
+    point = point.ravel()
+
+    def gathered(values: Floats) -> Floats:
+        return np.bincount(point, values).astype(np.float64, copy=False)
+
+    sums = in_space(points, gathered(cases), nearest)
+    around = sums(gathered(cases))
+
+    def of_features(outcomes: NDArray[Any]) -> float:
+        return _concordance(score, (sums(gathered(cases * outcomes)) / around)[point], cases)
+
+    return lambda outcomes: np.array([of_features(row) for row in outcomes[:, table.order]])
+
+
 @estimator(
     "AUC of probabilities by nearest neighbours",
+    prepare=_core,
     paper="Torabian & Urner 2024",
     estimates="how often scores order two cases as their probabilities of the event do",
     span=(0, 1),
     perfect=1,
+    by_case=("features",),
 )
 def auc_v(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
-    features: Any = None,
+    features: ArrayLike | None = None,
     n_neighbors: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """How often scores order two cases as the mean outcomes of their nearest cases do.
 
@@ -90,36 +133,10 @@ def auc_v(
     >>> round(estimators.auc_v(y_true, y_prob), 3)
     0.935
     """
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        table = tabulate(scores, weights)
-        nearest = _as_neighbours(n_neighbors, table.total)
-        if features is None:
-            sums = on_line(table.score, table.trials, nearest)
-            around = sums(table.trials)
-
-            def of_scores(hits: Floats) -> float:
-                return _concordance(table.score, sums(hits) / around, table.trials)
-
-            return lambda outcomes: np.array([of_scores(row) for row in table.hits(outcomes)])
-
-        cases = np.ones(table.order.size) if table.weight is None else table.weight
-        score, places = scores[table.order], _as_features(features, scores.size)[table.order]
-        points, point = np.unique(places, axis=0, return_inverse=True)
-        point = point.ravel()
-
-        def gathered(values: Floats) -> Floats:
-            return np.bincount(point, values).astype(np.float64, copy=False)
-
-        sums = in_space(points, gathered(cases), nearest)
-        around = sums(gathered(cases))
-
-        def of_features(outcomes: NDArray[Any]) -> float:
-            return _concordance(score, (sums(gathered(cases * outcomes)) / around)[point], cases)
-
-        return lambda outcomes: np.array([of_features(row) for row in outcomes[:, table.order]])
-
-    value = over_replicates(y_true, y_prob, sample_weight, prepare)
+    cases = read(y_true, y_prob, sample_weight, needs="scores" if features is None else "order")
+    if features is not None:
+        features = _as_features(features, cases.scores.size)
+    value = evaluate(_core, cases, features=features, n_neighbors=n_neighbors)
     if isinstance(value, float) and math.isnan(value):
         raise InputError(
             "y_true has the same mean around every case, so there is no order to compare scores "

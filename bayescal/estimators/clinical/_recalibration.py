@@ -13,7 +13,6 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import EDGE
 from bayescal._base.logistic import fit_logistic, log_likelihood
-from bayescal.data.weights import effective_cases
 
 __all__ = ["Recalibration", "as_cases", "defined", "log_odds_of"]
 
@@ -42,7 +41,7 @@ class Recalibration:
 
     @classmethod
     def of(cls, scores: Floats, weights: Floats | None) -> Recalibration:
-        """From scores and sample weights."""
+        """From scores and numbers of cases."""
         return cls(log_odds_of(scores), as_cases(weights, scores.size))
 
     @property
@@ -109,10 +108,8 @@ def log_odds_of(scores: Floats) -> Floats:
 
 
 def as_cases(weights: Floats | None, size: int) -> Floats:
-    """Weights as case counts: sampling weights are rescaled to Kish's effective sample size."""
-    if weights is None:
-        return np.broadcast_to(np.float64(1), size)
-    return effective_cases(weights)
+    """Numbers of cases; None stands for one each."""
+    return np.broadcast_to(np.float64(1), size) if weights is None else weights
 
 
 def defined(value: float | Floats) -> float | Floats:

@@ -6,15 +6,15 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri, erfc
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.logistic import fit_logistic, log_likelihood
 from bayescal.data.validate import as_level, check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
 from bayescal.estimators.clinical._recalibration import Recalibration
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 
 __all__ = ["PolynomialTested", "giviti_test"]
 
@@ -43,13 +43,13 @@ class PolynomialTested(NamedTuple):
 
 
 def giviti_test(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     devel: str = "external",
     threshold: float = 0.95,
     max_degree: int = 4,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> PolynomialTested:
     """GiViTI calibration test (Nattino, Finazzi & Bertolini 2014, 2016).
 
@@ -116,7 +116,7 @@ def giviti_test(
     cut = float(chdtri(1, 1 - level))
     degrees: list[NDArray[np.intp]] = []
 
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+    def core(scores: Floats, weights: Floats | None) -> Statistic:
         model = Recalibration.of(scores, weights)
         basis = _polynomials(model.log_odds, model.cases, highest)
         if len(basis) <= start:
@@ -133,7 +133,7 @@ def giviti_test(
 
         return statistic
 
-    ratio = over_replicates(y_true, y_prob, sample_weight, prepare)
+    ratio = evaluate(core, read(y_true, y_prob, sample_weight))
     degree = np.concatenate([np.empty(0, np.intp), *degrees])
     law = _Law(3 - start, 1 - level, cut)
     entered = zip(np.ravel(ratio), degree - start, strict=True)

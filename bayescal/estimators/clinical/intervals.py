@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, SeparationError
 from bayescal._base.logistic import fit_logistic, moments
-from bayescal.data.validate import as_level, check_choice, paired
+from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.clinical._recalibration import NO_MAXIMUM, Recalibration, as_cases
+from bayescal.estimators.door import Cases, OutcomesLike, read
 
 __all__ = [
     "calibration_in_the_large_interval",
@@ -27,7 +28,11 @@ INTERCEPT, SLOPE = 0, 1
 
 
 def observed_expected_interval(
-    y_true: Any, y_prob: Any, *, ci_prob: float = 0.95, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    ci_prob: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
     """Interval for the observed/expected ratio, normal on the log scale.
 
@@ -70,9 +75,10 @@ def observed_expected_interval(
     True
     """
     level = as_level(ci_prob)
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    cases = as_cases(weights, scores.size)
-    observed, expected, total = float(cases @ outcomes), float(cases @ scores), float(cases.sum())
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    trials = as_cases(cases.weights, cases.scores.size)
+    observed, expected = float(trials @ cases.outcomes[0]), float(trials @ cases.scores)
+    total = float(trials.sum())
     if not 0 < observed < total or expected == 0:
         raise InputError(
             "y_true holds one class only, or y_prob is 0 for every case, so that O/E has no "
@@ -84,12 +90,12 @@ def observed_expected_interval(
 
 
 def calibration_in_the_large_interval(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     kind: str = "profile",
     ci_prob: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
     """Interval for `calibration_in_the_large`, the intercept with the slope held at 1.
 
@@ -133,16 +139,17 @@ def calibration_in_the_large_interval(
     >>> lower < 0 < upper
     True
     """
-    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, INTERCEPT, slope_free=False)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, kind, INTERCEPT, slope_free=False)
 
 
 def calibration_slope_interval(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     kind: str = "profile",
     ci_prob: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
     """Interval for `calibration_slope`, with the intercept free.
 
@@ -186,16 +193,17 @@ def calibration_slope_interval(
     >>> lower < 1 < upper
     True
     """
-    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, SLOPE)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, kind, SLOPE)
 
 
 def calibration_intercept_interval(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     kind: str = "profile",
     ci_prob: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
     """Interval for `calibration_intercept`, with the slope free. It is not about the mean.
 
@@ -239,27 +247,22 @@ def calibration_intercept_interval(
     >>> lower < 0 < upper
     True
     """
-    return _interval(y_true, y_prob, sample_weight, ci_prob, kind, INTERCEPT)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    return _interval(cases, ci_prob, kind, INTERCEPT)
 
 
 def _interval(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    ci_prob: float,
-    kind: str,
-    which: int,
-    slope_free: bool = True,
+    cases: Cases, ci_prob: float, kind: str, which: int, slope_free: bool = True
 ) -> tuple[float, float]:
     """Interval of one of two coefficients, the other at its best or a slope of 1."""
     z = float(ndtri((1 + as_level(ci_prob)) / 2))
     check_choice(kind, ("profile", "wald"), "kind")
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    recalibration = Recalibration.of(scores, weights)
+    outcomes = cases.outcomes[0]
+    recalibration = Recalibration.of(cases.scores, cases.weights)
     totals = recalibration.totals(outcomes[None])
     best = _best(recalibration, outcomes, totals, slope_free)
-    basis, cases = recalibration.basis, recalibration.cases
-    information = moments(best[None], basis, cases)[1][0]
+    basis, trials = recalibration.basis, recalibration.cases
+    information = moments(best[None], basis, trials)[1][0]
     if slope_free:
         reach = z * math.sqrt(np.linalg.inv(information)[which, which])
     else:
@@ -275,7 +278,7 @@ def _interval(
         coef[which] = value
         if slope_free:
             free = [other]
-            fitted, _ = fit_logistic(basis[free], cases, totals[:, free], value * basis[which])
+            fitted, _ = fit_logistic(basis[free], trials, totals[:, free], value * basis[which])
             coef[other] = fitted[0, 0]
         fall: float = top - recalibration.log_likelihood(coef[None], totals)[0]
         return math.sqrt(max(2 * fall, 0)) - z

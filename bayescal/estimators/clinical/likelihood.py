@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, xlogy
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
 from bayescal.estimators._result import Tested
 from bayescal.estimators.clinical._recalibration import Recalibration
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["cox_test", "discrimination_index", "quality_index", "unreliability"]
@@ -28,7 +28,72 @@ LogLikelihood = Callable[[Recalibration, Floats], Floats]
 """Log likelihood of a model of the outcomes, for every replicate, from its totals."""
 
 
-def cox_test(y_true: Any, y_prob: Any, *, kind: str = "joint", sample_weight: Any = None) -> Tested:
+def _mean(model: Recalibration, totals: Floats) -> Floats:
+    """Log likelihood of the mean outcome for everybody."""
+    events, number = totals[:, 0], model.cases.sum()
+    rate = events / number
+    return np.asarray(xlogy(events, rate) + xlogy(number - events, 1 - rate))
+
+
+def _as_they_are(model: Recalibration, totals: Floats) -> Floats:
+    return model.log_likelihood(np.array([[0.0, 1.0]]), totals)
+
+
+def _shifted(model: Recalibration, totals: Floats) -> Floats:
+    shift, _ = model.fit_shift(totals)
+    return model.log_likelihood(np.stack([shift, np.ones_like(shift)], axis=1), totals)
+
+
+def _refitted(model: Recalibration, totals: Floats) -> Floats:
+    line, _ = model.fit_line(totals)
+    return model.log_likelihood(line, totals)
+
+
+_MODELS = {
+    "joint": (_refitted, _as_they_are),
+    "intercept": (_shifted, _as_they_are),
+    "slope": (_refitted, _shifted),
+}
+
+
+def _likelihood_ratio(
+    models: tuple[LogLikelihood, LogLikelihood], summary: Callable[[Floats, float], Floats]
+) -> Core:
+    """Core of a summary of twice the gain in log likelihood, and of the number of cases."""
+    better, worse = models
+
+    def core(scores: Floats, weights: Floats | None) -> Statistic:
+        model = Recalibration.of(scores, weights)
+        if better is _refitted and not model.varies:
+            raise InputError(
+                "y_prob holds one distinct score, so that there is no slope to fit. "
+                "For the intercept alone, cox_test has kind='intercept'."
+            )
+
+        def statistic(outcomes: NDArray[Any]) -> Floats:
+            totals = model.totals(outcomes)
+            return summary(2 * (better(model, totals) - worse(model, totals)), model.cases.sum())
+
+        return statistic
+
+    return core
+
+
+_COX = {
+    kind: _likelihood_ratio(models, lambda ratio, _: np.maximum(ratio, 0))
+    for kind, models in _MODELS.items()
+}
+_UNRELIABILITY = _likelihood_ratio(_MODELS["joint"], lambda ratio, n: (ratio - 2) / n)
+_DISCRIMINATION = _likelihood_ratio((_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n)
+
+
+def cox_test(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    kind: str = "joint",
+    sample_weight: ArrayLike | None = None,
+) -> Tested:
     """Likelihood-ratio tests of logistic recalibration (Cox 1958; Miller et al. 1991).
 
     With logit P(y = 1) = a + b logit score, the statistic is twice the gain in log likelihood
@@ -77,10 +142,8 @@ def cox_test(y_true: Any, y_prob: Any, *, kind: str = "joint", sample_weight: An
     >>> bool(joint.pvalue < 0.001), joint.df
     (True, 2.0)
     """
-    models = _MODELS[check_choice(kind, _MODELS, "kind")]
-    statistic = _likelihood_ratio(
-        y_true, y_prob, sample_weight, models, lambda ratio, _: np.maximum(ratio, 0)
-    )
+    core = _COX[check_choice(kind, _COX, "kind")]
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
     df = 2.0 if kind == "joint" else 1.0
     pvalue = chdtrc(df, statistic)
     return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
@@ -88,12 +151,15 @@ def cox_test(y_true: Any, y_prob: Any, *, kind: str = "joint", sample_weight: An
 
 @estimator(
     "Unreliability U",
+    prepare=_UNRELIABILITY,
     paper="Miller, Hui & Tierney 1991; Harrell 2015",
     estimates="twice the log likelihood per case that logistic recalibration would gain",
     span=(-2, np.inf),
     cost="n",
 )
-def unreliability(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def unreliability(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Unreliability index U: (likelihood ratio of logistic recalibration - 2) / n.
 
     The likelihood ratio is the statistic of `cox_test`, and 2 what it is on average for a
@@ -130,12 +196,12 @@ def unreliability(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> flo
     >>> 0 < estimators.unreliability(y_true, y_prob) < 0.1
     True
     """
-    return _likelihood_ratio(
-        y_true, y_prob, sample_weight, _MODELS["joint"], lambda ratio, n: (ratio - 2) / n
-    )
+    return evaluate(_UNRELIABILITY, read(y_true, y_prob, sample_weight))
 
 
-def discrimination_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def discrimination_index(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Discrimination index D: (likelihood ratio of the scores - 1) / n.
 
     The likelihood ratio is twice the log likelihood of the scores as they are, less that of the
@@ -175,12 +241,12 @@ def discrimination_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None)
     >>> round(estimators.discrimination_index([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.538
     """
-    return _likelihood_ratio(
-        y_true, y_prob, sample_weight, (_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n
-    )
+    return evaluate(_DISCRIMINATION, read(y_true, y_prob, sample_weight))
 
 
-def quality_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def quality_index(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Quality index Q: `discrimination_index` less `unreliability`.
 
     Parameters
@@ -219,60 +285,5 @@ def quality_index(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> flo
     >>> round(discrimination - quality - estimators.unreliability(y_true, y_prob), 9)
     0.0
     """
-    discrimination = discrimination_index(y_true, y_prob, sample_weight=sample_weight)
-    return discrimination - unreliability(y_true, y_prob, sample_weight=sample_weight)
-
-
-def _mean(model: Recalibration, totals: Floats) -> Floats:
-    """Log likelihood of the mean outcome for everybody."""
-    events, number = totals[:, 0], model.cases.sum()
-    rate = events / number
-    return np.asarray(xlogy(events, rate) + xlogy(number - events, 1 - rate))
-
-
-def _as_they_are(model: Recalibration, totals: Floats) -> Floats:
-    return model.log_likelihood(np.array([[0.0, 1.0]]), totals)
-
-
-def _shifted(model: Recalibration, totals: Floats) -> Floats:
-    shift, _ = model.fit_shift(totals)
-    return model.log_likelihood(np.stack([shift, np.ones_like(shift)], axis=1), totals)
-
-
-def _refitted(model: Recalibration, totals: Floats) -> Floats:
-    line, _ = model.fit_line(totals)
-    return model.log_likelihood(line, totals)
-
-
-_MODELS = {
-    "joint": (_refitted, _as_they_are),
-    "intercept": (_shifted, _as_they_are),
-    "slope": (_refitted, _shifted),
-}
-
-
-def _likelihood_ratio(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    models: tuple[LogLikelihood, LogLikelihood],
-    summary: Callable[[Floats, float], Floats],
-) -> float | Floats:
-    """A summary of twice the difference in log likelihood, and of the number of cases."""
-    better, worse = models
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        model = Recalibration.of(scores, weights)
-        if better is _refitted and not model.varies:
-            raise InputError(
-                "y_prob holds one distinct score, so that there is no slope to fit. "
-                "For the intercept alone, cox_test has kind='intercept'."
-            )
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            totals = model.totals(outcomes)
-            return summary(2 * (better(model, totals) - worse(model, totals)), model.cases.sum())
-
-        return statistic
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_DISCRIMINATION, cases) - evaluate(_UNRELIABILITY, cases)

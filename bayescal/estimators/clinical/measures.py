@@ -9,12 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators.clinical._recalibration import Recalibration, defined, log_odds_of
+from bayescal.estimators.clinical._recalibration import (
+    Recalibration,
+    as_cases,
+    defined,
+    log_odds_of,
+)
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = [
@@ -25,19 +30,33 @@ __all__ = [
 ]
 
 
+def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `observed_expected`."""
+    cases = as_cases(weights, scores.size)
+    expected = cases @ scores
+    if expected == 0:
+        raise InputError(
+            "y_prob is 0 for every case, so no event is expected and O/E is not defined."
+        )
+    return lambda outcomes: outcomes @ cases / expected
+
+
 def _ratio(observed: Floats, expected: Floats) -> Floats:
     return np.divide(observed, expected, out=np.full_like(expected, np.nan), where=expected > 0)
 
 
 @estimator(
     "Observed/expected ratio",
+    prepare=_ratio_core,
     paper="Debray et al. 2017",
     estimates="events observed for every event expected",
     perfect=1,
     cost="n",
     weighted=lambda s, y, w: _ratio(w @ y, w @ s),
 )
-def observed_expected(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def observed_expected(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Observed/expected ratio: the number of events over the sum of the scores.
 
     Above 1 the scores are too low on average, below 1 too high.
@@ -72,17 +91,7 @@ def observed_expected(y_true: Any, y_prob: Any, *, sample_weight: Any = None) ->
     >>> round(estimators.observed_expected([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.909
     """
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        cases = np.ones(scores.size) if weights is None else weights
-        expected = cases @ scores
-        if expected == 0:
-            raise InputError(
-                "y_prob is 0 for every case, so no event is expected and O/E is not defined."
-            )
-        return lambda outcomes: outcomes @ cases / expected
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight))
 
 
 def _shift(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
@@ -97,12 +106,31 @@ def _line(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
     return np.where(exists[:, None], line, np.nan)
 
 
+def _shift_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_in_the_large`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _shift(recalibration, outcomes)
+
+
+def _intercept_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_intercept`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _line(recalibration, outcomes)[:, 0]
+
+
+def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
+    """Core of `calibration_slope`."""
+    recalibration = Recalibration.of(scores, weights)
+    return lambda outcomes: _line(recalibration, outcomes)[:, 1]
+
+
 def _weighted(scores: Floats, weights: Floats) -> Recalibration:
     return Recalibration(log_odds_of(scores), weights)
 
 
 @estimator(
     "Calibration in the large",
+    prepare=_shift_core,
     paper="Cox 1958",
     estimates="the shift of the log-odds that makes the scores right on average",
     span=(-np.inf, np.inf),
@@ -110,7 +138,7 @@ def _weighted(scores: Floats, weights: Floats) -> Recalibration:
     weighted=lambda s, y, w: _shift(_weighted(s, w), y),
 )
 def calibration_in_the_large(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
     """Calibration-in-the-large: the intercept when the slope is held at 1.
 
@@ -155,16 +183,12 @@ def calibration_in_the_large(
     >>> round(estimators.calibration_in_the_large(y_true, y_prob), 3)
     1.125
     """
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        recalibration = Recalibration.of(scores, weights)
-        return lambda outcomes: _shift(recalibration, outcomes)
-
-    return defined(over_replicates(y_true, y_prob, sample_weight, prepare))
+    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight)))
 
 
 @estimator(
     "Calibration slope",
+    prepare=_slope_core,
     paper="Cox 1958",
     estimates="how far apart the true log-odds are, for log-odds of the scores one apart",
     span=(-np.inf, np.inf),
@@ -172,7 +196,9 @@ def calibration_in_the_large(
     cost="n",
     weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 1],
 )
-def calibration_slope(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def calibration_slope(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Calibration slope: the slope of the outcomes on the log-odds of the scores.
 
     The maximum-likelihood b of logit P(y = 1) = a + b logit score, without penalty. Below 1 the
@@ -216,18 +242,21 @@ def calibration_slope(y_true: Any, y_prob: Any, *, sample_weight: Any = None) ->
     >>> round(estimators.calibration_slope(y_true, y_prob), 3)
     0.386
     """
-    return _of_line(y_true, y_prob, sample_weight, 1)
+    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight)))
 
 
 @estimator(
     "Calibration intercept, slope free",
+    prepare=_intercept_core,
     paper="Cox 1958",
     estimates="the true log-odds where the score is one half",
     span=(-np.inf, np.inf),
     cost="n",
     weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 0],
 )
-def calibration_intercept(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def calibration_intercept(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Calibration intercept of the joint fit, beside `calibration_slope`.
 
     **This is not calibration-in-the-large.** It is the maximum-likelihood a of
@@ -273,14 +302,4 @@ def calibration_intercept(y_true: Any, y_prob: Any, *, sample_weight: Any = None
     >>> round(estimators.calibration_intercept(y_true, y_prob), 3)
     0.616
     """
-    return _of_line(y_true, y_prob, sample_weight, 0)
-
-
-def _of_line(y_true: Any, y_prob: Any, sample_weight: Any, which: int) -> float | Floats:
-    """Intercept (0) or slope (1) of the joint fit."""
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        recalibration = Recalibration.of(scores, weights)
-        return lambda outcomes: _line(recalibration, outcomes)[:, which]
-
-    return defined(over_replicates(y_true, y_prob, sample_weight, prepare))
+    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight)))

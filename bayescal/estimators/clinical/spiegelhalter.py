@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators._replicates import Statistic, over_replicates
 from bayescal.estimators._result import Tested
 from bayescal.estimators.clinical._recalibration import as_cases
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 
 __all__ = ["spiegelhalter_test"]
 
 
-def spiegelhalter_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
+def spiegelhalter_test(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Tested:
     """Spiegelhalter's z test of calibration, two-sided.
 
     z = sum (y - s) (1 - 2 s) / sqrt(sum (1 - 2 s)^2 s (1 - s)), over outcomes y and scores s: the
@@ -60,20 +61,21 @@ def spiegelhalter_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -
     >>> round(test.statistic, 3), round(test.pvalue, 3)
     (-1.005, 0.315)
     """
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        cases = as_cases(weights, scores.size)
-        slope = 1 - 2 * scores
-        variance = cases @ (slope**2 * scores * (1 - scores))
-        if not variance > 0:
-            raise InputError(
-                "y_prob is 0, 0.5 or 1 for every case, where the Brier score of a calibrated model "
-                "is no matter of chance and the test is not defined."
-            )
-        slope *= cases / np.sqrt(variance)
-        expected = slope @ scores
-        return lambda outcomes: outcomes @ slope - expected
-
-    z = over_replicates(y_true, y_prob, sample_weight, prepare)
+    z = evaluate(_core, read(y_true, y_prob, sample_weight))
     pvalue = 2 * ndtr(-np.abs(z))
     return Tested(z, float(pvalue) if isinstance(z, float) else pvalue)
+
+
+def _core(scores: Floats, weights: Floats | None) -> Statistic:
+    """The statistic z."""
+    cases = as_cases(weights, scores.size)
+    slope = 1 - 2 * scores
+    variance = cases @ (slope**2 * scores * (1 - scores))
+    if not variance > 0:
+        raise InputError(
+            "y_prob is 0, 0.5 or 1 for every case, where the Brier score of a calibrated model "
+            "is no matter of chance and the test is not defined."
+        )
+    slope *= cases / np.sqrt(variance)
+    expected = slope @ scores
+    return lambda outcomes: outcomes @ slope - expected

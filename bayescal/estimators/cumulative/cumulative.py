@@ -7,17 +7,17 @@ order of the rows never matters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc, kolmogorov, log_ndtr, ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
 from bayescal.estimators._result import Tested
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
 from bayescal.estimators.cumulative._walk import Walk, ends_of
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
@@ -42,15 +42,31 @@ def _weighted(scores: Floats, outcomes: Floats, weights: Floats, extent: Extent)
     return errors
 
 
+def _error(extent: Extent) -> Core:
+    """Core of how far the cumulative differences go, as a share of all cases."""
+
+    def core(scores: Floats, weights: Floats | None) -> Statistic:
+        walk = Walk.over(scores, weights)
+        return lambda outcomes: extent(walk.differences(outcomes)) / walk.cases.sum()
+
+    return core
+
+
+_KS, _KUIPER = _error(_largest), _error(_range)
+
+
 @estimator(
     "Kolmogorov-Smirnov calibration error",
+    prepare=_KS,
     paper="Gupta et al. 2021",
     estimates="the largest calibration error of the cases below some score, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
     weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _largest),
 )
-def ks_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def ks_error(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Kolmogorov-Smirnov calibration error: the largest cumulative difference.
 
     max over s of |sum of (outcome - score) over cases with a score of at most s| / n, the ECCE-MAD
@@ -94,18 +110,21 @@ def ks_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | 
     >>> round(estimators.ks_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.175
     """
-    return _error(y_true, y_prob, sample_weight, _largest)
+    return evaluate(_KS, read(y_true, y_prob, sample_weight))
 
 
 @estimator(
     "Kuiper calibration error",
+    prepare=_KUIPER,
     paper="Arrieta-Ibarra et al. 2022",
     estimates="the largest calibration error of the cases between two scores, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
     weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _range),
 )
-def kuiper_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | Floats:
+def kuiper_error(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float | Floats:
     """Kuiper calibration error: the range of the cumulative differences.
 
     max over r <= s of |sum of (outcome - score) over cases with a score above r and at most s| / n,
@@ -141,10 +160,12 @@ def kuiper_error(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> floa
     >>> round(estimators.kuiper_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.225
     """
-    return _error(y_true, y_prob, sample_weight, _range)
+    return evaluate(_KUIPER, read(y_true, y_prob, sample_weight))
 
 
-def ks_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
+def ks_test(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Tested:
     """Test of calibration by the largest cumulative difference.
 
     The statistic is n ks_error / sqrt(sum score (1 - score)). For a calibrated model the cumulative
@@ -189,11 +210,14 @@ def ks_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
     >>> bool(estimators.ks_test(y_true, y_prob).pvalue > 0.05)
     True
     """
-    statistic = _standardised(y_true, y_prob, sample_weight, lambda sums, _: _largest(sums))
+    core = _standardised(lambda sums, _: _largest(sums))
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
     return _tested(statistic, supremum_sf)
 
 
-def kuiper_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Tested:
+def kuiper_test(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> Tested:
     """Test of calibration by the range of the cumulative differences.
 
     The statistic is n kuiper_error / sqrt(sum score (1 - score)), which for a calibrated model
@@ -232,12 +256,17 @@ def kuiper_test(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> Teste
     >>> bool(estimators.kuiper_test(y_true, y_prob).pvalue > 0.05)
     True
     """
-    statistic = _standardised(y_true, y_prob, sample_weight, lambda sums, _: _range(sums))
+    core = _standardised(lambda sums, _: _range(sums))
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
     return _tested(statistic, range_sf)
 
 
 def cumulative_difference_test(
-    y_true: Any, y_prob: Any, *, part: str = "both", sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    part: str = "both",
+    sample_weight: ArrayLike | None = None,
 ) -> Tested:
     """Two-part test of calibration: the mean, and what the cumulative differences do besides.
 
@@ -286,20 +315,10 @@ def cumulative_difference_test(
     >>> bool(bridge.pvalue < 0.001 < mean.pvalue)
     True
     """
-    check_choice(part, ("both", "bridge", "mean"), "part")
-    if part == "mean":
-        mean = _standardised(y_true, y_prob, sample_weight, lambda sums, _: sums[:, -1])
-        return _tested(mean, lambda z: np.asarray(2 * ndtr(-np.abs(z))))
-    if part == "bridge":
-        return _tested(_standardised(y_true, y_prob, sample_weight, _bridge), kolmogorov)
-
-    statistic = _standardised(
-        y_true,
-        y_prob,
-        sample_weight,
-        lambda sums, time: _fisher(sums[:, -1], _bridge(sums, time)),
-    )
-    return _tested(statistic, lambda x: np.asarray(chdtrc(4, x)))._replace(df=4.0)
+    check_choice(part, PARTS, "part")
+    of_part, tail, df = PARTS[part]
+    statistic = evaluate(_standardised(of_part), read(y_true, y_prob, sample_weight))
+    return _tested(statistic, tail)._replace(df=df)
 
 
 def _fisher(mean: Floats, bridge: Floats) -> Floats:
@@ -318,30 +337,30 @@ def _log_kolmogorov(x: Floats) -> Floats:
     return np.where(x > 3, np.log(2) - 2 * x**2, near)
 
 
-def _error(y_true: Any, y_prob: Any, sample_weight: Any, extent: Extent) -> float | Floats:
-    """How far the cumulative differences go, as a share of all cases."""
+def _standardised(statistic: Callable[[Floats, Floats], Floats]) -> Core:
+    """Core of a statistic of the cumulative differences in standard units, and of their time."""
 
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        walk = Walk.over(scores, weights)
-        return lambda outcomes: extent(walk.differences(outcomes)) / walk.cases.sum()
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
-
-
-def _standardised(
-    y_true: Any, y_prob: Any, sample_weight: Any, statistic: Callable[[Floats, Floats], Floats]
-) -> float | Floats:
-    """A statistic of the cumulative differences in standard units, and of their time."""
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
+    def core(scores: Floats, weights: Floats | None) -> Statistic:
         walk = Walk.over(scores, weights)
         variances = walk.variances()
         unit, time = np.sqrt(variances[-1]), variances / variances[-1]
         return lambda outcomes: statistic(walk.differences(outcomes) / unit, time)
 
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    return core
 
 
 def _tested(statistic: float | Floats, tail: Extent) -> Tested:
     pvalue = tail(np.asarray(statistic))
     return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)
+
+
+PARTS: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {
+    "mean": (lambda sums, _: sums[:, -1], lambda z: np.asarray(2 * ndtr(-np.abs(z))), np.nan),
+    "bridge": (_bridge, kolmogorov, np.nan),
+    "both": (
+        lambda sums, time: _fisher(sums[:, -1], _bridge(sums, time)),
+        lambda x: np.asarray(chdtrc(4, x)),
+        4.0,
+    ),
+}
+"""Parts of the two-part test: statistic, its tail under calibration, and degrees of freedom."""

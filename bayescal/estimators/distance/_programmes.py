@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import Table
+from bayescal.data.table import Table
 
 __all__ = ["Cells", "best_partition", "cells_of", "lower_distance", "smooth_error"]
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import tabulate
+from bayescal.data.table import tabulate
 from bayescal.estimators.distance._programmes import (
     Cells,
     best_partition,
@@ -19,6 +18,7 @@ from bayescal.estimators.distance._programmes import (
     lower_distance,
     smooth_error,
 )
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = [
@@ -45,8 +45,40 @@ class DistanceBounds(NamedTuple):
     upper: Any
 
 
+def _over_cells(most: int, distance: Callable[[Cells, Floats], float]) -> Core:
+    """Core of a distance of the events in at most so many cells."""
+
+    def core(scores: Floats, weights: Floats | None) -> Statistic:
+        cells = cells_of(tabulate(scores, weights), most)
+
+        def statistic(outcomes: NDArray[Any]) -> Floats:
+            return np.array([distance(cells, events) for events in cells.events(outcomes)])
+
+        return statistic
+
+    return core
+
+
+def _lower_core(scores: Floats, weights: Floats | None, *, resolution: int) -> Statistic:
+    """Core of `lower_distance_to_calibration`."""
+
+    def distance(cells: Cells, events: Floats) -> float:
+        return lower_distance(cells.score, cells.share, events, resolution)
+
+    return _over_cells(resolution, distance)(scores, weights)
+
+
+_weak_core = _over_cells(
+    FINEST, lambda cells, events: smooth_error(cells.score, events - cells.share * cells.score)
+)
+_partition_core = _over_cells(
+    FINEST, lambda cells, events: best_partition(cells.score, cells.share, events)
+)
+
+
 @estimator(
     "Lower distance to calibration",
+    prepare=_lower_core,
     paper="Blasiok, Gopalan, Hu & Nakkiran 2023",
     estimates="least mean move of the scores to calibrated ones, outcomes known",
     span=(0, 1),
@@ -54,7 +86,11 @@ class DistanceBounds(NamedTuple):
     cost="n log n, and a linear programme",
 )
 def lower_distance_to_calibration(
-    y_true: Any, y_prob: Any, *, resolution: int = 1024, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    resolution: int = 1024,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Lower distance to calibration: the least mean move that makes the scores calibrated.
 
@@ -106,23 +142,20 @@ def lower_distance_to_calibration(
     >>> round(estimators.lower_distance_to_calibration([0, 1], [0.45, 0.55]), 4)
     0.045
     """
-    intervals = _as_resolution(resolution)
-
-    def distance(cells: Cells, events: Floats) -> float:
-        return lower_distance(cells.score, cells.share, events, intervals)
-
-    return _over_cells(y_true, y_prob, sample_weight, intervals, distance)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_lower_core, cases, resolution=_as_resolution(resolution))
 
 
 @estimator(
     "Smooth calibration error",
+    prepare=_weak_core,
     paper="Kakade & Foster 2008; Blasiok, Gopalan, Hu & Nakkiran 2023",
     estimates="the largest mean of residuals weighed by a function of slope and size at most 1",
     span=(0, 1),
     bound="from half to twice the lower distance to calibration; below TCE in the population",
 )
 def weak_calibration_error(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
     """Smooth calibration error, or weak calibration: residuals against a Lipschitz function.
 
@@ -171,15 +204,15 @@ def weak_calibration_error(
     >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55]), 4)
     0.0225
     """
-
-    def error(cells: Cells, events: Floats) -> float:
-        return smooth_error(cells.score, events - cells.share * cells.score)
-
-    return _over_cells(y_true, y_prob, sample_weight, FINEST, error)
+    return evaluate(_weak_core, read(y_true, y_prob, sample_weight))
 
 
 def distance_bounds(
-    y_true: Any, y_prob: Any, *, resolution: int = 1024, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    resolution: int = 1024,
+    sample_weight: ArrayLike | None = None,
 ) -> DistanceBounds:
     """Bounds of the distance to calibration, which scores and outcomes alone do not settle.
 
@@ -229,32 +262,9 @@ def distance_bounds(
     >>> round(lower, 4), round(upper, 4)
     (0.0034, 0.014)
     """
-    lower = lower_distance_to_calibration(
-        y_true, y_prob, resolution=resolution, sample_weight=sample_weight
-    )
-
-    def partition(cells: Cells, events: Floats) -> float:
-        return best_partition(cells.score, cells.share, events)
-
-    return DistanceBounds(lower, _over_cells(y_true, y_prob, sample_weight, FINEST, partition))
-
-
-def _over_cells(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    most: int,
-    distance: Callable[[Cells, Floats], float],
-) -> float | Floats:
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        cells = cells_of(tabulate(scores, weights), most)
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            return np.array([distance(cells, events) for events in cells.events(outcomes)])
-
-        return statistic
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    cases = read(y_true, y_prob, sample_weight)
+    lower = evaluate(_lower_core, cases, resolution=_as_resolution(resolution))
+    return DistanceBounds(lower, evaluate(_partition_core, cases))
 
 
 def _as_resolution(resolution: Any) -> int:

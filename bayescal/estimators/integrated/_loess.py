@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import SAME, Curve, Table
+from bayescal.data.table import Table
+from bayescal.data.weights import SAME
+from bayescal.estimators.integrated._curve import Curve
 
 __all__ = ["loess", "lowess"]
 

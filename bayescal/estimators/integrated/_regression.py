@@ -9,7 +9,9 @@ from scipy.linalg import qr
 from scipy.special import expit, log_expit, logit
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import Curve, Table, quantile
+from bayescal.data.table import Table
+from bayescal.data.weights import quantile
+from bayescal.estimators.integrated._curve import Curve
 
 __all__ = ["BASES", "Basis", "full_rank", "regression"]
 

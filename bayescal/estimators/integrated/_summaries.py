@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import Table, quantile
+from bayescal.data.table import Table
+from bayescal.data.weights import quantile
 
 __all__ = ["INDICES"]
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.table import tabulate
 from bayescal.data.validate import check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import SAME, tabulate
+from bayescal.data.weights import SAME
+from bayescal.estimators.door import Cases, Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.integrated._summaries import INDICES
-from bayescal.estimators.integrated.smoothers import no_curve, smoother_of
+from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve, smoother_of
 from bayescal.estimators.registry import estimator
 
 __all__ = ["e50", "e90", "eci", "emax", "ici"]
@@ -25,19 +26,58 @@ __all__ = ["e50", "e90", "eci", "emax", "ici"]
 AUSTIN = "Austin & Steyerberg 2019"
 
 
+def _index_core(name: str) -> Core:
+    """Core of an index of every replicate's curve."""
+    index = INDICES[name]
+
+    def core(scores: Floats, weights: Floats | None, **smoothing: Any) -> Statistic:
+        table = tabulate(scores, weights)
+        curve = smoother_of(**smoothing)(table, table.score)
+        return lambda outcomes: index(np.abs(curve(table.hits(outcomes)) - table.score), table)
+
+    return core
+
+
+_CORES = {name: _index_core(name) for name in INDICES}
+
+
+def _flat(scores: Floats, weights: Floats | None) -> Statistic:
+    """Mean square of mean outcome - score, NaN where it is 0."""
+    table = tabulate(scores, weights)
+    mean = np.average(table.score, weights=table.trials)
+    variance = np.average((table.score - mean) ** 2, weights=table.trials)
+
+    def square(outcomes: NDArray[Any]) -> Floats:
+        rate = table.hits(outcomes).sum(axis=1) / table.total
+        total = variance + (rate - mean) ** 2
+        return np.where(total > SAME**2, total, np.nan)
+
+    return square
+
+
+def _eci_core(scores: Floats, weights: Floats | None, *, form: str, **smoothing: Any) -> Statistic:
+    """Core of `eci`."""
+    square = _CORES["eci"](scores, weights, **smoothing)
+    if form == "mean-square":
+        return square
+    flat = _flat(scores, weights)
+    return lambda outcomes: square(outcomes) / 100 / flat(outcomes)
+
+
 @estimator(
     "Integrated calibration index (Eavg)",
+    prepare=_CORES["ici"],
     paper=AUSTIN,
     estimates="TCE of order 1, the mean distance of the calibration curve from the score",
 )
 def ici(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Integrated calibration index: the mean of |smoothed outcome - score| over the cases.
 
@@ -89,22 +129,24 @@ def ici(
     >>> round(estimators.ici(y_true, y_prob, smoother="rcs"), 3)
     0.065
     """
-    return _evaluate(y_true, y_prob, sample_weight, "ici", smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots)
+    return _evaluate(_CORES["ici"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "E50",
+    prepare=_CORES["e50"],
     paper=AUSTIN,
     estimates="the median distance of the calibration curve from the score",
 )
 def e50(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Median of |smoothed outcome - score| over the cases.
 
@@ -141,22 +183,24 @@ def e50(
     >>> round(estimators.e50(y_true, y_prob), 3)
     0.059
     """
-    return _evaluate(y_true, y_prob, sample_weight, "e50", smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots)
+    return _evaluate(_CORES["e50"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "E90",
+    prepare=_CORES["e90"],
     paper=AUSTIN,
     estimates="the 90 % quantile of the distance of the calibration curve from the score",
 )
 def e90(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """The 90 % quantile of |smoothed outcome - score| over the cases, linear between them.
 
@@ -193,22 +237,24 @@ def e90(
     >>> round(estimators.e90(y_true, y_prob), 3)
     0.131
     """
-    return _evaluate(y_true, y_prob, sample_weight, "e90", smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots)
+    return _evaluate(_CORES["e90"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "Emax",
+    prepare=_CORES["emax"],
     paper=AUSTIN,
     estimates="the greatest distance of the calibration curve from an observed score",
 )
 def emax(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Maximum of |smoothed outcome - score| over the observed scores.
 
@@ -250,23 +296,25 @@ def emax(
     >>> round(estimators.emax(y_true, y_prob), 3)
     0.2
     """
-    return _evaluate(y_true, y_prob, sample_weight, "emax", smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots)
+    return _evaluate(_CORES["emax"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "Estimated calibration index",
+    prepare=_eci_core,
     paper="Van Hoorde et al. 2015",
     estimates="100 times the square of TCE of order 2",
 )
 def eci(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     form: str = "mean-square",
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Estimated calibration index: the mean square distance of the curve from the scores.
 
@@ -316,10 +364,12 @@ def eci(
     0.149
     """
     check_choice(form, ["mean-square", "relative"], "form")
-    value = _evaluate(y_true, y_prob, sample_weight, "eci", smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots)
+    cases = read(y_true, y_prob, sample_weight)
+    value = _evaluate(_CORES["eci"], cases, smoothing)
     if form == "mean-square":
         return value
-    flat = over_replicates(y_true, y_prob, sample_weight, _flat)
+    flat = evaluate(_flat, cases)
     if isinstance(flat, float) and np.isnan(flat):
         raise InputError(
             "The relative form divides by the mean square of mean outcome - score, but every "
@@ -328,39 +378,9 @@ def eci(
     return value / 100 / flat
 
 
-def _evaluate(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    name: str,
-    smoother: str,
-    span: float | None,
-    n_knots: int,
-) -> float | Floats:
-    """An index of every replicate's curve."""
-    smooth = smoother_of(smoother, span, n_knots)
-    index = INDICES[name]
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        table = tabulate(scores, weights)
-        curve = smooth(table, table.score)
-        return lambda outcomes: index(np.abs(curve(table.hits(outcomes)) - table.score), table)
-
-    values = over_replicates(y_true, y_prob, sample_weight, prepare)
+def _evaluate(core: Core, cases: Cases, smoothing: dict[str, Any]) -> float | Floats:
+    """An index of every replicate's curve; refuse the one curve that does not exist."""
+    values = evaluate(core, cases, **smoothing)
     if isinstance(values, float) and np.isnan(values):
-        raise no_curve(smoother)
+        raise no_curve(smoothing["smoother"])
     return values
-
-
-def _flat(scores: Floats, weights: Floats | None) -> Statistic:
-    """Mean square of mean outcome - score, NaN where it is 0."""
-    table = tabulate(scores, weights)
-    mean = np.average(table.score, weights=table.trials)
-    variance = np.average((table.score - mean) ** 2, weights=table.trials)
-
-    def square(outcomes: NDArray[Any]) -> Floats:
-        rate = table.hits(outcomes).sum(axis=1) / table.total
-        total = variance + (rate - mean) ** 2
-        return np.where(total > SAME**2, total, np.nan)
-
-    return square

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
-from bayescal.data.validate import as_draws, as_level, check_choice, paired
-from bayescal.estimators._replicates import BLOCK
-from bayescal.estimators._table import tabulate
+from bayescal.data.table import tabulate
+from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.estimators.door import BLOCK, OutcomesLike, read
 from bayescal.estimators.integrated._regression import BASES, full_rank
 from bayescal.estimators.integrated._summaries import INDICES
-from bayescal.estimators.integrated.smoothers import no_curve, smoother_of
+from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
 
 __all__ = ["ici_interval"]
 
@@ -22,15 +21,15 @@ RandomState = int | np.random.Generator | None
 
 
 def ici_interval(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     index: str = "ici",
     smoother: str = "rcs",
     n_knots: int = 5,
     ci_prob: float = 0.95,
     draws: int = 1000,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> tuple[float, float]:
     """Simulated interval of an index of the ICI family, for the smoothers that are regressions.
@@ -89,12 +88,12 @@ def ici_interval(
     """
     distance = INDICES[check_choice(index, INDICES, "index")]
     check_choice(smoother, BASES, "smoother")
-    smoother_of(smoother, None, n_knots)
+    as_smoothing(smoother, None, n_knots)
     level, number = as_level(ci_prob), as_draws(draws)
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    table = tabulate(scores, weights)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    table = tabulate(cases.scores, cases.weights)
     basis = full_rank(BASES[smoother](table, n_knots), table)(table.score)
-    hits = table.hits(outcomes[None])[0]
+    hits = table.hits(cases.outcomes)[0]
     try:
         centre, covariance = binomial_mle(basis.T, table.trials, hits)
     except SeparationError:

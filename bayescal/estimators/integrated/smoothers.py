@@ -7,23 +7,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, SeparationError
-from bayescal.data.validate import (
-    as_outcome_batch,
-    as_scores,
-    as_weights,
-    check_choice,
-    check_same_order,
-)
-from bayescal.estimators._replicates import BLOCK
-from bayescal.estimators._table import Curve, Table, tabulate
+from bayescal.data.data import CalibrationData
+from bayescal.data.table import Table, tabulate
+from bayescal.data.validate import as_scores, check_choice
+from bayescal.estimators.door import BLOCK, OutcomesLike, read
+from bayescal.estimators.integrated._curve import Curve
 from bayescal.estimators.integrated._loess import loess, lowess
 from bayescal.estimators.integrated._regression import BASES, regression
 
-__all__ = ["Smoother", "flexible_curve", "no_curve", "smoother_of"]
+__all__ = ["Smoother", "as_smoothing", "flexible_curve", "no_curve", "smoother_of"]
 
 Smoother = Callable[[Table, Floats], Curve]
 """A table and the scores at which the curve is wanted, to a function of the events."""
@@ -32,14 +29,14 @@ SPANS = {"loess": 0.75, "lowess": 2 / 3}
 
 
 def flexible_curve(
-    y_true: Any,
-    y_prob: Any,
-    scores: Any = None,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
     *,
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Floats:
     """Probability of the event at given scores, by a smoother of the outcomes.
 
@@ -50,7 +47,7 @@ def flexible_curve(
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     scores : array-like of shape (n_scores,), optional
-        Where the curve is wanted; at `y_prob` when not given.
+        Where the curve is wanted; at `y_prob`, or the rows of a table, when not given.
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
         "loess": local quadratics with tricube weights, fitted at the vertices of a k-d tree and
         joined by cubics, which is R's `loess` as it comes. "lowess": local lines at scores one
@@ -106,38 +103,44 @@ def flexible_curve(
     >>> estimators.flexible_curve(y_true, y_prob, [0.1, 0.3, 0.6]).round(2)
     array([0.19, 0.27, 0.48])
     """
-    smooth = smoother_of(smoother, span, n_knots)
-    observed = as_scores(y_prob)
-    outcomes = as_outcome_batch(y_true, observed.size)
-    check_same_order(y_true, y_prob)
-    at = observed if scores is None else as_scores(scores, "scores")
-    table = tabulate(observed, as_weights(sample_weight, observed.size))
+    smooth = smoother_of(**as_smoothing(smoother, span, n_knots))
+    cases = read(y_true, y_prob, sample_weight)
+    if scores is not None:
+        at = as_scores(scores, "scores")
+    else:
+        at = y_true.score if isinstance(y_true, CalibrationData) else cases.scores
+    table = tabulate(cases.scores, cases.weights)
     curve = smooth(table, at)
-    rows = outcomes.reshape(-1, observed.size)
-    values = np.empty((rows.shape[0], at.size))
-    step = max(1, BLOCK // observed.size)
-    for start in range(0, rows.shape[0], step):
-        part = slice(start, start + step)
-        values[part] = curve(table.hits(rows[part]))
-    if outcomes.ndim == 1 and np.isnan(values).any():
+    replicates, size = cases.outcomes.shape
+    values = np.empty((replicates, at.size))
+    for part in blocks(replicates, size, BLOCK):
+        values[part] = curve(table.hits(cases.outcomes[part]))
+    if not cases.shape and np.isnan(values).any():
         raise no_curve(smoother)
-    return values.reshape(*outcomes.shape[:-1], at.size)
+    curves = cases.result(values)
+    assert not isinstance(curves, float)
+    return curves
 
 
-def smoother_of(name: Any, span: Any, n_knots: Any) -> Smoother:
-    """The smoother that options ask for; see `flexible_curve`."""
-    check_choice(name, [*BASES, *SPANS, "isotonic"], "smoother")
+def as_smoothing(smoother: Any, span: Any, n_knots: Any) -> dict[str, Any]:
+    """Options of a smoother, each valid; see `flexible_curve`."""
+    check_choice(smoother, [*BASES, *SPANS, "isotonic"], "smoother")
     whole = isinstance(n_knots, (int, np.integer)) and not isinstance(n_knots, bool)
     if not whole or not 3 <= n_knots <= 7:
         raise InputError(f"n_knots must be a whole number from 3 to 7, got {n_knots!r}.")
-    share = SPANS.get(name, 1.0) if span is None else span
-    if not isinstance(share, (int, float, np.number)) or not 0 < share <= 1:
+    if span is not None and (not isinstance(span, (int, float, np.number)) or not 0 < span <= 1):
         raise InputError(f"span must be above 0 and at most 1, got {span!r}.")
-    if name in BASES:
-        return lambda table, at: regression(BASES[name](table, int(n_knots)), table, at)
-    if name == "isotonic":
+    return {"smoother": smoother, "span": span, "n_knots": int(n_knots)}
+
+
+def smoother_of(smoother: str, span: float | None, n_knots: int) -> Smoother:
+    """The smoother that options ask for."""
+    if smoother in BASES:
+        return lambda table, at: regression(BASES[smoother](table, n_knots), table, at)
+    if smoother == "isotonic":
         return isotonic
-    return partial(loess if name == "loess" else lowess, span=float(share))
+    local = loess if smoother == "loess" else lowess
+    return partial(local, span=SPANS[smoother] if span is None else float(span))
 
 
 def isotonic(table: Table, at: Floats) -> Curve:

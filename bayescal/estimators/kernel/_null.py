@@ -10,7 +10,7 @@ from scipy.special import gammainc, gammaincc, ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators._table import Table
+from bayescal.data.table import Table
 from bayescal.estimators.kernel._form import form_of, kernel_at
 from bayescal.estimators.kernel._pairs import pairs_of_hits
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import Table
-from bayescal.estimators.kernel._form import Form, as_width, form_of
+from bayescal.data.table import Table
+from bayescal.estimators.kernel._form import Form, form_of
 
 __all__ = ["PairSums", "pairs_of_hits", "pairs_of_weights"]
 
@@ -63,6 +63,6 @@ def pairs_of_weights(
     scores: Floats, outcomes: Floats, weights: Floats, *, kernel: str, width: float
 ) -> PairSums:
     """Of many weightings, (replicates, n), of the same cases in ascending order of score."""
-    form = form_of(scores, kernel, as_width(width, kernel))
+    form = form_of(scores, kernel, width)
     residual = outcomes - scores
     return PairSums(form(weights * residual), weights @ residual**2, weights.sum(axis=1))

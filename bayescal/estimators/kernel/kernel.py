@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.table import tabulate
 from bayescal.data.validate import check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import tabulate
+from bayescal.estimators.door import (
+    OutcomesLike,
+    Statistic,
+    evaluate,
+    read,
+)
 from bayescal.estimators.kernel._form import as_width, form_of, kernel_at
 from bayescal.estimators.kernel._pairs import PairSums, pairs_of_hits, pairs_of_weights
 from bayescal.estimators.registry import estimator
@@ -21,10 +27,32 @@ from bayescal.estimators.registry import estimator
 __all__ = ["kce", "mmce", "skce"]
 
 SUMMARIES = {"biased": PairSums.biased, "unbiased": PairSums.unbiased}
+FORMS = (*SUMMARIES, "block")
+
+
+def _pairs_core(
+    scores: Floats,
+    weights: Floats | None,
+    *,
+    summary: Callable[[PairSums], Floats],
+    kernel: str,
+    width: float,
+) -> Statistic:
+    """A summary of the sums over pairs."""
+    table = tabulate(scores, weights)
+    if summary is PairSums.unbiased and not table.total > 1:
+        raise InputError(f"y_prob has {table.total:.3g} cases, and a pair takes two.")
+    form = form_of(table.score, kernel, width)
+    return lambda outcomes: summary(pairs_of_hits(table, form, table.hits(outcomes)))
+
+
+_mmce_core = partial(_pairs_core, summary=PairSums.root, kernel="laplace")
+_kce_core = partial(_pairs_core, summary=PairSums.root_both)
 
 
 @estimator(
     "Maximum mean calibration error",
+    prepare=_mmce_core,
     paper="Kumar, Sarawagi & Jain 2018",
     estimates="kernel calibration error of residuals, with a Laplace kernel",
     span=(0, 1),
@@ -34,7 +62,11 @@ SUMMARIES = {"biased": PairSums.biased, "unbiased": PairSums.unbiased}
     ).root(),
 )
 def mmce(
-    y_true: Any, y_prob: Any, *, width: float = 0.4, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    width: float = 0.4,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """MMCE of the event's scores: how alike the residuals of cases with similar scores are.
 
@@ -86,11 +118,13 @@ def mmce(
     >>> round(estimators.mmce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1264
     """
-    return _evaluate(y_true, y_prob, sample_weight, PairSums.root, "laplace", width)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_mmce_core, cases, width=as_width(width, "laplace"))
 
 
 @estimator(
     "Kernel calibration error",
+    prepare=_kce_core,
     paper="Widmann, Lindsten & Zachariah 2019",
     estimates="kernel calibration error of both classes",
     span=(0, math.sqrt(2)),
@@ -98,12 +132,12 @@ def mmce(
     weighted=lambda s, y, w, **options: pairs_of_weights(s, y, w, **options).root_both(),
 )
 def kce(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     kernel: str = "laplace",
     width: float = 1.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Kernel calibration error: the root of the biased `skce`.
 
@@ -143,11 +177,58 @@ def kce(
     >>> round(estimators.kce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1419
     """
-    return _evaluate(y_true, y_prob, sample_weight, PairSums.root_both, kernel, width)
+    cases = read(y_true, y_prob, sample_weight)
+    return evaluate(_kce_core, cases, kernel=kernel, width=as_width(width, kernel))
+
+
+def skce_core(
+    scores: Floats,
+    weights: Floats | None,
+    *,
+    form: str,
+    kernel: str,
+    width: float,
+    block_size: int,
+) -> Statistic:
+    """Core of `skce`."""
+    if form != "block":
+        return _pairs_core(scores, weights, summary=_summary(form), kernel=kernel, width=width)
+    if weights is not None:
+        raise _block_without_weights()
+    return _block_mean(scores, kernel, width, block_size)
+
+
+def _summary(form: str) -> Callable[[PairSums], Floats]:
+    if form == "block":
+        raise _block_without_weights()
+    return SUMMARIES[form]
+
+
+def _block_without_weights() -> InputError:
+    return InputError(
+        "form='block' takes cases one by one in the order given, and so no sample_weight. "
+        "Use form='unbiased'."
+    )
+
+
+def _block_mean(scores: Floats, kernel: str, width: float, size: int) -> Statistic:
+    kept = scores.size // size * size
+    blocks = scores[:kept].reshape(-1, size)
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        residual = (outcomes[:, :kept] - scores[:kept]).reshape(-1, *blocks.shape)
+        total = np.zeros(outcomes.shape[0])
+        for lag in range(1, size):
+            like = kernel_at(np.abs(blocks[:, lag:] - blocks[:, :-lag]), kernel, width)
+            total += np.einsum("rbi,rbi,bi->r", residual[..., lag:], residual[..., :-lag], like)
+        return 4 * total / (kept * (size - 1))
+
+    return statistic
 
 
 @estimator(
     "Squared kernel calibration error",
+    prepare=skce_core,
     paper="Widmann, Lindsten & Zachariah 2019",
     estimates="squared kernel calibration error of both classes",
     span=(-2, 2),
@@ -156,14 +237,14 @@ def kce(
     ),
 )
 def skce(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     form: str = "unbiased",
     kernel: str = "laplace",
     width: float = 1.0,
     block_size: int = 2,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Squared kernel calibration error of both classes: unbiased, biased, or by blocks.
 
@@ -225,63 +306,12 @@ def skce(
     biased 3e-05
     block 0.00096
     """
-    if form == "block":
-        return _block_mean(y_true, y_prob, sample_weight, kernel, width, block_size)
-    return _evaluate(y_true, y_prob, sample_weight, _summary(form), kernel, width)
-
-
-def _summary(form: str) -> Callable[[PairSums], Floats]:
-    if form == "block":
-        raise InputError(
-            "form='block' takes cases one by one in the order given, and so no sample_weight. "
-            "Use form='unbiased'."
-        )
-    return SUMMARIES[check_choice(form, [*SUMMARIES, "block"], "form")]
-
-
-def _evaluate(
-    y_true: Any,
-    y_prob: Any,
-    sample_weight: Any,
-    summary: Callable[[PairSums], Floats],
-    kernel: str,
-    width: float,
-) -> float | Floats:
+    check_choice(form, FORMS, "form")
     scale = as_width(width, kernel)
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        table = tabulate(scores, weights)
-        if summary is PairSums.unbiased and not table.total > 1:
-            raise InputError(f"y_prob has {table.total:.3g} cases, and a pair takes two.")
-        form = form_of(table.score, kernel, scale)
-        return lambda outcomes: summary(pairs_of_hits(table, form, table.hits(outcomes)))
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
-
-
-def _block_mean(
-    y_true: Any, y_prob: Any, sample_weight: Any, kernel: str, width: float, block_size: Any
-) -> float | Floats:
-    scale = as_width(width, kernel)
-    if sample_weight is not None:
-        _summary("block")
-
-    def prepare(scores: Floats, _: Floats | None) -> Statistic:
-        size = _as_block_size(block_size, scores.size)
-        kept = scores.size // size * size
-        blocks = scores[:kept].reshape(-1, size)
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            residual = (outcomes[:, :kept] - scores[:kept]).reshape(-1, *blocks.shape)
-            total = np.zeros(outcomes.shape[0])
-            for lag in range(1, size):
-                like = kernel_at(np.abs(blocks[:, lag:] - blocks[:, :-lag]), kernel, scale)
-                total += np.einsum("rbi,rbi,bi->r", residual[..., lag:], residual[..., :-lag], like)
-            return 4 * total / (kept * (size - 1))
-
-        return statistic
-
-    return over_replicates(y_true, y_prob, None, prepare)
+    cases = read(y_true, y_prob, sample_weight, needs="order" if form == "block" else "rows")
+    if form == "block":
+        _as_block_size(block_size, cases.scores.size)
+    return evaluate(skce_core, cases, form=form, kernel=kernel, width=scale, block_size=block_size)
 
 
 def _as_block_size(size: Any, cases: int) -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_scores, as_weights, check_choice
+from bayescal.data.table import Table, tabulate
+from bayescal.data.validate import check_choice
 from bayescal.data.weights import are_counts
 from bayescal.estimators._result import Tested
-from bayescal.estimators._table import Table, tabulate
+from bayescal.estimators.door import OutcomesLike, read
 from bayescal.estimators.kernel._null import draw_calibrated, moments_of, pearson_sf
 from bayescal.estimators.kernel.kernel import skce
 
@@ -22,15 +24,15 @@ SAME = 1e-9
 
 
 def skce_test(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     method: str = "resampling",
     kernel: str = "laplace",
     width: float = 1.0,
     resamples: int = 999,
     random_state: int | np.random.Generator | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Tested:
     """Test of calibration by the unbiased squared kernel calibration error, one-sided.
 
@@ -97,9 +99,9 @@ def skce_test(
     check_choice(method, ("moments", "resampling"), "method")
     draws = _as_resamples(resamples)
     options: dict[str, Any] = {"kernel": kernel, "width": width}
-    statistic = skce(y_true, y_prob, sample_weight=sample_weight, **options)
-    scores = as_scores(y_prob)
-    table = tabulate(scores, as_weights(sample_weight, scores.size))
+    cases = read(y_true, y_prob, sample_weight)
+    statistic = skce(cases, **options)
+    table = tabulate(cases.scores, cases.weights)
     if not table.trials[(table.score > 0) & (table.score < 1)].sum() > 1:
         raise InputError(
             "y_prob is 0 or 1 for every case but one at most, where the pairs of a calibrated "

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import betaln, logsumexp
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators._table import Table
+from bayescal.data.table import Table
 
 __all__ = ["likeliest_bandwidth", "ratio_norm"]
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import spherical_jn
 
 from bayescal._base.arrays import Floats
-from bayescal.data.weights import are_counts, effective_size
 from bayescal.estimators.smoothed._cosines import cosines, fast_size, series
 
 __all__ = ["NARROWEST", "triweight_norms"]
@@ -34,12 +33,11 @@ def triweight_norms(
     """The norm of score less local mean outcome, NaN where the events give no bandwidth."""
     weight = np.ones(scores.size) if weights is None else weights
     total = float(weight.sum())
-    cases = total if are_counts(weight) else effective_size(weight)
     values = np.full(outcomes.shape[0], np.nan)
     step = max(1, GROUP // max(scores.size, NODES))
     for start in range(0, values.size, step):
         hits = outcomes[start : start + step] * (weight / total)
-        width = _spread(scores, hits) * (2 * cases) ** -0.2
+        width = _spread(scores, hits) * (2 * total) ** -0.2
         if bandwidth is not None:
             width[:] = min(bandwidth, FLAT)
         row = np.flatnonzero(width >= NARROWEST)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
-from bayescal.estimators._replicates import Statistic, over_replicates
-from bayescal.estimators._table import tabulate
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 from bayescal.estimators.smoothed._beta_kernel import likeliest_bandwidth, ratio_norm
 from bayescal.estimators.smoothed._cosines import (
@@ -36,15 +36,57 @@ BLOCK = 1 << 22
 GROUP = 1 << 17
 
 
+def _ls_core(scores: Floats, weights: Floats | None, *, sigma: float) -> Statistic:
+    """Core of `ls_ece`."""
+    line, start = log_odds_line(scores, sigma)
+    wanted = NODES * line.length / min(sigma, 1)
+    if wanted > MOST_CELLS and sigma < 1:
+        raise too_small(sigma, 2 * NODES * line.length / MOST_CELLS)
+    intervals = fast_size(min(wanted, MOST_CELLS))
+    one = np.broadcast_to(1 / scores.size, scores.size)
+    share = one if weights is None else weights / weights.sum()
+    probability = expit(start + line.length * np.linspace(0, 1, intervals + 1))
+
+    def smooth(masses: Floats) -> Floats:
+        coefs = cosines(line.place, masses, line.cells(sigma / 2))
+        wave = np.pi * sigma / line.length * np.arange(coefs.shape[1])
+        return series(coefs * np.exp(-0.5 * wave**2), intervals)
+
+    expected = probability * smooth(share[None])
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        values = np.empty(outcomes.shape[0])
+        step = max(1, GROUP // intervals)
+        for first in range(0, values.size, step):
+            part = slice(first, first + step)
+            gap = smooth(outcomes[part] * share) - expected
+            values[part] = absolute_area(gap, _pieces(gap) / intervals, 1 / intervals)[0]
+        return values
+
+    return statistic
+
+
+def _pieces(height: Floats) -> Floats:
+    """Integral between neighbouring nodes a step apart, of what vanishes at both ends."""
+    sides = np.pad(height, ((0, 0), (1, 1)))
+    pieces: Floats = (13 * (height[:, :-1] + height[:, 1:]) - sides[:, :-3] - sides[:, 3:]) / 24
+    return pieces
+
+
 @estimator(
     "Logit-smoothed ECE",
+    prepare=_ls_core,
     paper="Chidambaram, Lee, McSwiggen & Rezchikov 2024",
     estimates="calibration error of the model whose log-odds have Gaussian noise added",
     span=(0, 1),
     cost="n",
 )
 def ls_ece(
-    y_true: Any, y_prob: Any, *, sigma: float = 1 / 15, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    sigma: float = 1 / 15,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """LS-ECE: the calibration error left when Gaussian noise is added to the log-odds.
 
@@ -93,61 +135,38 @@ def ls_ece(
     >>> round(estimators.ls_ece(y_true, y_prob), 4)
     0.0425
     """
-    bandwidth = as_bandwidth(sigma)
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        line, start = log_odds_line(scores, bandwidth)
-        wanted = NODES * line.length / min(bandwidth, 1)
-        if wanted > MOST_CELLS and bandwidth < 1:
-            raise too_small(bandwidth, 2 * NODES * line.length / MOST_CELLS)
-        intervals = fast_size(min(wanted, MOST_CELLS))
-        one = np.broadcast_to(1 / scores.size, scores.size)
-        share = one if weights is None else weights / weights.sum()
-        probability = expit(start + line.length * np.linspace(0, 1, intervals + 1))
-
-        def smooth(masses: Floats) -> Floats:
-            coefs = cosines(line.place, masses, line.cells(bandwidth / 2))
-            wave = np.pi * bandwidth / line.length * np.arange(coefs.shape[1])
-            return series(coefs * np.exp(-0.5 * wave**2), intervals)
-
-        expected = probability * smooth(share[None])
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            values = np.empty(outcomes.shape[0])
-            step = max(1, GROUP // intervals)
-            for first in range(0, values.size, step):
-                part = slice(first, first + step)
-                gap = smooth(outcomes[part] * share) - expected
-                values[part] = absolute_area(gap, _pieces(gap) / intervals, 1 / intervals)[0]
-            return values
-
-        return statistic
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
+    return evaluate(_ls_core, read(y_true, y_prob, sample_weight), sigma=as_bandwidth(sigma))
 
 
-def _pieces(height: Floats) -> Floats:
-    """Integral between neighbouring nodes a step apart, of what vanishes at both ends."""
-    sides = np.pad(height, ((0, 0), (1, 1)))
-    pieces: Floats = (13 * (height[:, :-1] + height[:, 1:]) - sides[:, :-3] - sides[:, 3:]) / 24
-    return pieces
+def _kde_core(
+    scores: Floats, weights: Floats | None, *, form: str, bandwidth: float | None, p: float
+) -> Statistic:
+    """Core of `kde_ece`."""
+    if form == "triweight":
+        return lambda outcomes: triweight_norms(scores, outcomes, weights, bandwidth, p)
+    table = tabulate(np.clip(scores, EDGE, 1 - EDGE), weights)
+    if table.total <= 1:
+        raise InputError("y_true has only one case: leaving it out leaves none to compare.")
+    chosen = likeliest_bandwidth(table) if bandwidth is None else bandwidth
+    return lambda outcomes: ratio_norm(table, table.hits(outcomes), chosen, p)
 
 
 @estimator(
     "KDE-ECE",
+    prepare=_kde_core,
     paper="Popordanoska, Sayer & Blaschko 2022; Zhang, Kailkhura & Han 2020",
     estimates="calibration error, with the mean outcome at each score by kernel regression",
     span=(0, 1),
     cost="n^2",
 )
 def kde_ece(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     form: str = "ratio",
     bandwidth: float | None = None,
     p: float = 1,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """KDE-ECE: the mean gap between score and a kernel regression of the outcomes, in two forms.
 
@@ -228,16 +247,8 @@ def kde_ece(
             f"bandwidth = {width:g} is too small to resolve: take at least {narrowest:.1g}."
         )
 
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        if form == "triweight":
-            return lambda outcomes: triweight_norms(scores, outcomes, weights, width, order)
-        table = tabulate(np.clip(scores, EDGE, 1 - EDGE), weights)
-        if table.total <= 1:
-            raise InputError("y_true has only one case: leaving it out leaves none to compare.")
-        chosen = likeliest_bandwidth(table) if width is None else width
-        return lambda outcomes: ratio_norm(table, table.hits(outcomes), chosen, order)
-
-    value = over_replicates(y_true, y_prob, sample_weight, prepare, block=BLOCK)
+    cases = read(y_true, y_prob, sample_weight)
+    value = evaluate(_kde_core, cases, form=form, bandwidth=width, p=order, block=BLOCK)
     if isinstance(value, float) and np.isnan(value):
         raise InputError(
             "y_true has no two events at clearly different scores, so that form='triweight' finds "

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal.data.validate import as_scores, check_choice, paired
-from bayescal.estimators._replicates import Statistic, over_replicates
+from bayescal.data.validate import as_scores, check_choice
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 from bayescal.estimators.smoothed._cosines import (
     MOST_CELLS,
@@ -40,21 +40,44 @@ FLAT = 10.0
 def _weighted(metric: str) -> Callable[..., Floats]:
     """SmoothECE of many weightings of the cases, for the register."""
 
-    def values(scores: Floats, outcomes: Floats, weights: NDArray[Any], *, sigma: Any) -> Floats:
-        bandwidth, residual = _bandwidth(sigma), outcomes - scores
+    def values(
+        scores: Floats, outcomes: Floats, weights: NDArray[Any], *, sigma: float | None
+    ) -> Floats:
+        residual = outcomes - scores
 
         def residuals(rows: NDArray[Any]) -> Floats:
             shares: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
             return shares * residual
 
-        areas = _areas(_line(scores, bandwidth, metric), bandwidth, weights, residuals)
+        areas = _areas(_line(scores, sigma, metric), sigma, weights, residuals)
         return np.where(weights.any(axis=1), areas, np.nan)
 
     return values
 
 
+def _core(metric: str) -> Core:
+    """Core of `smooth_ece` and `logit_smooth_ece`."""
+
+    def core(scores: Floats, weights: Floats | None, *, sigma: float | None) -> Statistic:
+        line = _line(scores, sigma, metric)
+        share: Any = 1 / scores.size if weights is None else weights / weights.sum()
+
+        def residuals(outcomes: NDArray[Any]) -> Floats:
+            gaps: Floats = outcomes - scores
+            gaps *= share
+            return gaps
+
+        return lambda outcomes: _areas(line, sigma, outcomes, residuals)
+
+    return core
+
+
+_IDENTITY, _LOGIT = _core("identity"), _core("logit")
+
+
 @estimator(
     "SmoothECE",
+    prepare=_IDENTITY,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing with a bandwidth equal to it",
     bound="between half the lower distance to calibration and twice its square root",
@@ -63,7 +86,11 @@ def _weighted(metric: str) -> Callable[..., Floats]:
     weighted=_weighted("identity"),
 )
 def smooth_ece(
-    y_true: Any, y_prob: Any, *, sigma: float | None = None, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    sigma: float | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """SmoothECE: the calibration error that is left after smoothing the residuals.
 
@@ -118,11 +145,12 @@ def smooth_ece(
     >>> round(estimators.smooth_ece(y_true, y_prob, sigma=0.1), 4)
     0.0076
     """
-    return _evaluate(y_true, y_prob, sigma, sample_weight, "identity")
+    return evaluate(_IDENTITY, read(y_true, y_prob, sample_weight), sigma=_bandwidth(sigma))
 
 
 @estimator(
     "SmoothECE over log-odds",
+    prepare=_LOGIT,
     paper="Błasiok & Nakkiran 2024",
     estimates="calibration error after smoothing over log-odds with a bandwidth equal to it",
     span=(0, 1),
@@ -130,7 +158,11 @@ def smooth_ece(
     weighted=_weighted("logit"),
 )
 def logit_smooth_ece(
-    y_true: Any, y_prob: Any, *, sigma: float | None = None, sample_weight: Any = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    sigma: float | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """SmoothECE in the logit metric: the residuals are smoothed over log-odds.
 
@@ -180,7 +212,7 @@ def logit_smooth_ece(
     >>> round(estimators.smooth_ece([0, 0, 1, 0], [0.001, 0.01, 0.02, 0.4]), 4)
     0.213
     """
-    return _evaluate(y_true, y_prob, sigma, sample_weight, "logit")
+    return evaluate(_LOGIT, read(y_true, y_prob, sample_weight), sigma=_bandwidth(sigma))
 
 
 class SmoothCurve(NamedTuple):
@@ -204,13 +236,13 @@ class SmoothCurve(NamedTuple):
 
 
 def smooth_ece_curve(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     *,
     sigma: float | None = None,
-    grid: Any = None,
+    grid: ArrayLike | None = None,
     metric: str = "identity",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Reliability curve and density of scores, smoothed as SmoothECE smooths (Błasiok & Nakkiran).
 
@@ -263,9 +295,10 @@ def smooth_ece_curve(
     array([0.14, 0.49, 0.91])
     """
     check_choice(metric, ("identity", "logit"), "metric")
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    outcomes, scores = cases.outcomes[0], cases.scores
     points = np.linspace(0, 1, 201) if grid is None else as_scores(grid, "grid")
-    weights = np.full(scores.size, 1 / scores.size) if weights is None else weights / weights.sum()
+    weights = cases.weight / cases.weight.sum()
     bandwidth = _bandwidth(sigma)
     if bandwidth is None:
         line, residuals = _line(scores, None, metric), weights * (outcomes - scores)
@@ -278,26 +311,6 @@ def smooth_ece_curve(
         place, at = log_odds(scores), log_odds(points)
         rate, density = local_mean(place, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
-
-
-def _evaluate(
-    y_true: Any, y_prob: Any, sigma: Any, sample_weight: Any, metric: str
-) -> float | Floats:
-    """SmoothECE of every replicate."""
-    bandwidth = _bandwidth(sigma)
-
-    def prepare(scores: Floats, weights: Floats | None) -> Statistic:
-        line = _line(scores, bandwidth, metric)
-        share: Any = 1 / scores.size if weights is None else weights / weights.sum()
-
-        def residuals(outcomes: NDArray[Any]) -> Floats:
-            gaps: Floats = outcomes - scores
-            gaps *= share
-            return gaps
-
-        return lambda outcomes: _areas(line, bandwidth, outcomes, residuals)
-
-    return over_replicates(y_true, y_prob, sample_weight, prepare)
 
 
 def _areas(

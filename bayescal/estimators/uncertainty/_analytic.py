@@ -12,21 +12,20 @@ from scipy.special import ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.estimators.binned._bins import SAME, Bins, bins_of
-from bayescal.estimators.binned.plugin import debiased_ece
+from bayescal.estimators.binned.plugin import debiased_core
 from bayescal.estimators.clinical.intervals import (
     calibration_in_the_large_interval,
     calibration_intercept_interval,
     calibration_slope_interval,
     observed_expected_interval,
 )
+from bayescal.estimators.door import Cases
 
 __all__ = ["ANALYTIC"]
 
 
 def _l2_interval(
-    outcomes: Floats,
-    scores: Floats,
-    weights: Floats | None,
+    cases: Cases,
     level: float,
     *,
     n_bins: int = 15,
@@ -45,47 +44,45 @@ def _l2_interval(
     if p != 2:
         raise InputError("debiased_ece has an analytic interval for p=2 only.")
     options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
+    outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
     bins = bins_of(scores, weights, **options)
-    square = float(
-        debiased_ece(outcomes, scores, p=2, signed=True, sample_weight=weights, **options)
-    )
+    statistic = debiased_core(scores, weights, p=2, signed=True, **options)
+    square = float(statistic(cases.outcomes)[0])
     sd = _sd(bins, outcomes - scores)
     one_sided, two_sided = ndtri(level) * sd, ndtri((1 + level) / 2) * sd
-    found = max(square, 0)
-    lower = float(np.median([found - two_sided, found / 2, found - one_sided]))
+    floored = max(square, 0)
+    lower = float(np.median([floored - two_sided, floored / 2, floored - one_sided]))
     if square < ndtri(level) * _sd_if_calibrated(bins, scores):
         lower = 0
-    ends = max(lower, 0), found + two_sided
+    ends = max(lower, 0), floored + two_sided
     return ends if signed else (math.sqrt(ends[0]), math.sqrt(ends[1]))
 
 
 def _sd(bins: Bins, residual: Floats) -> float:
     """Standard error of the square where the model is not calibrated."""
-    n, gap = bins.cases.sum(), _mean(bins, residual)
-    share = bins.cases / n
+    n, gap = bins.mass.sum(), _mean(bins, residual)
+    share = bins.mass / n
     apart = share @ (4 * gap**2 * _mean(bins, residual**2) - 3 * gap**4) - (share @ gap**2) ** 2
     return math.sqrt(max(apart, 0) / n)
 
 
 def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
     """Standard error of the square, given the scores, where the model is calibrated."""
-    cases, chance = np.maximum(bins.cases, 2), scores * (1 - scores)
+    cases, chance = np.maximum(bins.mass, 2), scores * (1 - scores)
     pairs = (cases * _mean(bins, chance)) ** 2 - cases * _mean(bins, chance**2)
-    return math.sqrt(2 * max((pairs / (cases - 1) ** 2).sum(), 0)) / float(bins.cases.sum())
+    return math.sqrt(2 * max((pairs / (cases - 1) ** 2).sum(), 0)) / float(bins.mass.sum())
 
 
 def _mean(bins: Bins, values: Floats) -> Floats:
     """Mean over each bin of several cases, 0 in others."""
-    several = bins.cases >= 2 - SAME
+    several = bins.mass >= 2 - SAME
     means: Floats = several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1)
     return means
 
 
 def _of(interval: Callable[..., tuple[float, float]]) -> Callable[..., tuple[float, float]]:
     """A public interval function, called as the others here are."""
-    return lambda outcomes, scores, weights, level: interval(
-        outcomes, scores, ci_prob=level, sample_weight=weights
-    )
+    return lambda cases, level: interval(cases, ci_prob=level)
 
 
 ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
@@ -95,4 +92,4 @@ ANALYTIC: dict[str, Callable[..., tuple[float, float]]] = {
     "debiased_ece": _l2_interval,
     "observed_expected": _of(observed_expected_interval),
 }
-"""By name of the estimator: `(outcomes, scores, weights, level, **options) -> (lower, upper)`."""
+"""By name of the estimator: `(cases, level, **options) -> (lower, upper)`."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators.uncertainty._resamples import Applied, Cells, blocks, draw, leave_one_out
+from bayescal.estimators.uncertainty._resamples import Cells, draw, leave_one_out
+from bayescal.estimators.uncertainty.applied import Applied
 
-__all__ = ["bca_levels", "if_calibrated", "known", "resampled"]
+__all__ = ["bca_levels", "known", "resampled"]
 
-MOST_CASES = 20_000
 ROUNDING = 1e-12
 
 
@@ -19,36 +21,13 @@ def resampled(applied: Applied, cells: Cells, count: int, rng: np.random.Generat
     """The estimate on resamples of the cases."""
     if cells.size < 2:
         raise InputError("y_true holds one case, which cannot be resampled: pass more.")
-    return np.concatenate([applied.to_weights(cells, block) for block in draw(cells, count, rng)])
+    return _to_blocks(applied, cells, draw(cells, count, rng))
 
 
-def if_calibrated(
-    applied: Applied,
-    cells: Cells,
-    scores: Floats,
-    weights: Floats | None,
-    count: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """The estimate on outcomes simulated from the scores: of each case, or counted if too many."""
-    if cells.whole:
-        distinct, row = np.unique(cells.scores, return_inverse=True)
-        trials = np.bincount(row, cells.counts).astype(np.int64)
-        if cells.size > MOST_CASES:
-            pairs = Cells(np.repeat(distinct, 2), np.tile([0.0, 1.0], distinct.size), *cells[2:])
-            values = []
-            for some in blocks(count, pairs.scores.size):
-                hits = rng.binomial(trials, distinct, size=(some, distinct.size))
-                counted = np.stack([trials - hits, hits], axis=2).reshape(some, -1)
-                values.append(applied.to_weights(pairs, counted.astype(np.float64)))
-            return np.concatenate(values)
-        scores, weights = np.repeat(distinct, trials), None
-    return np.concatenate(
-        [
-            applied.to_outcomes(rng.random((some, scores.size)) < scores, scores, weights)
-            for some in blocks(count, scores.size)
-        ]
-    )
+def _to_blocks(applied: Applied, cells: Cells, weights: Iterable[Floats]) -> Floats:
+    """The estimate for each row of cases per cell, given in blocks."""
+    values = [applied.to_weights(cells.scores, cells.outcomes, block) for block in weights]
+    return np.concatenate(values)
 
 
 def bca_levels(
@@ -76,7 +55,7 @@ def bca_levels(
             "for 'bca'. Use 'basic', or an estimator with less bias."
         )
     rows, shares = leave_one_out(cells, count, rng)
-    left = np.concatenate([applied.to_weights(cells, block) for block in rows])
+    left = _to_blocks(applied, cells, rows)
     if not np.isfinite(left).all():
         raise InputError(
             f"estimator {applied.name!r} is undefined when one of the cases is left out, which "

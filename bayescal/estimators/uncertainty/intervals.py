@@ -9,14 +9,20 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_level, check_choice, paired
-from bayescal.estimators.registry import ESTIMATORS
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import as_level, check_choice
+from bayescal.estimators.door import Cases, OutcomesLike, read
 from bayescal.estimators.uncertainty._analytic import ANALYTIC
-from bayescal.estimators.uncertainty._bootstrap import bca_levels, if_calibrated, known, resampled
-from bayescal.estimators.uncertainty._resamples import Applied, cells_of
+from bayescal.estimators.uncertainty._bootstrap import bca_levels, known, resampled
+from bayescal.estimators.uncertainty._resamples import cells_of
+from bayescal.estimators.uncertainty.applied import Applied, applied_of
+from bayescal.estimators.uncertainty.simulated import (
+    cases_by_score,
+    estimates_on_simulated_outcomes,
+)
 
 __all__ = ["Interval", "estimator_interval"]
 
@@ -48,14 +54,14 @@ class Interval(NamedTuple):
 
 
 def estimator_interval(
-    y_true: Any,
-    y_prob: Any,
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
     estimator: str | Callable[..., Any] = "ece",
     *,
     method: str = "percentile",
     ci_prob: float = 0.95,
     resamples: int = 1000,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Interval:
@@ -142,17 +148,19 @@ def estimator_interval(
     level = as_level(ci_prob)
     check_choice(method, METHODS, "method")
     count = _as_resamples(resamples)
-    outcomes, scores, weights = paired(y_true, y_prob, sample_weight)
-    applied = _as_applied(estimator, options)
-    estimate = applied.to_data(outcomes, scores, weights)
+    cases = read(y_true, y_prob, sample_weight, replicates=False)
+    applied = applied_of(estimator, options)
+    estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)
     if method == "analytic":
-        ends = _analytic(applied, outcomes, scores, weights, level)
+        ends = _analytic(applied, cases, level)
         return _within_span(applied, estimate, ends, method, level)
     rng = np.random.default_rng(random_state)
-    cells = cells_of(outcomes, scores, weights)
+    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "consistency":
-        values = if_calibrated(applied, cells, scores, weights, count, rng)
+        score, trials = cases_by_score(cases.scores, cases.weights)
+        calibrated = np.broadcast_to(score, (count, score.size))
+        values = estimates_on_simulated_outcomes(applied, score, trials, calibrated, rng)
     else:
         values = resampled(applied, cells, count, rng)
     values = known(values, applied, tails[0])
@@ -164,15 +172,13 @@ def estimator_interval(
     return _within_span(applied, estimate, (lower, upper), method, level)
 
 
-def _analytic(
-    applied: Applied, outcomes: Floats, scores: Floats, weights: Floats | None, level: float
-) -> tuple[float, float]:
-    if not applied.registered or applied.name not in ANALYTIC:
+def _analytic(applied: Applied, cases: Cases, level: float) -> tuple[float, float]:
+    if applied.entry is None or applied.name not in ANALYTIC:
         raise InputError(
             f"estimator {applied.name!r} has no analytic interval; these have: "
             f"{', '.join(sorted(ANALYTIC))}. Use another method."
         )
-    return ANALYTIC[applied.name](outcomes, scores, weights, level, **applied.options)
+    return ANALYTIC[applied.name](cases, level, **applied.options)
 
 
 def _within_span(
@@ -180,16 +186,6 @@ def _within_span(
 ) -> Interval:
     lower, upper = np.clip(ends, *applied.span)
     return Interval(estimate, float(lower), float(upper), method, level)
-
-
-def _as_applied(estimator: Any, options: dict[str, Any]) -> Applied:
-    if callable(estimator):
-        name = str(getattr(estimator, "__name__", type(estimator).__name__))
-        if name not in ESTIMATORS or ESTIMATORS[name].function is not estimator:
-            return Applied(name, estimator, options)
-        estimator = name
-    entry = ESTIMATORS[check_choice(estimator, ESTIMATORS, "estimator")]
-    return Applied(entry.name, entry.function, options, entry.span, entry.weighted, True)
 
 
 def _as_resamples(resamples: Any) -> int:

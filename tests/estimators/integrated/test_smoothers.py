@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal import simulate
+from bayescal.data.table import tabulate
+from bayescal.data.weights import quantile
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import flexible_curve
-from bayescal.estimators._table import quantile, tabulate
 from bayescal.estimators.integrated._regression import rcs_basis
 
 Floats = NDArray[np.float64]

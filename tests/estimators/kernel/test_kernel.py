@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayescal import simulate
+from bayescal.data.table import tabulate
 from bayescal.errors import InputError
 from bayescal.estimators import kce, mmce, skce, skce_test
-from bayescal.estimators._table import tabulate
 from bayescal.estimators.kernel._form import form_of
 from bayescal.estimators.kernel._null import moments_of, pearson_sf
 from bayescal.estimators.registry import ESTIMATORS

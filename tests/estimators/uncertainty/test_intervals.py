@@ -17,9 +17,11 @@ from bayescal import estimators, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import debiased_ece, ece, estimator_interval
 from bayescal.estimators.binned._bins import bins_of
+from bayescal.estimators.door import read
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.uncertainty._analytic import _sd_if_calibrated
-from bayescal.estimators.uncertainty._resamples import Applied, cells_of, draw, leave_one_out
+from bayescal.estimators.uncertainty._resamples import Cells, cells_of, draw, leave_one_out
+from bayescal.estimators.uncertainty.applied import Applied
 
 BOOTSTRAPS = ("percentile", "basic", "bca")
 RESAMPLED = (*BOOTSTRAPS, "consistency")
@@ -36,6 +38,10 @@ def mean_gap_of_rows(y_true: Any, y_prob: Any) -> float:
 def overconfident(n: int, seed: int, decimals: int = 12) -> tuple[Any, Any]:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=seed)
     return y_true, y_prob.round(decimals)
+
+
+def to_cells(applied: Applied, cells: Cells, weights: Any) -> Any:
+    return applied.to_weights(cells.scores, cells.outcomes, weights)
 
 
 # Many weightings at once are as many data sets
@@ -65,11 +71,11 @@ def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decima
     y_prob[:3] = 0, 1, 1
     cells = cells_of(y_true.astype(float), y_prob, None)
     entry = ESTIMATORS[name]
-    applied = Applied(name, entry.function, options, weighted=entry.weighted, registered=True)
+    applied = Applied(name, entry.function, options, entry)
     rng = np.random.default_rng(2)
     weights = np.concatenate([*draw(cells, 20, rng), rng.integers(0, 3, (5, cells.counts.size))])
     weights[-1] *= cells.outcomes == 1
-    for row, found in zip(weights, applied.to_weights(cells, weights), strict=True):
+    for row, found in zip(weights, to_cells(applied, cells, weights), strict=True):
         cases = row.astype(int)
         try:
             known = entry.function(
@@ -85,7 +91,7 @@ def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decima
 def test_an_estimator_without_a_fast_path_is_looped(function: Callable[..., float]) -> None:
     cells = cells_of(np.array([0.0, 1, 1, 0]), np.array([0.2, 0.2, 0.7, 0.7]), None)
     weights = np.array([[0.0, 2, 1, 1], [4, 0, 0, 0]])
-    found = Applied("gap", function, {}).to_weights(cells, weights)
+    found = to_cells(Applied("gap", function, {}), cells, weights)
     assert found == pytest.approx([0.75 - 0.45, -0.2])
 
 
@@ -107,11 +113,13 @@ def test_resamples_are_multinomial(counts: Any) -> None:
 
 def test_a_resample_of_sampling_weights_has_the_effective_number_of_cases() -> None:
     weights = np.array([0.5, 1.5, 2.5, 0.5])
-    cells = cells_of(np.array([0.0, 1, 1, 1]), np.array([0.2, 0.4, 0.7, 0.7]), weights)
-    assert cells.size == round(5**2 / (0.25 + 2.25 + 6.25 + 0.25))
-    np.testing.assert_array_equal(cells.counts, [0.5, 1.5, 3.0])
+    size = 5**2 / (0.25 + 2.25 + 6.25 + 0.25)
+    cases = read([0, 1, 1, 1], [0.2, 0.4, 0.7, 0.7], weights)
+    cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+    assert cells.size == round(size)
+    np.testing.assert_allclose(cells.counts, np.array([0.5, 1.5, 3.0]) * size / 5)
     drawn = np.concatenate(list(draw(cells, 5000, np.random.default_rng(1))))
-    np.testing.assert_allclose(drawn.mean(axis=0), cells.size * cells.counts / 5, rtol=0.05)
+    np.testing.assert_allclose(drawn.mean(axis=0), cells.size * cells.counts / size, rtol=0.05)
 
 
 def test_leaving_out_one_case_of_each_cell() -> None:
@@ -138,7 +146,7 @@ def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
     cells = cells_of(y_true.astype(float), y_prob, None)
     applied = Applied("ece", ece, {})
     replicates = np.concatenate(
-        [applied.to_weights(cells, block) for block in draw(cells, 1000, np.random.default_rng(4))]
+        [to_cells(applied, cells, block) for block in draw(cells, 1000, np.random.default_rng(4))]
     )
     tied = np.abs(replicates - found.estimate) < 1e-12  # but for rounding, which SciPy counts
     replicates[tied] = found.estimate
@@ -183,7 +191,7 @@ def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> 
     outcomes = (rng.random(5000) < scores).astype(float)
     cells = cells_of(outcomes, scores, None)
     rows, shares = leave_one_out(cells, 2000, rng)
-    left = np.concatenate([Applied("gap", mean_gap, {}).to_weights(cells, row) for row in rows])
+    left = np.concatenate([to_cells(Applied("gap", mean_gap, {}), cells, row) for row in rows])
     influence = shares @ left - left
     skewness = shares @ influence**3 / (shares @ influence**2) ** 1.5
     assert skewness == pytest.approx(stats.skew(outcomes - scores), rel=0.1)
@@ -216,6 +224,7 @@ def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> Non
     y_true, y_prob = overconfident(90, 10)
     whole = estimator_interval(y_true, y_prob, method=method, random_state=1)
     monkeypatch.setattr("bayescal.estimators.uncertainty._resamples.BLOCK", 700)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.simulated.BLOCK", 700)
     parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
     assert parts[:3] == pytest.approx(whole[:3], rel=1e-12)
 
@@ -385,7 +394,7 @@ def test_consistency_is_the_range_under_calibration(
     name: Any, kind: str, most_cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sums of independent outcomes are close to normal, about what the scores say."""
-    monkeypatch.setattr("bayescal.estimators.uncertainty._bootstrap.MOST_CASES", most_cases)
+    monkeypatch.setattr("bayescal.estimators.uncertainty.simulated.MOST_CASES", most_cases)
     y_true, y_prob = overconfident(400, 17, 2)
     rng = np.random.default_rng(18)
     weight = {"none": np.ones(400), "counts": rng.integers(1, 4, 400), "sampling": rng.random(400)}

@@ -1,0 +1,38 @@
+"""Labels of cells, and the bins that they make."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_vector, check_same_length
+from bayescal.estimators.binned._bins import Bins, Members
+
+__all__ = ["Labels", "as_labels", "bins_of_labels"]
+
+Labels = NDArray[np.int32]
+"""The cell of each case, counted from 0."""
+
+
+def as_labels(cell: ArrayLike, size: int) -> Labels:
+    """Labels of any kind as numbers from 0, in ascending order of the labels."""
+    labels = as_vector(cell, "cell")
+    check_same_length(labels.size, "cell", size, "y_prob")
+    try:
+        names, index = np.unique(labels, return_inverse=True)
+        missing = bool((names != names).any())
+    except TypeError:
+        missing = True
+    if missing:
+        raise InputError(
+            "cell has missing labels, or labels of several kinds that have no order. "
+            "Pass one number or one name for each case."
+        )
+    return index.astype(np.int32)
+
+
+def bins_of_labels(scores: Floats, weights: Floats | None, cell: Labels) -> Bins:
+    """A bin for each cell."""
+    return Bins(scores, weights, Members.of(cell, int(cell.max()) + 1, weights))

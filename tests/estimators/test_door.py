@@ -1,0 +1,190 @@
+"""Doors read their arguments once, take tables, and lead to cores of checked arrays."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal import CalibrationData, estimators, simulate
+from bayescal.data import read, validate
+from bayescal.errors import InputError
+from bayescal.estimators import door
+from bayescal.estimators.registry import ESTIMATORS
+
+CLASSES = {"top_label_ece", "class_wise_ece"}
+BINARY = [name for name in ESTIMATORS if name not in CLASSES]
+BY_CASE = {"average_labels", "merge_cells"}
+FUNCTIONS = [
+    name
+    for name in estimators.__all__
+    if inspect.isfunction(getattr(estimators, name)) and name not in CLASSES | BY_CASE
+]
+
+
+def rounded(n: int = 200) -> tuple[Any, Any]:
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", n, random_state=1)
+    return y_true, y_prob.round(2)
+
+
+def weights_of(kind: str, n: int = 200) -> Any:
+    rng = np.random.default_rng(2)
+    return {"none": None, "counts": rng.integers(1, 4, n), "sampling": 0.5 + rng.random(n)}[kind]
+
+
+# Cores
+
+
+@pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_core_gives_what_its_door_gives(name: str, kind: str) -> None:
+    entry = ESTIMATORS[name]
+    y_true, y_prob = rounded()
+    outcomes = np.stack([y_true, np.roll(y_true, 7)])
+    weight = weights_of(kind)
+    cases = door.read(y_true, y_prob, weight)
+    values = entry.core(outcomes, cases.scores, cases.weights)
+    assert values.shape == (2,)
+    for row, value in zip(outcomes, values, strict=True):
+        known = entry.function(row, y_prob, sample_weight=weight)
+        assert value == pytest.approx(known, rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca", "consistency"])
+def test_an_interval_reads_its_arrays_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(check: Any) -> Any:
+        return lambda *args, **options: calls.append(1) or check(*args, **options)
+
+    for module in (read, validate):
+        for name in ("as_scores", "as_outcomes", "as_outcome_batch", "as_weights"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    for name in ("ece", "sweep_ece", "ici"):
+        calls.clear()
+        estimators.estimator_interval(*rounded(), name, method=method, resamples=100)
+        assert len(calls) == 3
+
+
+# Tables
+
+
+@pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
+@pytest.mark.parametrize("name", BINARY)
+def test_a_table_gives_what_its_cases_give(name: str, kind: str) -> None:
+    y_true, y_prob = rounded()
+    weight = weights_of(kind)
+    table = CalibrationData(y_true, y_prob, weight, weight_type=None if weight is None else kind)
+    function = ESTIMATORS[name].function
+    known = function(y_true, y_prob, sample_weight=weight)
+    assert function(table) == pytest.approx(known, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_a_table(name: str) -> None:
+    function, seeded = getattr(estimators, name), {"random_state": 1}
+    options = seeded if "random_state" in inspect.signature(function).parameters else {}
+    y_true, y_prob = rounded()
+    first = [y_prob] if name == "probabilistic_count" else [y_true, y_prob]
+    known = function(*first, **options)
+    value = function(CalibrationData(y_true, y_prob), **options)
+    if name == "flexible_curve":
+        known = known[np.unique(y_prob, return_index=True)[1]]
+    if name in ("fit_bpm_curve", "estimator_interval"):
+        assert str(value)[:20] == str(known)[:20]
+        return
+    parts = [pair if isinstance(pair, tuple) else (pair,) for pair in (value, known)]
+    for part, other in zip(*parts, strict=True):
+        np.testing.assert_allclose(part, other, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_groups_are_refused_with_the_cure(name: str) -> None:
+    y_true, y_prob = rounded()
+    table = CalibrationData(y_true, y_prob, groups=np.repeat(["a", "b"], 100))
+    with pytest.raises(InputError, match=r"2 groups \('a', 'b'\).*select\(name\).*pooled\(\)"):
+        getattr(estimators, name)(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("skce", {"form": "block"}),
+        ("fit_bpm_curve", {"objective": "released"}),
+        ("tce_bpm", {"objective": "released"}),
+        ("pde", {"cell": np.zeros(200)}),
+        ("pde_bins", {"cell": np.zeros(200)}),
+        ("auc_v", {"features": np.zeros((200, 2))}),
+        ("average_labels", {}),
+    ],
+)
+def test_what_needs_the_cases_refuses_a_table(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="keeps no order of its cases"):
+        getattr(estimators, name)(CalibrationData(*rounded()), **options)
+
+
+@pytest.mark.parametrize("name", ["auc_v", "probabilistic_count"])
+def test_what_needs_exact_scores_refuses_the_grid(name: str) -> None:
+    y_true, y_prob = simulate.sample("calibrated", 3000, random_state=1)
+    with pytest.raises(InputError, match="compressed to a grid"):
+        getattr(estimators, name)(CalibrationData(y_true, y_prob))
+
+
+def test_other_refusals_of_tables() -> None:
+    y_true, y_prob = rounded()
+    table = CalibrationData(y_true, y_prob)
+    with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
+        estimators.ece(table, y_prob)
+    with pytest.raises(InputError, match="keeps no order of its cases"):
+        estimators.merge_cells(table, y_true)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the probability of every class"):
+        estimators.top_label_ece(table)
+    with pytest.raises(InputError, match="y_prob is missing"):
+        estimators.ece(y_true)
+
+
+# Resampling
+
+
+@pytest.mark.parametrize("method", ["percentile", "consistency"])
+@pytest.mark.parametrize("option", [{"cell": np.zeros(200)}, {"features": np.zeros((200, 2))}])
+def test_options_with_a_value_for_each_case_are_not_resampled(
+    option: dict[str, Any], method: str
+) -> None:
+    name = "pde" if "cell" in option else "auc_v"
+    with pytest.raises(InputError, match="has a value for each case"):
+        estimators.estimator_interval(*rounded(), name, method=method, **option)
+
+
+def test_an_interval_and_a_check_are_one_engine() -> None:
+    """Given one table, one seed and scores inside (0, 1) they draw the same replicates."""
+    y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    weight = 0.5 + np.random.default_rng(3).random(300)
+    post = bc.fit(y_true, y_prob, sample_weight=weight, random_state=1)
+    for name in ("ece", "ici"):
+        check = bc.check_consistency(post, name, replicates=200, predict=False, random_state=4)
+        interval = estimators.estimator_interval(
+            y_true,
+            y_prob,
+            name,
+            method="consistency",
+            resamples=200,
+            sample_weight=weight,
+            random_state=4,
+        )
+        ends = np.quantile(check.under_calibration, [0.025, 0.975])
+        np.testing.assert_allclose([interval.lower, interval.upper], ends, rtol=1e-12)
+
+
+# Types
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *BY_CASE])
+def test_returned_types_can_be_imported(name: str) -> None:
+    returned = get_type_hints(getattr(estimators, name))["return"]
+    if getattr(returned, "__module__", "").startswith("bayescal"):
+        assert getattr(estimators, returned.__name__) is returned
