@@ -89,10 +89,9 @@ def compare(
 
 def ladder_table(table: pd.DataFrame) -> Table:
     """The ladder for a terminal: how well each family predicted, and how probable it is."""
-    from rich import box
-    from rich.table import Table
+    from bayescal.cli._terminal import new_table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = new_table()
     shown.add_column("Curve")
     for heading in ("Bayes factor", "Prior", "Posterior", "elpd", "Stacking"):
         shown.add_column(heading, justify="right", no_wrap=True)
@@ -134,10 +133,9 @@ def describe_interval(ladder: CurveComparison, level: float, lower: float, upper
 
 def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Table:
     """How much the probability of calibration owes to the prior."""
-    from rich import box
-    from rich.table import Table
+    from bayescal.cli._terminal import new_table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = new_table()
     shown.add_column("Prior")
     columns = {
         "prob_calibrated": f"From prior {prior_calibrated:g}",

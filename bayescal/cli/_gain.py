@@ -243,12 +243,10 @@ def _cross_fitted(
 
 def gain_table(table: pd.DataFrame) -> Table:
     """The gains for a terminal, per patient and positive where recalibration helped."""
-    from rich import box
-    from rich.table import Table
-
     from bayescal._base.text import percent, rounded
+    from bayescal.cli._terminal import new_table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = new_table()
     shown.add_column("Gain per patient")
     for heading in ("Estimate", f"{percent(table.attrs['ci_prob'])} interval", "P(improved)"):
         shown.add_column(heading, justify="right", no_wrap=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from bayescal._base.text import chance, count, percent, shortened
 from bayescal.assessment.words import estimator_row, of_group
+from bayescal.cli._terminal import new_table
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
@@ -87,7 +87,7 @@ def describe_method(a: Assessment) -> str:
 
 
 def _table(stacked: str, heads: tuple[str, ...], narrow: bool, first: str = "Estimator") -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     table.add_column(stacked if narrow else first)
     if not narrow:
         for heading in heads:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from bayescal._base.text import cases_and_events, percent
+from bayescal.assessment.performance import mean_score
 from bayescal.assessment.words import numbers
+from bayescal.cli._terminal import new_table
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
     rich.table.Table
     """
     level = f"{percent(summary.attrs['ci_prob'])} interval"
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     if narrow:
         table.add_column(f"Measure: estimate ({level}); ideal")
     else:
@@ -64,7 +65,7 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
 
 def describe_cases(data: CalibrationData) -> str:
     """How many cases and events there are, and what was predicted of them."""
-    mean = float(data.trials @ data.score / data.n)
+    mean = mean_score(data)
     return f"{cases_and_events(data.n, data.events, data.effective_size)}; mean score {mean:#.3g}"
 
 

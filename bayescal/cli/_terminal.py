@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from bayescal._base.text import plain
 
-__all__ = ["announce", "complain", "is_narrow", "note", "output", "say", "working"]
+__all__ = ["announce", "complain", "is_narrow", "new_table", "note", "output", "say", "working"]
 
 WIDEST = 88
 NARROW = 70
@@ -27,6 +29,11 @@ def output() -> Console:
 def is_narrow(console: Console) -> bool:
     """Whether tables must stack their columns."""
     return console.width < NARROW
+
+
+def new_table() -> Table:
+    """A table in the look of the command line: a rule beneath the headings, two spaces between."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 
 def say(console: Console, text: str, style: str = "") -> None:

@@ -135,10 +135,9 @@ def describe_coverage(table: pd.DataFrame, curve: str) -> str:
 
 def interval_table(table: pd.DataFrame, curve: str) -> Table:
     """Coverage by population and method, for a terminal."""
-    from rich import box
-    from rich.table import Table
+    from bayescal.cli._terminal import new_table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = new_table()
     for heading in ("Population", "Method"):
         shown.add_column(heading)
     for heading in ("TCE", "Covered (99 % CI)", "Width", "Score"):

@@ -77,6 +77,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
     -------
     dict
     """
+    from bayescal.assessment.performance import mean_score
     from bayescal.posterior.functionals import FUNCTIONALS
 
     data, settings, stated = post.data, post.settings, summary.attrs
@@ -92,7 +93,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
         "cases": data.n,
         "events": data.events,
         "distinct_scores": data.score.size,
-        "mean_score": float(data.trials @ data.score / data.n),
+        "mean_score": mean_score(data),
         "functionals": functionals,
         "settings": {
             "curve": settings.curve.name,

@@ -367,7 +367,7 @@ FUNCTIONALS: dict[str, Functional] = {
     "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
     "observed_expected": Functional(observed_expected, "observed / expected events (O/E)", 1.0),
     "calibration_in_the_large": Functional(
-        calibration_in_the_large, "calibration-in-the-large (slope fixed at 1)", 0.0
+        calibration_in_the_large, "calibration-in-the-large (at slope 1)", 0.0
     ),
     "calibration_intercept": Functional(
         calibration_intercept, "intercept, fitted jointly with the slope", 0.0

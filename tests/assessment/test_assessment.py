@@ -165,7 +165,7 @@ def test_it_prints_within_80_columns(off, rare) -> None:
         assert max(map(len, text.splitlines())) <= 80
         assert " ".join(a.headline().split()) in " ".join(text.split())
         assert "\x1b" not in text
-    for label in ("slope fixed at 1", "jointly with the slope", "Kolmogorov-Smirnov"):
+    for label in ("at slope 1", "jointly with the slope", "Kolmogorov-Smirnov"):
         assert label in str(off)
     assert "(125 char" in str(rare)
     assert "north" in str(rare)
