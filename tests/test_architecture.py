@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,20 @@ OUTSIDE = {"errors", "__main__"}
 """What stands at the top level beside the rooms and the front door."""
 
 PAGE = REPOSITORY / "docs" / "architecture.md"
+
+MOST_ROOMS, MOST_FLOORS = 14, 9
+MOST_LINES, MOST_FILES = 400, 12
+ONE_FILE_A_MEMBER = {"plots", "recalibrate", "cli"}
+"""Rooms whose rule is one file a figure, a method or a subcommand; they may hold any number."""
+
+MODULES = {"scikit-learn": "sklearn", "arviz-stats": "arviz_stats"}
+"""Distributions whose module has another name."""
+
+ENGINES = {"h5netcdf", "h5py"}
+"""xarray writes NetCDF with the first, which needs the second; both are asked for by name."""
+
+LAZY = {"arviz_base", "arviz_plots", "arviz_stats", "joblib", "matplotlib", "pandas", "xarray"}
+"""What a function imports when it is called, beside PyMC; NumPy and SciPy may stand at the top."""
 
 HEAVY = {
     "arviz",
@@ -209,6 +224,80 @@ def test_the_picture_runs_one_way() -> None:
         above.add(room)
 
 
+def test_the_picture_can_be_drawn_from_memory() -> None:
+    floor: dict[str, int] = {}
+    for room, allowed in rooms().items():
+        floor[room] = 1 + max((floor[below] for below in allowed), default=0)
+    assert len(floor) <= MOST_ROOMS
+    assert max(floor.values()) <= MOST_FLOORS
+
+
+def test_the_page_gives_each_room_its_floor() -> None:
+    floor: dict[str, int] = {}
+    for room, allowed in rooms().items():
+        floor[room] = 1 + max((floor[below] for below in allowed), default=0)
+    table = re.findall(r"^\| (\d) \| `(\w+)` \|", PAGE.read_text("utf-8"), re.M)
+    assert {name: int(number) for number, name in table} == floor
+
+
+def test_nothing_but_the_front_door_stands_at_the_top_level() -> None:
+    files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
+    assert files == {"__init__.py", "__init__.pyi", "py.typed"} | {f"{name}.py" for name in OUTSIDE}
+
+
+def test_files_and_folders_are_small() -> None:
+    wrong = []
+    for name, path in modules().items():
+        lines = path.read_text("utf-8").count("\n")
+        if lines > MOST_LINES:
+            wrong.append(f"{name}: {lines} lines")
+    for folder in {path.parent for path in modules().values()}:
+        files = len(list(folder.glob("*.py")))
+        if files > MOST_FILES and folder.name not in ONE_FILE_A_MEMBER:
+            wrong.append(f"{folder.relative_to(PACKAGE)}: {files} files")
+    assert not wrong, report(sorted(wrong))
+
+
+def test_no_room_imports_the_private_modules_of_another() -> None:
+    wrong = [
+        str(item)
+        for item in own_imports()
+        if item.module and room_of(item.inside) != room_of(item.module) and private(item.inside)
+    ]
+    assert not wrong, report(wrong)
+
+
+def test_a_private_module_is_tested_by_its_own_file_alone() -> None:
+    wrong = []
+    for path in sorted((REPOSITORY / "tests").rglob("*.py")):
+        folder = path.parent.relative_to(REPOSITORY / "tests").parts
+        own = ".".join([*folder, path.stem.removeprefix("test")])
+        wrong += [
+            f"{path.relative_to(REPOSITORY)} imports {name}"
+            for name in imported_by(ast.parse(path.read_text("utf-8")))
+            if name.startswith("bayescal.") and private(name.partition(".")[2])
+            if name != f"bayescal.{own}"
+        ]
+    assert not wrong, report(wrong)
+
+
+def imported_by(module: ast.Module) -> set[str]:
+    """Every module that a file outside the package names in an import."""
+    names: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            submodules = {f"{node.module}.{name.name}" for name in node.names} & absolute_names()
+            names |= submodules or {node.module}
+    return names
+
+
+def private(name: str) -> bool:
+    """Whether a module below its room, or a folder on the way to it, begins with an underscore."""
+    return any(part.startswith("_") for part in name.split(".")[1:])
+
+
 def test_imports_follow_the_picture() -> None:
     wrong = [
         str(item)
@@ -247,6 +336,19 @@ def test_arrays_only_rooms_need_numpy_and_scipy_alone() -> None:
 def test_estimators_and_scores_stand_on_data_alone(room: str) -> None:
     assert room in arrays_only()
     assert rooms()[room] == {"_base", "data"}
+
+
+def test_every_dependency_is_used() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {re.split(r"[^\w.-]", text)[0].lower() for text in project["dependencies"]}
+    wanted = {MODULES.get(name, name.replace("-", "_")) for name in declared} - ENGINES
+    used = {item.top for item in imports()}
+    assert wanted <= used, f"declared, and imported nowhere: {', '.join(sorted(wanted - used))}"
+
+
+def test_slow_libraries_are_imported_inside_functions() -> None:
+    wrong = [str(item) for item in imports() if not item.scope and item.top in LAZY]
+    assert not wrong, report(wrong)
 
 
 def test_arviz_is_never_imported_whole() -> None:

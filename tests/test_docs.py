@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from bayescal import simulate
-from bayescal.cli._app import app
+from bayescal.cli.app import app
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bayescal.cli._app import main
+from bayescal.cli.app import main
 
 __all__ = ["main"]

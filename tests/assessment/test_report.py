@@ -16,7 +16,7 @@ import pytest
 import bayescal as bc
 from bayescal._base.text import rounded
 from bayescal.assessment import html as report
-from bayescal.inference._compare import LADDER
+from bayescal.inference.ladder import LADDER
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
 CHROMIUM = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)

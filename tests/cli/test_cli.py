@@ -20,7 +20,7 @@ import bayescal as bc
 from bayescal._base.text import chance
 from bayescal.cli import main
 from bayescal.errors import DiagnosticWarning
-from bayescal.inference._compare import LADDER
+from bayescal.inference.ladder import LADDER
 
 N, EVENTS = 100, 28
 ONE = ("--curve", "beta")  # one family, where the tables are not the point
@@ -308,8 +308,6 @@ def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
 
 
 def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
-    from bayescal.cli import _analysis
-
     def fit(*data: object, **options: object) -> bc.CalibrationPosterior:
         import warnings
 
@@ -317,7 +315,7 @@ def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
         warnings.warn("ours", DiagnosticWarning, stacklevel=1)
         return bc.fit(*data, **options)
 
-    monkeypatch.setattr(_analysis, "fit", fit)
+    monkeypatch.setattr("bayescal.cli._analysis.fit", fit)
     with pytest.warns(FutureWarning, match="not ours"):
         result = run("assess", csv, *ONE)
     assert "Note: ours" in result.out

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.plots._shares import edges_over, shares_of
 from bayescal.plots.text import label
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -41,25 +40,6 @@ def ax() -> Axes:
 def labelled(ax: Axes, label: str):
     (found,) = [line for line in ax.get_lines() if line.get_label() == label]
     return found
-
-
-# Draws as bars
-
-
-def test_bars_and_atom_share_all_draws() -> None:
-    values = np.concatenate([np.zeros(250), np.random.default_rng(0).gamma(2, 0.02, 750)])
-    edges = edges_over(values, 0, (0, values.max()), 0.0)
-    found = shares_of(values, edges, 0)
-    assert found.atom == 0.25
-    assert found.share.sum() + found.atom == pytest.approx(1)
-    assert edges[0] == 0
-    np.testing.assert_allclose(np.diff(edges), edges[1])
-
-
-def test_fewer_draws_have_fewer_bars() -> None:
-    values = np.random.default_rng(0).normal(size=4000)
-    many, few = (edges_over(values[:n], 9, (0,), -np.inf).size for n in (4000, 40))
-    assert 10 <= few < many <= 50
 
 
 # The posterior of a functional

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.plots._sides import sides_of
 
 
 @pytest.fixture(scope="module")
@@ -59,33 +58,6 @@ def test_overlays_are_the_estimators_curves(off, ax) -> None:
 def test_one_overlay_may_be_named_alone(off, ax) -> None:
     bc.plots.reliability(off, ax, overlay="rcs")
     assert "Restricted cubic spline" in legend(ax)
-
-
-# Off the diagonal
-
-
-@pytest.mark.parametrize("level", [0.5, 0.95])
-def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level) -> None:
-    for post in (off, calibrated):
-        sides, region = sides_of(post, level), post.off_diagonal(level)
-        score = region["score"].to_numpy()
-        for ranges, side in ((sides.above, 1), (sides.below, -1)):
-            inside = np.zeros(score.size, dtype=bool)
-            for first, last in ranges:
-                inside |= (score >= first) & (score <= last)
-            np.testing.assert_array_equal(inside, region.to_numpy() == side)
-
-
-def test_marks_say_on_which_side(off, calibrated, ax) -> None:
-    bc.plots.reliability(off, ax, off_diagonal=True)
-    above, below = (
-        [text for text in legend(ax) if text.startswith(side)] for side in ("Above", "Below")
-    )
-    (low, high), *_ = sides_of(off, 0.95).above
-    assert above == [f"Above ideal: {low:.2g} to {high:.2g}"]
-    assert below[0].startswith("Below ideal: ")
-    other = bc.plots.reliability(calibrated, Figure().subplots(), off_diagonal=True)
-    assert "Nowhere off ideal (95 % joint)" in legend(other)
 
 
 # Several

@@ -1,0 +1,24 @@
+"""Draws as bars: every draw is in a bar or in the atom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayescal.plots._shares import edges_over, shares_of
+
+
+def test_bars_and_atom_share_all_draws() -> None:
+    values = np.concatenate([np.zeros(250), np.random.default_rng(0).gamma(2, 0.02, 750)])
+    edges = edges_over(values, 0, (0, values.max()), 0.0)
+    shares = shares_of(values, edges, 0)
+    assert shares.atom == 0.25
+    assert shares.share.sum() + shares.atom == pytest.approx(1)
+    assert edges[0] == 0
+    np.testing.assert_allclose(np.diff(edges), edges[1])
+
+
+def test_fewer_draws_have_fewer_bars() -> None:
+    values = np.random.default_rng(0).normal(size=4000)
+    many, few = (edges_over(values[:n], 9, (0,), -np.inf).size for n in (4000, 40))
+    assert 10 <= few < many <= 50
