@@ -36,6 +36,7 @@ def rare() -> bc.Assessment:
 # The parts
 
 
+@pytest.mark.slow
 def test_it_stands_on_the_comparison(off) -> None:
     y_true, y_prob = data("clinical-middle-overconfident", 600)
     alone = bc.compare(y_true, y_prob, random_state=1)
@@ -291,6 +292,7 @@ def test_groups_must_have_been_given(off) -> None:
         _ = off.by_group
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("y_true", "y_prob"),
     [

@@ -404,6 +404,7 @@ def test_a_script_from_outside_may_not_run(browse, off_page) -> None:
     assert "Content Security Policy" in console
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 800, 1280])
 def test_nothing_sticks_out_of_the_page(browse, pages, width) -> None:
     measure = (

@@ -132,6 +132,7 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     assert max(map(len, result.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_assess_writes_the_report(run, csv, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # a long path would be shortened in the page
     html = tmp_path / "report.html"
@@ -144,6 +145,7 @@ def test_assess_writes_the_report(run, csv, tmp_path, monkeypatch) -> None:
         assert told in page
 
 
+@pytest.mark.slow
 def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
     sites = np.where(patients["id"] % 2, "\x1b[31mnorth", "[bold]south")
@@ -165,6 +167,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     assert "--group: there is no column 'x'" in line
 
 
+@pytest.mark.slow
 def test_groups_are_text_and_never_missing(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
     gaps = patients.assign(site=np.where(patients["id"] < 3, np.nan, patients["id"] % 2))
@@ -251,6 +254,7 @@ def test_the_largest_error_can_be_written_as_json(run, csv, tmp_path) -> None:
     assert found["diagnostics"]["pareto_k"] is None
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_keeps_every_word(run, csv, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     out = run("assess", csv).out
@@ -264,6 +268,7 @@ def test_no_colours_in_a_pipe(run, csv) -> None:
     assert "\x1b" not in result.out + result.err
 
 
+@pytest.mark.slow
 def test_plot(run, csv, tmp_path) -> None:
     plot = tmp_path / "figure.svg"
     result = run("assess", csv, "--plot", plot)
@@ -275,6 +280,7 @@ def test_plot(run, csv, tmp_path) -> None:
 # Notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "note"),
     [
@@ -400,10 +406,10 @@ def test_labels_of_the_event(run, tmp_path, patients, values, event) -> None:
 def test_weights_are_cases(run, tmp_path, patients) -> None:
     path, record = tmp_path / "weights.csv", tmp_path / "out.json"
     patients.assign(w=2).to_csv(path, index=False)
-    assert run("assess", path, "--weight", "w", "--json", record).code == 0
+    assert run("assess", path, *ONE, "--weight", "w", "--json", record).code == 0
     assert json.loads(record.read_text())["cases"] == 2 * N
     patients.assign(w=1.5).to_csv(path, index=False)
-    result = run("assess", path, "--weight", "w", "--json", record)
+    result = run("assess", path, *ONE, "--weight", "w", "--json", record)
     assert "pseudo-posterior" in " ".join(result.out.split())
     assert json.loads(record.read_text())["settings"]["pseudo_posterior"] is True
 
@@ -425,6 +431,7 @@ WEIGHED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WEIGHED)
 def test_weights_that_can_be_either_are_asked_about(run, tmp_path, sampled, command) -> None:
     options: tuple[object, ...] = (*WEIGHED[command], "--weight", "w")
@@ -802,8 +809,10 @@ def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -
     assert json.loads(record.read_text())["in_sample"]
 
 
+@pytest.mark.slow
 def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> None:
     record = tmp_path / "gain.json"
+    pd.read_csv(two).head(100).to_csv(two, index=False)
     options = ("--outcome", "y", "--score", "p0", "--method", "intercept", "--folds", 3)
     result = run("gain", two, *options, "--seed", 2, "--json", record)
     assert result.code == 0
@@ -903,6 +912,7 @@ def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp
     )
 
 
+@pytest.mark.slow
 def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> None:
     """Of a map that leaves no trace in its predictions; also renamed, and in another order."""
     own, target = tmp_path / "own.csv", tmp_path / "better.csv"

@@ -102,7 +102,7 @@ def _elpd_by_refitting(data):
         rest[i] -= 1
         keep = rest > 0
         left = bc.CalibrationData(outcome[keep], score[keep], rest[keep])
-        curve = bc.fit(left, draws=1000, random_state=i).curve(score[i : i + 1]).mean()
+        curve = bc.fit(left, draws=300, random_state=i).curve(score[i : i + 1]).mean()
         total += weight[i] * np.log(float(curve) if outcome[i] else 1 - float(curve))
     return total
 
@@ -266,6 +266,7 @@ def test_a_weighted_posterior_says_it_is_a_pseudo_posterior():
     assert "log_likelihood" not in post.tree.children
 
 
+@pytest.mark.slow
 def test_the_first_fit_loads_no_pymc():
     code = (
         "import sys, bayescal as bc\n"

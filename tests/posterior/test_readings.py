@@ -128,6 +128,7 @@ def test_the_estimate_lies_in_the_interval_and_is_that_of_the_mean_curve(cmp) ->
     assert post.estimate("tce", population="sample") == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_saved_average_gives_the_same_ends(cmp, tmp_path) -> None:
     cmp.posterior.to_netcdf(tmp_path / "average.nc")
     back = bc.load(tmp_path / "average.nc")
@@ -136,6 +137,7 @@ def test_a_saved_average_gives_the_same_ends(cmp, tmp_path) -> None:
     assert back.prob_above(0.02) == cmp.posterior.prob_above(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_another_seed_moves_the_ends_by_little(cmp, seed) -> None:
     one = np.array(bc.compare(cmp.data, random_state=1).posterior.interval("tce"))

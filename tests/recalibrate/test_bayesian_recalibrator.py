@@ -144,6 +144,7 @@ def test_more_data_narrow_the_interval() -> None:
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Curves drawn from the prior are inside 80 % intervals in 80 % of data sets."""
     rng = np.random.default_rng(4)
@@ -280,6 +281,7 @@ def log_loss(truth: Any, predicted: Any) -> float:
     return -float(np.mean(truth * np.log(inside) + (1 - truth) * np.log1p(-inside)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "clinical-middle-overconfident", "clinical-low-shifted"])
 def test_beats_maximum_likelihood_when_data_are_few(name: str) -> None:
     """Expected log loss on new cases, the truth known; no map where there is no maximum."""

@@ -124,6 +124,7 @@ def test_attributes_say_how_it_was_made(logistic) -> None:
     assert Prior.from_dict(said["prior"]) == bc.priors.PRESETS["neutral"]
 
 
+@pytest.mark.slow
 def test_a_wrong_prior_is_caught() -> None:
     """Truths from a prior twice as wide as the one that is fitted."""
     wide = Prior(shift=Normal(0, 2), log_slope=Normal(0, 1))
@@ -167,6 +168,7 @@ def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None
     assert (abs(probability.mean("simulation") - found["prior_prob"]) < 4 * error).all()
 
 
+@pytest.mark.slow
 def test_an_average_with_the_wrong_weights_is_caught() -> None:
     """Truths with calibration at even odds, posteriors that give it one in ten."""
 
@@ -243,6 +245,7 @@ def test_one_function_may_give_several_intervals() -> None:
         run({"pair": pair, "wide": pair}, n_simulations=2)
 
 
+@pytest.mark.slow
 def test_the_ladder_gives_what_each_method_gives_alone() -> None:
     run = partial(
         coverage, ["clinical-low-shifted"], [150], n_simulations=4, random_state=2, n_jobs=1

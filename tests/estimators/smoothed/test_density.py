@@ -162,6 +162,7 @@ def triweight(scores: Any, weights: Any, at: Any, bandwidth: float) -> Any:
     return density * 35 / 32 / (3 * bandwidth * np.sum(weights))
 
 
+@pytest.mark.slow
 @pytest.mark.oracle("kde_ece")
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(

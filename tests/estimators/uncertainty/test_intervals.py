@@ -429,6 +429,7 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
     assert 0.90 < inside / 300 < 0.99
 
 
+@pytest.mark.slow
 def test_consistency_of_an_estimator_of_one_data_set_at_a_time() -> None:
     y_true, y_prob = overconfident(40, 21)
     found = estimator_interval(
