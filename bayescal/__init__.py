@@ -1,5 +1,15 @@
 """Bayesian assessment of probability calibration: how far can a probability be trusted?"""
 
+from typing import Any
+
 import lazy_loader as _lazy
 
-__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+_named, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("bayescal")
+    return _named(name)

@@ -1,3 +1,5 @@
+__version__: str
+
 from . import errors as errors
 from . import estimators as estimators
 from . import plots as plots

@@ -200,9 +200,9 @@ class Findings:
         data = self.posterior.data
         if self.prior.name != "neutral" or not is_extreme(mean_score(data)):
             return None
-        options = {**self.options, "prior": as_prior("clinical")}
-        comparison = compare(data, random_state=self.seed, **options)
-        return replace(self, comparison=comparison, data=data, options=options)
+        clinical = as_prior("clinical")
+        options = {**self.options, "prior": clinical}
+        return replace(self, comparison=self.comparison.under(clinical), data=data, options=options)
 
     @cached_property
     def groups(self) -> dict[str, CalibrationPosterior]:

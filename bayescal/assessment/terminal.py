@@ -49,10 +49,9 @@ def _summary(f: Findings) -> Iterator[str]:
 def _functionals(f: Findings) -> Iterator[str]:
     yield f"{'':{LABEL}s}{'estimate':>9s}  {percent(f.ci_prob)} interval"
     for name, row in f.table.iterrows():
-        if name != "ici":
-            middle, low, high = numbers(row)
-            label = FUNCTIONALS[str(name)].label[:LABEL]
-            yield f"{label:{LABEL}s}{middle:>9s}  {low} to {high}"
+        middle, low, high = numbers(row)
+        label = FUNCTIONALS[str(name)].label[:LABEL]
+        yield f"{label:{LABEL}s}{middle:>9s}  {low} to {high}"
     for name in map(str, f.table.index):
         if FUNCTIONALS[name].caution:
             yield from wrap(f"({FUNCTIONALS[name].caution})", WIDTH)

@@ -49,8 +49,6 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
         for heading in ("Estimate", level, "Ideal"):
             table.add_column(heading, justify="right", no_wrap=True)
     for name, row in summary.iterrows():
-        if name == "ici" and p == 1:
-            continue  # the same as the row above it
         label, ideal = _label(str(name), p)
         middle, low, high = numbers(row)
         cells = [label, middle, f"{low} to {high}", ideal]

@@ -317,6 +317,11 @@ class CalibrationData:
         """Whether any rows are cells of the log-odds grid rather than exact scores."""
         return any(rows.cell is not None for rows in self._tables.values())
 
+    def rows_of(self, scores: Floats) -> NDArray[np.intp]:
+        """Row of each case of this table, by its score, in a table without groups."""
+        (rows,) = self._tables.values()
+        return _grid.row_of(rows, scores)
+
     def share_reaching(self, thresholds: Floats) -> Floats:
         """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
 

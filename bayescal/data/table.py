@@ -27,6 +27,7 @@ __all__ = [
     "collapse",
     "levels_of",
     "merge",
+    "row_of",
     "share_reaching",
     "tabulate",
 ]
@@ -213,6 +214,13 @@ def to_grid(rows: Rows) -> Rows:
     cell, place = _locate(rows.score)
     weights = (rows.trials, rows.hits, place * rows.trials)
     return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
+
+
+def row_of(rows: Rows, score: Floats) -> NDArray[np.intp]:
+    """Index of the row that holds each of these scores, which are among the table's."""
+    if rows.cell is None:
+        return np.searchsorted(rows.score, score)
+    return np.searchsorted(rows.cell, _locate(score)[0])
 
 
 def share_reaching(rows: Rows, thresholds: Floats) -> Floats:

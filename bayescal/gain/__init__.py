@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bayescal.gain._cross import cross_fit
 from bayescal.gain._gain import recalibration_gain
-from bayescal.gain._recommend import UPDATES, Recommendation, recommend, recommendation
+from bayescal.gain._recommend import Recommendation, recommend, recommendation
 from bayescal.gain._result import RecalibrationGain
 
 __all__ = [
-    "UPDATES",
     "RecalibrationGain",
     "Recommendation",
     "cross_fit",

@@ -15,14 +15,12 @@ from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain._triples import Triples
 from bayescal.inference.averaging import mix_families, sample_family
-from bayescal.model.curves import AVERAGE
+from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["FAMILIES", "Posterior", "by_curve", "inside", "joined"]
-
-FAMILIES = ("logistic", "beta", "spline")
+__all__ = ["Posterior", "by_curve", "inside", "joined"]
 
 Curve = Callable[[slice], Floats]
 
@@ -62,25 +60,28 @@ def by_curve(
     data = CalibrationData(
         triples.outcome, triples.before, triples.weight, weight_type=triples.weight_type
     )
-    settings = Settings.at_fit(data, AVERAGE, prior, random_state=seed)
-    samples = {name: sample_family(settings, data, name, draws) for name in FAMILIES}
-    mixed, _ = mix_families(settings, samples, dict.fromkeys(FAMILIES, 1.0), draws)
+    families = smooth_families()
+    problem = prepare(data, curve=average_of(families), prior=prior, random_state=seed)
+    samples = {name: sample_family(problem, name, draws) for name in families}
+    mixed, _ = mix_families(problem, samples, dict.fromkeys(families, 1.0), draws)
     levels = levels_of(triples.before)
     mapped = triples.after[0, levels.first]
     table = _Table(
-        settings.edges.inside(levels.score),
+        problem.inside(levels.score),
         inside(triples.after[0]).inside(mapped),
         levels_of(mapped).row,
         levels.totals(triples.weight),
     )
 
+    at_scores = problem.curve.at_scores(table.before, problem.frame)
+
     def curve(part: slice) -> Floats:
-        return AVERAGE.probability(mixed.draws[part], table.before, settings.frame)
+        return at_scores.probability(mixed.draws[part])
 
     sides = table.sides(curve, draws)
     gains, ends = [], []
     for part, population in draw_population(
-        "bootstrap", table.before, table.trials, draws, settings.rng("population")
+        "bootstrap", table.before, table.trials, draws, problem.rng("population")
     ):
         drawn = curve(part)
         gains.append(

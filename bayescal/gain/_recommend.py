@@ -13,21 +13,13 @@ from bayescal._base.arrays import Floats
 from bayescal._base.text import chance
 from bayescal.data.weights import WeightType
 from bayescal.inference import CurveComparison, compare
+from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Recommendation", "recommend", "recommendation"]
-
-UPDATES = {
-    "identity": "leave the model alone",
-    "intercept": "update the intercept",
-    "logistic": "update intercept and slope (logistic recalibration)",
-    "beta": "recalibrate with a beta curve",
-    "spline": "recalibrate with a smooth curve",
-}
-"""The ladder of updates, from the least to the most."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,7 @@ class Recommendation:
     n: float
 
     def __str__(self) -> str:
-        lead = f"Recommended: {UPDATES[self.choice]}."
+        lead = f"Recommended: {updates()[self.choice]}."
         best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
         if best == "identity":
             return f"{lead} No update is expected to predict better."
@@ -133,7 +125,7 @@ def recommend(
     comparison = compare(
         y_true,
         y_prob,
-        curves=tuple(UPDATES),
+        curves=tuple(updates()),
         prior=prior,
         draws=draws,
         sample_weight=sample_weight,
@@ -157,7 +149,7 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
     """
     import pandas as pd
 
-    results = {name: comparison.loo[name] for name in UPDATES}
+    results = {name: comparison.loo[name] for name in updates()}
     none, best = results["identity"], max(results.values(), key=lambda loo: loo.elpd)
     rows = {}
     for name, loo in results.items():
@@ -171,7 +163,7 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    choice = next(name for name in UPDATES if rows[name]["short_of_best"] <= 1)
+    choice = next(name for name in updates() if rows[name]["short_of_best"] <= 1)
     return Recommendation(choice, table, comparison.data.n)
 
 

@@ -11,7 +11,7 @@ from bayescal.data.weights import read_type
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import Prior
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 
 __all__ = ["Refit"]
 
@@ -34,12 +34,11 @@ class Refit:
 
     def __init__(self, outcome: Floats, score: Floats, weight: Floats, prior: Prior) -> None:
         data = CalibrationData(outcome, score, weight, weight_type=read_type(weight))
-        settings = Settings.at_fit(data, FAMILY, prior, random_state=0)
-        density = CurveDensity(settings, data)
+        problem = prepare(data, curve=FAMILY, prior=prior, random_state=0)
+        density = CurveDensity(problem)
         self.outcome, self.prior = outcome, prior
         self.start = density.mode().point
-        inside = settings.edges.inside(score)
-        self.offset, self.basis = FAMILY.basis(inside, settings.frame)
+        self.offset, self.basis = FAMILY.basis(problem.inside(score), problem.frame)
         products = self.basis[:, :, None] * self.basis[:, None, :]
         self.products = products.reshape(score.size, -1)
 

@@ -12,10 +12,11 @@ from bayescal._base.text import count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import FAMILIES, Posterior
+from bayescal.gain._curve_route import Posterior
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
 from bayescal.gain._triples import Triples
 from bayescal.inference import compare
+from bayescal.model.curves import smooth_families
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -240,7 +241,11 @@ class RecalibrationGain:
             triples.outcome, score, triples.weight, weight_type=triples.weight_type
         )
         comparison = compare(
-            data, curves=FAMILIES, prior=self._prior, draws=EVIDENCE_DRAWS, random_state=self.seed
+            data,
+            curves=smooth_families(),
+            prior=self._prior,
+            draws=EVIDENCE_DRAWS,
+            random_state=self.seed,
         )
         return comparison.prob_calibrated
 

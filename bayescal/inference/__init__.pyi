@@ -2,3 +2,4 @@ from ._compare import CurveComparison as CurveComparison
 from ._compare import compare as compare
 from ._fit import ENGINES as ENGINES
 from ._fit import fit as fit
+from .loo import LeaveOneOut as LeaveOneOut

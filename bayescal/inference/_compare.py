@@ -7,37 +7,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from bayescal._base.arrays import Floats
-from bayescal._base.importance import Sample
+from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.logistic import logistic_gain
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.inference.averaging import (
-    average_posterior,
-    posterior_probabilities,
-    sample_family,
-)
-from bayescal.inference.ladder import (
-    LADDER,
-    PRIOR_CALIBRATED,
-    in_order,
-    prior_probabilities,
-)
+from bayescal.inference.averaging import average_posterior, posterior_probabilities
+from bayescal.inference.ladder import PRIOR_CALIBRATED, in_order, prior_probabilities
 from bayescal.inference.loo import (
     LeaveOneOut,
     elpd_difference,
     leave_one_out,
     stacking_weights,
 )
-from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import prior_sensitivity
 from bayescal.model.curves import CURVES, average_of
-from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
-from bayescal.model.priors import Prior, as_prior
-from bayescal.model.problem import Settings
+from bayescal.model.priors import Prior
+from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -47,17 +38,17 @@ __all__ = ["CurveComparison", "compare"]
 
 
 def compare(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
     *,
-    curves: Sequence[str] = LADDER,
+    curves: Sequence[str] | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     prior_calibrated: float = PRIOR_CALIBRATED,
     prior_weights: Mapping[str, float] | None = None,
     draws: int = 4000,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
 ) -> CurveComparison:
@@ -75,8 +66,8 @@ def compare(
         Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
-    curves : sequence of str
-        Families to compare; `identity` and `pieces` are always among them.
+    curves : sequence of str, optional
+        Families to compare, by default all; `identity` and `pieces` are always among them.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
         Prior probability of `identity`. The other families share the rest equally.
@@ -114,26 +105,23 @@ def compare(
     True
     """
     size = as_draws(draws)
-    data = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        pos_label=pos_label,
-    ).one_group()
     names = in_order(curves)
     shares = prior_probabilities(
         names, as_level(prior_calibrated, "prior_calibrated"), prior_weights
     )
-    settings = Settings.at_fit(
-        data, average_of(names), as_prior(prior), edge=edge, random_state=random_state
+    mixed = [name for name in names if shares[name] > 0 or name == "pieces"]
+    problem = prepare(
+        y_true,
+        y_prob,
+        curve=average_of(mixed),
+        prior=prior,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        edge=edge,
+        random_state=random_state,
+        pos_label=pos_label,
     )
-    rarely, often = sample_pieces(settings, data, size, (RARELY_CALIBRATED, OFTEN_CALIBRATED))
-    samples = {
-        name: rarely if name == "pieces" else sample_family(settings, data, name, size)
-        for name in names
-    }
-    return CurveComparison(settings, data, samples, shares, size, often)
+    return CurveComparison(FamilySamples(problem, names, size).draw_all(), shares)
 
 
 class CurveComparison:
@@ -143,18 +131,27 @@ class CurveComparison:
     sensitivity) is computed when it is first read.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        data: CalibrationData,
-        samples: Mapping[str, Sample],
-        weights: Mapping[str, float],
-        draws: int,
-        often_calibrated: Sample,
-    ) -> None:
-        self.settings, self.data = settings, data
-        self._samples, self._weights, self._draws = dict(samples), dict(weights), draws
-        self._often_calibrated = often_calibrated
+    def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
+        self._samples, self._weights = samples, dict(weights)
+
+    @property
+    def problem(self) -> Problem:
+        """The table as it was read, with the prior, centre, edges and seed."""
+        return self._samples.problem
+
+    @property
+    def settings(self) -> Problem:
+        """The same as `problem`."""
+        return self.problem
+
+    @property
+    def data(self) -> CalibrationData:
+        """The table that was compared on."""
+        return self.problem.data
+
+    def under(self, prior: Prior) -> CurveComparison:
+        """The same comparison under another prior; no family is fitted twice under one prior."""
+        return CurveComparison(self._samples.under(prior), self._weights)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -208,19 +205,16 @@ class CurveComparison:
         The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
         prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
         """
-        gain = logistic_gain(
-            self.settings.edges.inside(self.data.score),
-            self.data.trials * self.data.weight_scale,
-            self.data.hits * self.data.weight_scale,
-        )
-        n = self.data.n * self.data.weight_scale
+        problem = self.problem
+        gain = logistic_gain(problem.score, problem.trials, problem.hits)
+        n = self.data.effective_size
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
     def loo(self) -> dict[str, LeaveOneOut]:
         """Leave-one-out log density of every distinct case under each family, by PSIS."""
         return {
-            name: leave_one_out(CURVES[name], sample.draws, self.settings, self.data)
+            name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
             for name, sample in self._samples.items()
         }
 
@@ -238,7 +232,7 @@ class CurveComparison:
         loo = self.loo
         stacked = stacking_weights(list(loo.values()))
         rows = {}
-        for place, (name, sample) in enumerate(self._samples.items()):
+        for index, (name, sample) in enumerate(self._samples.items()):
             log_factor = sample.log_evidence - self.log_evidence["identity"]
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
@@ -247,7 +241,7 @@ class CurveComparison:
                 "prior": self._weights[name],
                 "posterior_prob": self.posterior_prob[name],
                 "elpd_loo": loo[name].elpd,
-                "stacking_weight": stacked[place],
+                "stacking_weight": stacked[index],
                 "log_evidence_error": sample.log_evidence_error,
                 "pareto_k": sample.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
@@ -258,8 +252,8 @@ class CurveComparison:
         table.index.name = "curve"
         return table
 
-    def of_family(self, name: str) -> tuple[Settings, Floats]:
-        """Settings and draws, of shape (draws, d), of one of the families.
+    def of_family(self, name: str) -> tuple[Problem, Floats]:
+        """Problem and draws, of shape (draws, d), of one of the families.
 
         Parameters
         ----------
@@ -267,7 +261,7 @@ class CurveComparison:
 
         Returns
         -------
-        settings : Settings
+        problem : Problem
         u : ndarray of shape (draws, d)
 
         Raises
@@ -276,18 +270,17 @@ class CurveComparison:
             If the family was not compared.
         """
         check_choice(name, self._samples, "name")
-        return self.settings.of_family(CURVES[name]), self._samples[name].draws
+        return self.problem.of_family(CURVES[name]), self._samples[name].draws
 
     @cached_property
     def posterior(self) -> CalibrationPosterior:
         """The posterior averaged over the families that are not exact calibration."""
         return average_posterior(
-            self.settings,
-            self.data,
+            self.problem,
             self._samples,
             self._weights,
-            self._draws,
-            self._often_calibrated,
+            self._samples.draws,
+            self._samples.often_calibrated,
         )
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
@@ -336,14 +329,7 @@ class CurveComparison:
         look), by ArviZ. When an outcome contradicts a score of exactly 0 or 1, a last row reads
         such scores ten times nearer to certainty.
         """
-        return prior_sensitivity(
-            self.settings,
-            self.data,
-            self._weights,
-            self._draws,
-            self.prob_calibrated_bic,
-            self.log_evidence["pieces"],
-        )
+        return prior_sensitivity(self._samples, self._weights, self.prob_calibrated_bic)
 
     def __repr__(self) -> str:
         ladder = ", ".join(
@@ -354,7 +340,7 @@ class CurveComparison:
         return (
             "CurveComparison\n"
             f"  {self.data.n:g} cases, {self.data.events:g} events; "
-            f"{self.settings.prior.name} prior\n"
+            f"{self.problem.prior.name} prior\n"
             f"  posterior probabilities: {ladder}\n"
             f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
             f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
-import numpy as np
+from numpy.typing import ArrayLike
 
+from bayescal._base.arrays import RandomState
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning
-from bayescal._base.importance import Sample
 from bayescal._base.pareto import BAD_K
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
-from bayescal.model.curves import Curve, as_curve
-from bayescal.model.priors import Prior, as_prior
-from bayescal.model.problem import Settings
+from bayescal.model.curves import Curve
+from bayescal.model.priors import Prior
+from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import CHAINS, fit_tree, with_chains
+from bayescal.posterior.tree import CHAINS, fit_tree, sample_tree
 
 __all__ = ["ENGINES", "fit"]
 
@@ -27,16 +28,16 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 def fit(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
     engine: Literal["auto", "importance", "nuts"] = "auto",
     draws: int = 4000,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
 ) -> CalibrationPosterior:
@@ -109,43 +110,46 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size = as_draws(draws)
-    data = as_data(
+    problem = prepare(
         y_true,
         y_prob,
+        curve=curve,
+        prior=prior,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        edge=edge,
+        random_state=random_state,
         pos_label=pos_label,
-    ).one_group()
-    settings = Settings.at_fit(
-        data, as_curve(curve), as_prior(prior), edge=edge, random_state=random_state
     )
-    _warn_about_edges(settings)
-    if engine == "nuts" and settings.curve.size:
-        return _by_nuts(settings, data, size)
-    sample = sample_importance(settings, data, size)
+    _warn_about_edges(problem)
+    if engine == "nuts" and problem.curve.size:
+        return _by_nuts(problem, size)
+    sample = sample_importance(problem, size)
     if sample.pareto_k > BAD_K:
-        found = f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
+        message = (
+            f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
+        )
         if engine == "auto":
             warnings.warn(
-                f"{found}; sampling with NUTS instead, which takes longer.",
+                f"{message}; sampling with NUTS instead, which takes longer.",
                 DiagnosticWarning,
                 stacklevel=2,
             )
-            return _by_nuts(settings, data, size)
+            return _by_nuts(problem, size)
         warnings.warn(
-            f"{found}; use engine='nuts', or engine='auto' to have it chosen.",
+            f"{message}; use engine='nuts', or engine='auto' to have it chosen.",
             DiagnosticWarning,
             stacklevel=2,
         )
-    return _from_sample(settings, data, sample)
+    return CalibrationPosterior.deferred(partial(sample_tree, problem, sample))
 
 
-def _by_nuts(settings: Settings, data: CalibrationData, draws: int) -> CalibrationPosterior:
+def _by_nuts(problem: Problem, draws: int) -> CalibrationPosterior:
     from bayescal.inference.nuts import sample_curve_nuts
 
-    coordinates, stats = sample_curve_nuts(settings, data, draws)
+    coordinates, stats = sample_curve_nuts(problem, draws)
     tree = fit_tree(
-        settings, data, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
+        problem, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
     )
     posterior = CalibrationPosterior(tree)
     verdict = posterior.diagnostics["verdict"]
@@ -154,25 +158,8 @@ def _by_nuts(settings: Settings, data: CalibrationData, draws: int) -> Calibrati
     return posterior
 
 
-def _from_sample(settings: Settings, data: CalibrationData, sample: Sample) -> CalibrationPosterior:
-    import xarray as xr
-
-    names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
-    stats = xr.Dataset({name: getattr(sample, name) for name in names})
-    coordinates = {
-        name: with_chains(sample.draws[:, column], CHAINS)
-        for column, name in enumerate(settings.curve.coordinates)
-    }
-    draws = sample.draws.shape[0] // CHAINS
-    return CalibrationPosterior(
-        fit_tree(
-            settings, data, coordinates, stats, engine="importance", chains=CHAINS, draws=draws
-        )
-    )
-
-
-def _warn_about_edges(settings: Settings) -> None:
-    edges = settings.edges
+def _warn_about_edges(problem: Problem) -> None:
+    edges = problem.edges
     if edges.assumed:
         warnings.warn(
             "every score is exactly 0 or 1, so nothing says how they were rounded; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,13 @@ from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal._base.importance import Sample, mix_samples
-from bayescal.data.data import CalibrationData
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.curves import CURVES, in_average
 from bayescal.model.pieces import RARELY_CALIBRATED
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import CHAINS, fit_tree, with_chains
+from bayescal.posterior.tree import sample_tree
 
 __all__ = [
     "average_posterior",
@@ -30,8 +30,7 @@ __all__ = [
 
 
 def average_posterior(
-    settings: Settings,
-    data: CalibrationData,
+    problem: Problem,
     samples: Mapping[str, Sample],
     weights: Mapping[str, float],
     draws: int,
@@ -44,9 +43,8 @@ def average_posterior(
 
     Parameters
     ----------
-    settings : Settings
+    problem : Problem
         Of the average: one centre and one set of knots for all families.
-    data : CalibrationData
     samples : mapping of str to Sample
         Draws and evidence of each family.
     weights : mapping of str to float
@@ -60,34 +58,24 @@ def average_posterior(
     CalibrationPosterior
         Its tree holds an integer `family` per draw, an index into the attribute `families`.
     """
-    import xarray as xr
-
     curved = without_identity(weights)
     evidence = {name: sample.log_evidence for name, sample in samples.items()}
-    mixed, part = mix_families(settings, samples, curved, draws)
-    coordinates = {
-        name: with_chains(mixed.draws[:, column], CHAINS)
-        for column, name in enumerate(settings.curve.coordinates)
-    }
-    kept = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
-    stats = xr.Dataset({name: getattr(mixed, name) for name in kept})
-    tree = fit_tree(
-        settings,
-        data,
-        coordinates | {"family": with_chains(part, CHAINS)},
-        stats,
-        engine="importance",
-        chains=CHAINS,
-        draws=draws // CHAINS,
-        families={name: weight for name, weight in curved.items() if weight > 0},
-        prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
-        lower_reading=_lower_reading(settings, samples, weights, often_calibrated, draws),
+    mixed, part = mix_families(problem, samples, curved, draws)
+    return CalibrationPosterior.deferred(
+        partial(
+            sample_tree,
+            problem,
+            mixed,
+            family=part,
+            families={name: weight for name, weight in curved.items() if weight > 0},
+            prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
+            lower_reading=_lower_reading(problem, samples, weights, often_calibrated, draws),
+        )
     )
-    return CalibrationPosterior(tree)
 
 
 def _lower_reading(
-    settings: Settings,
+    problem: Problem,
     samples: Mapping[str, Sample],
     weights: Mapping[str, float],
     often_calibrated: Sample,
@@ -97,12 +85,12 @@ def _lower_reading(
     everywhere = replace(samples["identity"], draws=np.zeros_like(often_calibrated.draws))
     prior = weights["identity"]
     log_weights = np.log([prior, 1 - prior])
-    rng = settings.rng("lower reading")
+    rng = problem.rng("lower reading")
     return mix_samples([everywhere, often_calibrated], log_weights, draws, rng)[0].draws
 
 
 def mix_families(
-    settings: Settings, samples: Mapping[str, Sample], weights: Mapping[str, float], draws: int
+    problem: Problem, samples: Mapping[str, Sample], weights: Mapping[str, float], draws: int
 ) -> tuple[Sample, NDArray[np.intp]]:
     """The mixture itself, in the union of coordinates; see `average_posterior`.
 
@@ -114,11 +102,14 @@ def mix_families(
     """
     names = [name for name, weight in weights.items() if weight > 0]
     parts = [
-        replace(samples[name], draws=in_average(CURVES[name], samples[name].draws, settings.frame))
+        replace(
+            samples[name],
+            draws=in_average(CURVES[name], samples[name].draws, problem.curve, problem.frame),
+        )
         for name in names
     ]
     log_weights = np.log([weights[name] for name in names])
-    return mix_samples(parts, log_weights, draws, settings.rng("average"))
+    return mix_samples(parts, log_weights, draws, problem.rng("average"))
 
 
 def without_identity(weights: Mapping[str, float]) -> dict[str, float]:
@@ -138,8 +129,8 @@ def posterior_probabilities(
     return {name: share.get(name, 0.0) for name in log_evidence}
 
 
-def sample_family(settings: Settings, data: CalibrationData, name: str, draws: int) -> Sample:
-    """Draws and evidence of one family at the settings of the average."""
+def sample_family(problem: Problem, name: str, draws: int) -> Sample:
+    """Draws and evidence of one family at the constants of the average."""
     if name == "pieces":
-        return sample_pieces(settings, data, draws, (RARELY_CALIBRATED,))[0]
-    return sample_importance(settings.of_family(CURVES[name]), data, draws)
+        return sample_pieces(problem, draws, (RARELY_CALIBRATED,))[0]
+    return sample_importance(problem.of_family(CURVES[name]), draws)

@@ -6,16 +6,15 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.logistic import softplus
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.pareto import BAD_K
-from bayescal.data.data import CalibrationData
 from bayescal.inference.pieces import sample_pieces
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 
 __all__ = ["CurveDensity", "sample_importance"]
 
@@ -31,16 +30,13 @@ class CurveDensity:
 
     Parameters
     ----------
-    settings : Settings
-    data : CalibrationData
+    problem : Problem
     """
 
-    def __init__(self, settings: Settings, data: CalibrationData) -> None:
-        self.curve, self.prior = settings.curve, settings.prior
-        self.trials = data.trials * data.weight_scale
-        self.hits = data.hits * data.weight_scale
-        score = settings.edges.inside(data.score)
-        self.offset, self.basis = self.curve.basis(score, settings.frame)
+    def __init__(self, problem: Problem) -> None:
+        self.curve, self.prior = problem.curve, problem.prior
+        self.trials, self.hits = problem.trials, problem.hits
+        self.offset, self.basis = self.curve.basis(problem.score, problem.frame)
         shape = (self.basis.shape[1], self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
@@ -107,12 +103,12 @@ class _Pivoted:
     inform most (and zero still means calibrated). The change has unit Jacobian.
     """
 
-    def __init__(self, density: CurveDensity, settings: Settings, data: CalibrationData) -> None:
-        self.density, self.curve = density, settings.curve
+    def __init__(self, density: CurveDensity, problem: Problem) -> None:
+        self.density, self.curve = density, problem.curve
         self.active = "shift" in self.curve.coordinates and self.curve.size > 1
-        score = settings.edges.inside(data.score)
-        pivot = expit(np.average(logit(score), weights=data.trials * score * (1 - score)))
-        _, basis = self.curve.basis(np.array([pivot]), settings.frame)
+        weight = problem.trials * problem.score * (1 - problem.score)
+        pivot = expit(np.average(problem.log_odds, weights=weight))
+        _, basis = self.curve.basis(np.array([pivot]), problem.frame)
         self.at_pivot = basis[0]
         self.calibrated = self._slopes(np.zeros((1, self.curve.size)))
 
@@ -143,13 +139,12 @@ class _Pivoted:
         return np.asarray(sum((value * x for value, x in terms), np.zeros(u.shape[0])))
 
 
-def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> Sample:
+def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates.
 
     Parameters
     ----------
-    settings : Settings
-    data : CalibrationData
+    problem : Problem
     draws : int
 
     Returns
@@ -157,18 +152,18 @@ def sample_importance(settings: Settings, data: CalibrationData, draws: int) -> 
     Sample
         With the evidence, its Monte Carlo error, and Pareto k-hat.
     """
-    if settings.curve.in_cells:
-        return sample_pieces(settings, data, draws)[0]
-    rng, density = settings.rng("curve"), CurveDensity(settings, data)
-    modes = _modes_by_scale(density) if settings.curve.is_rough else [(density.mode(), 1.0)]
-    pivoted = _Pivoted(density, settings, data)
+    if problem.curve.in_cells:
+        return sample_pieces(problem, draws)[0]
+    rng, density = problem.rng("curve"), CurveDensity(problem)
+    modes = _modes_by_scale(density) if problem.curve.is_rough else [(density.mode(), 1.0)]
+    pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
-    if sample.pareto_k <= (BAD_K if settings.curve.is_rough else GOOD_K):
+    if sample.pareto_k <= (BAD_K if problem.curve.is_rough else GOOD_K):
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
-    return min(sample, unpivoted, key=lambda found: found.pareto_k)
+    return min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
 
 
 def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:

@@ -10,25 +10,16 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.model.curves import CURVES
 
-__all__ = [
-    "ALWAYS",
-    "AVERAGED",
-    "LADDER",
-    "PRIOR_CALIBRATED",
-    "READ_ONLY",
-    "in_order",
-    "prior_probabilities",
-]
+__all__ = ["ALWAYS", "PRIOR_CALIBRATED", "in_order", "prior_probabilities"]
 
-LADDER = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
 ALWAYS = ("identity", "pieces")
 PRIOR_CALIBRATED = 0.1
-READ_ONLY = ("intercept", "temperature")
-AVERAGED = tuple(name for name in LADDER if name not in READ_ONLY)
 
 
-def in_order(curves: Sequence[str]) -> list[str]:
+def in_order(curves: Sequence[str] | None) -> list[str]:
     """The families asked for, with those that are always compared, in the ladder's order."""
+    if curves is None:
+        return list(CURVES)
     asked = [curves] if isinstance(curves, str) else list(curves)
     for name in asked:
         check_choice(name, CURVES, "curves")
@@ -43,7 +34,7 @@ def prior_probabilities(
     """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != "identity"]
     if prior_weights is None:
-        raw = {name: 0.0 if name in READ_ONLY else 1.0 for name in others}
+        raw = {name: 1.0 if CURVES[name].averaged else 0.0 for name in others}
         if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
             raw = dict.fromkeys(others, 1.0)
     else:
@@ -56,9 +47,10 @@ def prior_probabilities(
             )
     total = sum(raw.values())
     if not total > 0:
+        asked = ", ".join(name for name in CURVES if name != "identity")
         raise InputError(
             "no family other than identity has any weight, so there is nothing to compare it "
-            f"with. Ask for one of {', '.join(LADDER[1:])}, or give prior_weights=."
+            f"with. Ask for one of {asked}, or give prior_weights=."
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
     return {"identity": prior_calibrated} | shares

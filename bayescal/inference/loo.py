@@ -11,9 +11,7 @@ from scipy.special import log_expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.pareto import smooth_rows
-from bayescal.data.data import CalibrationData
-from bayescal.model.curves import Curve
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
 
@@ -42,18 +40,15 @@ class LeaveOneOut:
     pareto_k: float
 
 
-def leave_one_out(
-    curve: Curve, draws: Floats, settings: Settings, data: CalibrationData
-) -> LeaveOneOut:
+def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     """PSIS-LOO of one family, run once per distinct score and outcome.
 
     Parameters
     ----------
-    curve : Curve
+    problem : Problem
+        Of that family.
     draws : ndarray of shape (draws, d)
         Working coordinates in random order, of which the first 1000 are used.
-    settings : Settings
-    data : CalibrationData
 
     Returns
     -------
@@ -64,13 +59,11 @@ def leave_one_out(
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC, Statistics and Computing 27.
     """
-    score = settings.edges.inside(data.score)
-    log_odds = curve.log_odds(draws[:DRAWS], score, settings.frame)
-    hits = np.flatnonzero(data.hits > 0)
-    misses = np.flatnonzero(data.trials > data.hits)
+    log_odds = problem.curve.log_odds(draws[:DRAWS], problem.score, problem.frame)
+    hits = np.flatnonzero(problem.hits > 0)
+    misses = np.flatnonzero(problem.trials > problem.hits)
     likelihood = np.hstack([log_expit(log_odds[:, hits]), log_expit(-log_odds[:, misses])])
-    count = np.concatenate([data.hits[hits], (data.trials - data.hits)[misses]])
-    count = count * data.weight_scale
+    count = np.concatenate([problem.hits[hits], (problem.trials - problem.hits)[misses]])
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:

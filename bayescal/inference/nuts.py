@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from bayescal._base.arrays import Floats
 from bayescal._base.versions import sample_nuts
-from bayescal.data.data import CalibrationData
-from bayescal.model.problem import Settings
-from bayescal.model.pymc import model_from_settings
+from bayescal.model.problem import Problem
+from bayescal.model.pymc import model_of
 from bayescal.posterior.tree import CHAINS, coordinates_of
 
 if TYPE_CHECKING:
@@ -20,15 +19,12 @@ __all__ = ["sample_curve_nuts"]
 TUNE = 1000
 
 
-def sample_curve_nuts(
-    settings: Settings, data: CalibrationData, draws: int
-) -> tuple[dict[str, Floats], xr.Dataset]:
+def sample_curve_nuts(problem: Problem, draws: int) -> tuple[dict[str, Floats], xr.Dataset]:
     """Posterior draws of the working coordinates from four chains.
 
     Parameters
     ----------
-    settings : Settings
-    data : CalibrationData
+    problem : Problem
     draws : int
         In all, over the chains.
 
@@ -39,14 +35,14 @@ def sample_curve_nuts(
         The sampler's own.
     """
     posterior, stats, sampler = sample_nuts(
-        model_from_settings(settings, data),
+        model_of(problem),
         draws=draws // CHAINS,
         tune=TUNE,
         chains=CHAINS,
-        seed=int(settings.rng("nuts").integers(2**31)),
+        seed=int(problem.rng("nuts").integers(2**31)),
         progress=sys.stderr.isatty(),
     )
-    coordinates = coordinates_of(posterior, settings.curve)
+    coordinates = coordinates_of(posterior, problem.curve)
     stats = stats.reset_coords(drop=True)
     stats = stats[[name for name in stats.data_vars if stats[name].dims == ("chain", "draw")]]
     stats.attrs = {"sampler": sampler}

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescal._base.importance import Sample
-from bayescal.data.data import CalibrationData
 from bayescal.model.partition.paths import draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 
 __all__ = ["sample_pieces"]
 
 
 def sample_pieces(
-    settings: Settings,
-    data: CalibrationData,
+    problem: Problem,
     draws: int,
     priors: Sequence[PartitionPrior] = (PIECES_PRIOR,),
 ) -> list[Sample]:
@@ -29,9 +27,8 @@ def sample_pieces(
 
     Parameters
     ----------
-    settings : Settings
+    problem : Problem
         Its frame holds the cells.
-    data : CalibrationData
     draws : int
         Under each prior.
     priors : sequence of PartitionPrior
@@ -44,19 +41,17 @@ def sample_pieces(
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
-    score = settings.edges.inside(data.score)
-    trials, hits = data.trials * data.weight_scale, data.hits * data.weight_scale
     stretches = stretch_evidences(
-        score,
-        trials,
-        hits,
-        np.array(settings.frame.cells[1:-1]),
+        problem.score,
+        problem.trials,
+        problem.hits,
+        np.array(problem.frame.cells[1:-1]),
         hinges=any(prior.hinge > 0 for prior in priors),
     )
     samples = []
     for index, prior in enumerate(priors):
         sums = partition_sums(stretches, prior)
-        drawn = draw_partitions(sums, draws, settings.rng(f"curve {index}" if index else "curve"))
+        drawn = draw_partitions(sums, draws, problem.rng(f"curve {index}" if index else "curve"))
         u = np.hstack([drawn.shift, drawn.slope])
         samples.append(Sample(u, sums.log_evidence, 0.0, -np.inf, float(draws)))
     return samples

@@ -10,11 +10,11 @@ from scipy.special import expit, logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
-from bayescal.inference.averaging import sample_family
-from bayescal.inference.density import CurveDensity, sample_importance
+from bayescal.inference.density import CurveDensity
+from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import MODEST, PRESETS
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.tree import CHAINS, with_chains
@@ -29,27 +29,18 @@ ALTERNATIVES = ("logistic", "beta")
 
 
 def prior_sensitivity(
-    settings: Settings,
-    data: CalibrationData,
-    weights: Mapping[str, float],
-    draws: int,
-    bic: float,
-    pieces: float,
+    samples: FamilySamples, weights: Mapping[str, float], bic: float
 ) -> pd.DataFrame:
     """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
 
     Parameters
     ----------
-    settings : Settings
-        Of the comparison.
-    data : CalibrationData
+    samples : FamilySamples
+        Of the comparison; families that it has drawn already are not drawn again.
     weights : mapping of str to float
         Prior probabilities of the families.
-    draws : int
     bic : float
         Probability by BIC at even odds, against logistic recalibration.
-    pieces : float
-        Log evidence of `pieces`, whose prior is the same under all of them.
 
     Returns
     -------
@@ -58,36 +49,26 @@ def prior_sensitivity(
     """
     import pandas as pd
 
-    priors = PRESETS | {settings.prior.name: settings.prior}
-    priors[MODEST.name] = MODEST
+    own = samples.problem.prior
+    priors = PRESETS | {own.name: own, MODEST.name: MODEST}
     rows = {}
     for name, prior in priors.items():
-        under = settings.with_prior(prior, data)
-        evidence = _evidence(under, data, weights, draws) | {"pieces": pieces}
-        rows[name] = _probabilities(evidence, weights) | _power_scaling(under, data, draws)
-    if _contradicted(data):
-        nearer = settings.with_edges(settings.edges.nearer(10), data)
-        evidence = _evidence(nearer, data, weights, draws)
-        evidence["pieces"] = sample_family(nearer, data, "pieces", draws).log_evidence
-        rows[f"{settings.prior.name}, 0 and 1 read ten times nearer"] = _probabilities(
-            evidence, weights
-        )
+        under = samples.under(prior)
+        scaling = _power_scaling(under.problem, under["beta"].draws)
+        rows[name] = _probabilities(_evidence(under, weights), weights) | scaling
+    if _contradicted(samples.problem.data):
+        evidence = _evidence(samples.nearer_edges(10), weights)
+        rows[f"{own.name}, 0 and 1 read ten times nearer"] = _probabilities(evidence, weights)
     rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
     return table
 
 
-def _evidence(
-    settings: Settings, data: CalibrationData, weights: Mapping[str, float], draws: int
-) -> dict[str, float]:
-    """Log evidence of every family but `pieces`."""
+def _evidence(samples: FamilySamples, weights: Mapping[str, float]) -> dict[str, float]:
+    """Log evidence of the families with prior weight, and of the alternatives shown."""
     wanted = {*ALTERNATIVES, *(curve for curve, weight in weights.items() if weight > 0)}
-    return {
-        curve: sample_family(settings, data, curve, draws).log_evidence
-        for curve in CURVES
-        if curve in wanted and curve != "pieces"
-    }
+    return {curve: samples[curve].log_evidence for curve in CURVES if curve in wanted}
 
 
 def _contradicted(data: CalibrationData) -> bool:
@@ -113,7 +94,7 @@ def _shift_odds(even: float, prior: float) -> float:
     return even * prior / (even * prior + (1 - even) * (1 - prior))
 
 
-def _power_scaling(settings: Settings, data: CalibrationData, draws: int) -> dict[str, float]:
+def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     """Power-scaling sensitivity of TCE in the beta family, to prior and to likelihood.
 
     Kallioinen et al. (2024), Detecting and diagnosing prior and likelihood sensitivity with
@@ -121,15 +102,13 @@ def _power_scaling(settings: Settings, data: CalibrationData, draws: int) -> dic
     """
     import xarray as xr
 
-    of_beta = settings.of_family(CURVES["beta"])
-    u = sample_importance(of_beta, data, draws).draws
-    score = of_beta.edges.inside(data.score)
+    of_beta = problem.of_family(CURVES["beta"])
     error = np.empty(u.shape[0])
-    trials = data.trials * data.weight_scale
-    for part, population in draw_population("sample", score, trials, u.shape[0], of_beta.rng("")):
-        curve = of_beta.curve.probability(u[part], score, of_beta.frame)
-        error[part] = tce(CurveDraws(curve, population))
-    density = CurveDensity(of_beta, data)
+    for part, population in draw_population(
+        "sample", of_beta.score, of_beta.trials, u.shape[0], of_beta.rng("")
+    ):
+        error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
+    density = CurveDensity(of_beta)
 
     def group(name: str, values: Floats) -> xr.Dataset:
         return xr.Dataset({name: (("chain", "draw"), with_chains(values, CHAINS))})

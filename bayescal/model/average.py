@@ -1,43 +1,51 @@
 """The union of the families' coordinates: what an averaged posterior is stored in.
 
-Each draw belongs to one family and is zero in the coordinates that family lacks.
+Each draw belongs to one family and is zero in the coordinates that family lacks. The coordinates
+of the beta family, the spline and the stretches serve every family that has no others; any other
+family has coordinates of its own there, named after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal.model.beta import BETA
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.families import BETA
 from bayescal.model.pieces import PIECES, cells_of
 from bayescal.model.spline import deviation_columns, spline_frame, with_deviations
 
-__all__ = ["AVERAGE", "average_of", "in_average"]
+__all__ = ["AVERAGE", "in_average", "union_of"]
 
 
-def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    offset, line = BETA.basis(score, frame)
-    return offset, np.hstack([line, deviation_columns(score, frame)])
+@dataclass(frozen=True)
+class _Basis:
+    """The beta family's, each other family's departure from the diagonal, and the deviations."""
 
+    others: tuple[Curve, ...] = ()
 
-def _derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
-    return {}
+    def __call__(self, score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+        offset, line = BETA.basis(score, frame)
+        columns = [line]
+        for family in self.others:
+            own_offset, own = family.basis(score, frame)
+            offset = offset + (own_offset - logit(score))
+            columns.append(own)
+        return offset, np.hstack([*columns, deviation_columns(score, frame)])
 
 
 AVERAGE = Curve(
     name="average",
     formula="a mixture of the families compared",
     coordinates=BETA.coordinates,
-    basis=_basis,
+    basis=_Basis(),
     combination=BETA.combination,
     positive=BETA.positive,
-    derived=_derived,
     shape_frame=spline_frame,
     sized=with_deviations,
     in_cells=True,
@@ -48,12 +56,30 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
     return replace(spline_frame(score, trials, centre), cells=cells_of(score, trials))
 
 
-def average_of(families: Collection[str]) -> Curve:
+def union_of(families: Iterable[Curve]) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
-    return replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES.name in families else AVERAGE
+    compared = tuple(families)
+    shared = {*BETA.coordinates}
+    others = tuple(family for family in compared if not shared.issuperset(family.coordinates))
+    curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
+    if not others:
+        return curve
+    combination = block_diag(*(np.array(each.combination) for each in (BETA, *others)))
+    named = (_own_name(each, name) for each in others for name in each.coordinates)
+    return replace(
+        curve,
+        coordinates=(*BETA.coordinates, *named),
+        basis=_Basis(others),
+        combination=tuple(map(tuple, combination.tolist())),
+        positive=sum((each.positive for each in others), BETA.positive),
+    )
 
 
-def in_average(curve: Curve, draws: Floats, frame: Frame) -> Floats:
+def _own_name(family: Curve, coordinate: str) -> str:
+    return f"{family.name}_{coordinate}"
+
+
+def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Floats:
     """A family's draws in the union of coordinates, zero where it has none.
 
     Parameters
@@ -61,6 +87,8 @@ def in_average(curve: Curve, draws: Floats, frame: Frame) -> Floats:
     curve : Curve
     draws : ndarray of shape (draws, d)
         Its own working coordinates.
+    union : Curve
+        The average's, from `union_of`.
     frame : Frame
         Of the average.
 
@@ -69,10 +97,13 @@ def in_average(curve: Curve, draws: Floats, frame: Frame) -> Floats:
     ndarray of shape (draws, d)
         With as many columns as the average has at that frame.
     """
-    names = AVERAGE.at(frame).coordinates
+    names = union.at(frame).coordinates
     united = np.zeros((draws.shape[0], len(names)))
-    for column, coordinate in enumerate(curve.at(frame).coordinates):
-        united[:, names.index(coordinate)] = draws[:, column]
-    if curve.name == "temperature":  # a line through one half, wherever the centre is
-        united[:, 0] = (np.exp(draws[:, 0]) - 1) * logit(frame.centre)
+    if curve.in_average is not None:
+        values = curve.in_average(draws, frame)
+    else:
+        values = dict(zip(curve.at(frame).coordinates, draws.T, strict=False))
+    for coordinate, column in values.items():
+        own = _own_name(curve, coordinate)
+        united[:, names.index(own if own in names else coordinate)] = column
     return united

@@ -11,8 +11,9 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal.model.partition.cells import cell_of
+from bayescal.model.priors import Distribution
 
-__all__ = ["Curve", "Frame"]
+__all__ = ["Curve", "CurveAtScores", "Frame"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ def _as_it_is(curve: Curve, frame: Frame) -> Curve:
     return curve
 
 
+def _nothing(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Curve:
     """A family of calibration curves, linear in its coefficients on the log-odds scale.
@@ -69,7 +74,7 @@ class Curve:
     positive : tuple of k bools
         Whether a coefficient is the exponential of its combination.
     derived : callable
-        `(coordinates by name, frame) -> values by name`, reported beside the coordinates.
+        `(coordinates by name, frame, exp) -> values by name`, reported beside the coordinates.
     shape_frame : callable
         `(score, trials, centre) -> Frame`: the constants of a fit, read off the scores.
     sized : callable
@@ -77,6 +82,19 @@ class Curve:
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
         Whether it has a shift and a slope for each cell of its frame.
+    priors : tuple of (str, Normal or StudentT) pairs
+        Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
+        deviations, unless the user's prior names it.
+    in_average : callable, optional
+        `(u of shape (draws, d), frame) -> coordinates by name` of the average, each of shape
+        (draws,), for a family whose coordinates mean something else there.
+    averaged : bool
+        Whether `bayescal.compare` gives it prior weight by default.
+    meaning : str
+        Which errors it describes, for people; by default its formula.
+    update : str
+        What recalibrating by it does, as an instruction; empty if `bayescal.recommend` leaves it
+        out.
     """
 
     name: str
@@ -85,10 +103,15 @@ class Curve:
     basis: Callable[[Floats, Frame], tuple[Floats, Floats]]
     combination: tuple[tuple[float, ...], ...]
     positive: tuple[bool, ...]
-    derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]]
+    derived: Callable[[dict[str, Any], Frame, Callable[[Any], Any]], dict[str, Any]] = _nothing
     shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
     sized: Callable[[Curve, Frame], Curve] = _as_it_is
     in_cells: bool = False
+    priors: tuple[tuple[str, Distribution], ...] = ()
+    in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
+    averaged: bool = True
+    meaning: str = ""
+    update: str = ""
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
@@ -145,75 +168,98 @@ class Curve:
 
         `score` has shape (rows,), common to all draws, or (draws, rows).
         """
-        log_odds = self._smooth_log_odds(self._smooth(u, frame), score, frame)
-        if self._cells(frame):
-            rows, delta = self._off_diagonal(u, score, frame)
-            log_odds[rows] += delta
-        return log_odds
+        return self.at_scores(score, frame).log_odds(u)
 
     def probability(self, u: Floats, score: Floats, frame: Frame) -> Floats:
         """The curve itself, g(score), of shape (draws, rows); on the diagonal it is the score."""
-        if not u.shape[1]:
-            return np.broadcast_to(score, (u.shape[0], score.shape[-1]))
-        smooth = self._smooth(u, frame)
-        log_odds = self._smooth_log_odds(smooth, score, frame)
-        calibrated = np.logical_not(
-            smooth.any(axis=1)
-        )  # without the rounding of a trip through log-odds
-        if not self._cells(frame):
-            curve = expit_in_place(log_odds)
-            curve[calibrated] = score if score.ndim == 1 else score[calibrated]
-            return curve
-        rows, delta = self._off_diagonal(u, score, frame)
-        log_odds[rows] += delta
-        curve = expit_in_place(log_odds)
-        nowhere_off = calibrated & ~u.any(axis=1)
-        curve[nowhere_off] = score if score.ndim == 1 else score[nowhere_off]
-        stretches = curve[rows]
-        on = (delta == 0) & calibrated[rows][:, None]
-        np.copyto(stretches, score if score.ndim == 1 else score[rows], where=on)
-        curve[rows] = stretches
-        return curve
+        return self.at_scores(score, frame).probability(u)
 
-    def _smooth(self, u: Floats, frame: Frame) -> Floats:
-        """The coordinates that are not of single cells."""
-        return u[:, : u.shape[1] - 2 * self._cells(frame)]
-
-    def _smooth_log_odds(self, smooth: Floats, score: Floats, frame: Frame) -> Floats:
-        """Log-odds without what single cells add, of shape (draws, rows)."""
-        offset, basis = self.basis(score.ravel(), frame)
-        log_odds = np.empty((smooth.shape[0], score.shape[-1]))
-        log_odds[:] = offset.reshape(score.shape)
-        if smooth.shape[1]:
-            coefficients = np.stack(self.at(frame).coefficients(list(smooth.T)), axis=1)
-            if score.ndim == 1:
-                log_odds += coefficients @ basis.T
-            else:
-                basis = basis.reshape(*score.shape, -1)
-                log_odds += np.einsum("ik,ijk->ij", coefficients, basis)
-        return log_odds
+    def at_scores(self, score: Floats, frame: Frame) -> CurveAtScores:
+        """The family at fixed scores, for many draws: what does not depend on them is kept."""
+        return CurveAtScores(self, score, frame)
 
     def _cells(self, frame: Frame) -> int:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
-    def _off_diagonal(self, u: Floats, score: Floats, frame: Frame) -> tuple[Any, Floats]:
+
+class CurveAtScores:
+    """A family of curves at scores, of shape (rows,) or (draws, rows)."""
+
+    def __init__(self, curve: Curve, score: Floats, frame: Frame) -> None:
+        self.score = score
+        self._curve, self._cells = curve.at(frame), curve._cells(frame)
+        self._offset, basis = curve.basis(score.ravel(), frame)
+        self._basis = basis.reshape(*score.shape, -1) if basis.size else basis
+        if self._cells:
+            x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
+            self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))
+
+    def log_odds(self, u: Floats) -> Floats:
+        """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, d)."""
+        log_odds = self._smooth_log_odds(self._smooth(u))
+        if self._cells:
+            rows, delta = self._off_diagonal(u)
+            log_odds[rows] += delta
+        return log_odds
+
+    def probability(self, u: Floats) -> Floats:
+        """The curves themselves, of shape (draws, rows); on the diagonal they are the score."""
+        if not u.shape[1]:
+            return np.broadcast_to(self.score, (u.shape[0], self.score.shape[-1]))
+        smooth = self._smooth(u)
+        log_odds = self._smooth_log_odds(smooth)
+        calibrated = np.logical_not(
+            smooth.any(axis=1)
+        )  # without the rounding of a trip through log-odds
+        if not self._cells:
+            curve = expit_in_place(log_odds)
+            curve[calibrated] = self._score_of(calibrated)
+            return curve
+        rows, delta = self._off_diagonal(u)
+        log_odds[rows] += delta
+        curve = expit_in_place(log_odds)
+        nowhere_off = calibrated & ~u.any(axis=1)
+        curve[nowhere_off] = self._score_of(nowhere_off)
+        stretches = curve[rows]
+        on = (delta == 0) & calibrated[rows][:, None]
+        np.copyto(stretches, self._score_of(rows), where=on)
+        curve[rows] = stretches
+        return curve
+
+    def _score_of(self, draws: Any) -> Floats:
+        return self.score if self.score.ndim == 1 else self.score[draws]
+
+    def _smooth(self, u: Floats) -> Floats:
+        """The coordinates that are not of single cells."""
+        return u[:, : u.shape[1] - 2 * self._cells]
+
+    def _smooth_log_odds(self, smooth: Floats) -> Floats:
+        """Log-odds without what single cells add, of shape (draws, rows)."""
+        log_odds = np.empty((smooth.shape[0], self.score.shape[-1]))
+        log_odds[:] = self._offset.reshape(self.score.shape)
+        if smooth.shape[1]:
+            coefficients = np.stack(self._curve.coefficients(list(smooth.T)), axis=1)
+            if self.score.ndim == 1:
+                log_odds += coefficients @ self._basis.T
+            else:
+                log_odds += np.einsum("ik,ijk->ij", coefficients, self._basis)
+        return log_odds
+
+    def _off_diagonal(self, u: Floats) -> tuple[Any, Floats]:
         """Draws with stretches off the diagonal, and how far off they are at each score.
 
         Beyond the scores that were fitted they stay as far off as at the last of these.
         """
-        cells = self._cells(frame)
-        by_cell = u[:, u.shape[1] - 2 * cells :]
+        by_cell = u[:, u.shape[1] - 2 * self._cells :]
         off = by_cell.any(axis=1)
         rows = slice(None) if off.all() else np.flatnonzero(off)
-        x = logit(score if score.ndim == 1 else score[rows])
-        x = np.clip(x, frame.cells[0], frame.cells[-1])
-        cell = cell_of(x, np.array(frame.cells[1:-1]))
-        shift, slope = by_cell[rows, :cells], by_cell[rows, cells:]
-        if score.ndim == 1:
-            delta = slope[:, cell]
-            delta *= x
-            delta += shift[:, cell]
+        shift, slope = by_cell[rows, : self._cells], by_cell[rows, self._cells :]
+        if self.score.ndim == 1:
+            delta = np.take(slope, self._cell, axis=1)
+            delta *= self._x
+            delta += np.take(shift, self._cell, axis=1)
             return rows, delta
+        cell, x = self._cell[rows], self._x[rows]
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x
 
 

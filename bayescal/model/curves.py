@@ -1,21 +1,21 @@
-"""Families of calibration curves, one a file, and the registry that names them.
+"""The registry of families of calibration curves.
 
-To add a family, write its file and add it to the tuple below.
+To add a family, describe it as a `Curve` in a file of its own, and register it: everything else
+(fits, comparisons, averages, tables, figures, reports and the command line) reads the registry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.model.average import AVERAGE, average_of, in_average
-from bayescal.model.beta import BETA
+from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
-from bayescal.model.identity import IDENTITY
-from bayescal.model.intercept import INTERCEPT
-from bayescal.model.logistic import LOGISTIC
+from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, TEMPERATURE
 from bayescal.model.pieces import PIECES
 from bayescal.model.spline import SPLINE
 from bayescal.model.stored import stored_frame
-from bayescal.model.temperature import TEMPERATURE
 
 __all__ = [
     "AVERAGE",
@@ -24,9 +24,14 @@ __all__ = [
     "Frame",
     "as_curve",
     "average_of",
+    "averaged_families",
     "in_average",
+    "register",
+    "smooth_families",
     "stored_curve",
     "stored_frame",
+    "unregister",
+    "updates",
 ]
 
 CURVES: dict[str, Curve] = {
@@ -34,6 +39,49 @@ CURVES: dict[str, Curve] = {
     for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE, PIECES)
 }
 """The families by name, from the simplest to the most flexible."""
+
+
+def register(curve: Curve) -> None:
+    """Add a family, which is then known by name wherever a family is asked for.
+
+    Parameters
+    ----------
+    curve : Curve
+
+    Raises
+    ------
+    InputError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from bayescal.model.curves import CURVES, register, unregister
+    >>> register(dataclasses.replace(CURVES["logistic"], name="line"))
+    >>> list(CURVES)[-1]
+    'line'
+    >>> unregister("line")
+    """
+    if curve.name in CURVES or curve.name == AVERAGE.name:
+        raise InputError(
+            f"a family named {curve.name!r} exists already: give the new one another name."
+        )
+    CURVES[curve.name] = curve
+
+
+def unregister(name: str) -> None:
+    """Take a family out of the registry again.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    InputError
+        If no family has that name.
+    """
+    del CURVES[check_choice(name, CURVES, "name")]
 
 
 def as_curve(curve: str | Curve) -> Curve:
@@ -63,6 +111,26 @@ def as_curve(curve: str | Curve) -> Curve:
     return CURVES[check_choice(curve, CURVES, "curve")]
 
 
-def stored_curve(name: str) -> Curve:
-    """The family a stored posterior names, which may be an average of the others."""
-    return AVERAGE if name == AVERAGE.name else as_curve(name)
+def average_of(names: Iterable[str]) -> Curve:
+    """The curve of an average over these families."""
+    return union_of(as_curve(name) for name in names)
+
+
+def averaged_families() -> tuple[str, ...]:
+    """The families that have prior weight in an average by default, exact calibration included."""
+    return tuple(name for name, curve in CURVES.items() if curve.averaged)
+
+
+def smooth_families() -> tuple[str, ...]:
+    """Those of them that are smooth curves: neither exact calibration nor made of stretches."""
+    return tuple(name for name in averaged_families() if CURVES[name].coordinates)
+
+
+def updates() -> dict[str, str]:
+    """What recalibrating by each family does, from the least to the most."""
+    return {name: curve.update for name, curve in CURVES.items() if curve.update}
+
+
+def stored_curve(name: str, families: Iterable[str] = ()) -> Curve:
+    """The family a stored posterior names, which may be an average of these families."""
+    return average_of(families) if name == AVERAGE.name else as_curve(name)

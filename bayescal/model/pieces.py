@@ -80,4 +80,5 @@ PIECES = Curve(
     derived=_derived,
     shape_frame=_frame,
     in_cells=True,
+    meaning="stretches that are calibrated, shifted or tilted, and jumps between them",
 )

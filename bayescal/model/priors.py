@@ -154,6 +154,9 @@ class Prior:
         Score at which `shift` acts; "mean" takes the score whose log-odds is the mean.
     name : str
         What tables and figures call it.
+    others : tuple of (str, Normal or StudentT) pairs
+        Priors of coordinates that only some other family has, by name. A family states its own;
+        what stands here goes before them.
 
     Examples
     --------
@@ -169,6 +172,7 @@ class Prior:
     roughness: tuple[tuple[float, float], ...] = ROUGHNESS
     centre: float | Literal["mean"] = 0.5
     name: str = "custom"
+    others: tuple[tuple[str, Distribution], ...] = ()
 
     def __post_init__(self) -> None:
         for coordinate in ("shift", "log_slope", "asymmetry"):
@@ -190,8 +194,17 @@ class Prior:
         elif not 0 < self.centre < 1:
             raise InputError(f'centre must lie in (0, 1) or be "mean", got {self.centre!r}.')
 
+    def with_others(self, others: tuple[tuple[str, Distribution], ...]) -> Prior:
+        """The same prior with these distributions, where it names none of the coordinate."""
+        named = dict(self.others)
+        missing = tuple((name, prior) for name, prior in others if name not in named)
+        return replace(self, others=self.others + missing) if missing else self
+
     def of(self, coordinate: str) -> Distribution:
         """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
+        for name, other in self.others:
+            if name == coordinate:
+                return other
         if coordinate.startswith("deviation"):
             ((tau, _),) = self.roughness
             return Normal(0.0, tau)
@@ -242,24 +255,34 @@ class Prior:
         described: dict[str, Any] = {"name": self.name, "centre": self.centre}
         described["roughness"] = [list(pair) for pair in self.roughness]
         for coordinate in ("shift", "log_slope", "asymmetry"):
-            distribution = self.of(coordinate)
-            kind = {"distribution": type(distribution).__name__}
-            described[coordinate] = kind | {k: float(v) for k, v in asdict(distribution).items()}
+            described[coordinate] = _described(self.of(coordinate))
+        if self.others:
+            described["others"] = {name: _described(prior) for name, prior in self.others}
         return described
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any]) -> Prior:
         """Read back what `to_dict` wrote."""
-        distributions = {}
-        for coordinate in ("shift", "log_slope", "asymmetry"):
-            arguments = dict(described[coordinate])
-            distributions[coordinate] = _KINDS[arguments.pop("distribution")](**arguments)
+        others = described.get("others", {}).items()
         return cls(
-            **distributions,
+            shift=_distribution(described["shift"]),
+            log_slope=_distribution(described["log_slope"]),
+            asymmetry=_distribution(described["asymmetry"]),
+            others=tuple((name, _distribution(read)) for name, read in others),
             roughness=tuple(map(tuple, described["roughness"])),
             centre=described["centre"],
             name=described["name"],
         )
+
+
+def _described(distribution: Distribution) -> dict[str, Any]:
+    kind: dict[str, Any] = {"distribution": type(distribution).__name__}
+    return kind | {name: float(value) for name, value in asdict(distribution).items()}
+
+
+def _distribution(described: Mapping[str, Any]) -> Distribution:
+    arguments = dict(described)
+    return _KINDS[arguments.pop("distribution")](**arguments)
 
 
 PRESETS: dict[str, Prior] = {
@@ -295,7 +318,7 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     Parameters
     ----------
     prior : {"neutral", "clinical"}, Prior, or mapping
-        A mapping may set shift, log_slope, asymmetry and centre.
+        A mapping may set shift, log_slope, asymmetry, roughness, centre, name and others.
 
     Returns
     -------
@@ -315,7 +338,7 @@ def as_prior(prior: str | Prior | Mapping[str, Any]) -> Prior:
     if isinstance(prior, Prior):
         return prior
     if isinstance(prior, Mapping):
-        known = ("shift", "log_slope", "asymmetry", "roughness", "centre", "name")
+        known = ("shift", "log_slope", "asymmetry", "roughness", "centre", "name", "others")
         for key in prior:
             check_choice(key, known, "the prior's keys")
         return Prior(**prior)

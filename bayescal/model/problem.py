@@ -1,90 +1,112 @@
-"""Settings: everything that was fixed when a curve was fitted, as a record that can be stored."""
+"""Problem: a table as the model reads it, and what was fixed before a curve is fitted to it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from bayescal._base.arrays import Floats, as_seed
-from bayescal.data.data import CalibrationData, Edges
-from bayescal.model.curves import Curve, Frame, stored_curve, stored_frame
+from bayescal._base.arrays import Floats, RandomState, as_seed
+from bayescal.data.data import CalibrationData, Edges, as_data
+from bayescal.data.read import Outcomes
+from bayescal.data.weights import WeightType
+from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
-from bayescal.model.priors import Prior
+from bayescal.model.priors import Prior, as_prior
 
-__all__ = ["Settings"]
+__all__ = ["Problem", "prepare"]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a fit was told, and what it read off the scores. Never depends on outcomes.
+class Problem:
+    """A table to fit a curve to. Nothing in it but the hits depends on outcomes.
 
     Attributes
     ----------
+    data : CalibrationData
+        The table as it came in.
     curve : Curve
+        The family, with its coordinates at this frame.
     prior : Prior
     frame : Frame
-        The family's constants: the centre.
+        The family's constants.
     edges : Edges
-        How scores of 0 and 1 were read.
+        How scores of 0 and 1 are read.
     seed : int
         Every random number of the fit and of its functionals follows from it.
     """
 
+    data: CalibrationData
     curve: Curve
     prior: Prior
     frame: Frame
     edges: Edges
     seed: int
 
-    @classmethod
-    def at_fit(
-        cls,
-        data: CalibrationData,
-        curve: Curve,
-        prior: Prior,
-        *,
-        edge: float | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> Settings:
-        """Fix the settings for a table."""
-        edges = data.edges(edge)
-        log_odds = logit(edges.inside(data.score))
-        centre = prior.centre_for(log_odds, data.trials)
-        cases = data.trials * data.weight_scale
-        frame = curve.shape_frame(edges.inside(data.score), cases, centre)
-        return cls(curve.at(frame), prior, frame, edges, as_seed(random_state))
+    @cached_property
+    def score(self) -> Floats:
+        """Distinct scores inside (0, 1), ascending, of shape (rows,)."""
+        return self.inside(self.data.score)
 
-    def of_family(self, curve: Curve) -> Settings:
-        """The same fit of another family; the constants of one family serve the simpler ones."""
-        return replace(self, curve=curve.at(self.frame))
+    @cached_property
+    def log_odds(self) -> Floats:
+        """Log-odds of the scores, of shape (rows,)."""
+        return np.asarray(logit(self.score))
 
-    def with_prior(self, prior: Prior, data: CalibrationData) -> Settings:
-        """The same fit under another prior, with its own centre."""
-        score = self.edges.inside(data.score)
-        centre = prior.centre_for(logit(score), data.trials)
-        frame = self.curve.shape_frame(score, data.trials * data.weight_scale, centre)
-        return replace(self, curve=self.curve.at(frame), prior=prior, frame=frame)
+    @cached_property
+    def trials(self) -> Floats:
+        """Cases at each score; sampling weights count as Kish's effective number of cases."""
+        return self.data.trials * self.data.weight_scale
 
-    def with_edges(self, edges: Edges, data: CalibrationData) -> Settings:
-        """The same fit with scores of 0 and 1 read otherwise."""
-        return replace(self, edges=edges).with_prior(self.prior, data)
+    @cached_property
+    def hits(self) -> Floats:
+        """Events at each score, on the scale of `trials`."""
+        return self.data.hits * self.data.weight_scale
+
+    @property
+    def n(self) -> float:
+        """Cases that the likelihood counts."""
+        return float(self.trials.sum())
+
+    def inside(self, scores: Floats) -> Floats:
+        """Any scores as the model reads them: strictly inside (0, 1)."""
+        return self.edges.inside(scores)
+
+    def probability(self, u: Floats, scores: Floats | None = None) -> Floats:
+        """The curves with coordinates `u` of shape (draws, d), of shape (draws, rows).
+
+        At the scores of the table, or at others, which are moved inside (0, 1) first.
+        """
+        at = self.score if scores is None else self.inside(scores)
+        return self.curve.probability(u, at, self.frame)
+
+    def of_family(self, curve: Curve) -> Problem:
+        """The same table for another family; one family's constants serve the simpler ones."""
+        prior = self.prior.with_others(curve.priors)
+        return replace(self, curve=curve.at(self.frame), prior=prior)
+
+    def with_prior(self, prior: Prior) -> Problem:
+        """The same table under another prior, with its own centre."""
+        centre = prior.centre_for(self.log_odds, self.trials)
+        frame = self.curve.shape_frame(self.score, self.trials, centre)
+        return replace(self, prior=prior, frame=frame).of_family(self.curve)
+
+    def with_edges(self, edges: Edges) -> Problem:
+        """The same table with scores of 0 and 1 read otherwise."""
+        return replace(self, edges=edges).with_prior(self.prior)
 
     def sample_prior(
-        self,
-        data: CalibrationData,
-        rng: np.random.Generator,
-        size: int,
-        partition: PartitionPrior = PIECES_PRIOR,
+        self, rng: np.random.Generator, size: int, partition: PartitionPrior = PIECES_PRIOR
     ) -> Floats:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
-            score, cases = self.edges.inside(data.score), data.trials * data.weight_scale
-            return prior_pieces(self.frame, score, cases, rng, size, partition)
+            return prior_pieces(self.frame, self.score, self.trials, rng, size, partition)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 
@@ -93,7 +115,7 @@ class Settings:
         return np.random.default_rng([self.seed, *purpose.encode()])
 
     def to_attributes(self) -> dict[str, str]:
-        """JSON strings, since NetCDF attributes take no None, bool or dict."""
+        """All but the table as JSON strings, since NetCDF attributes take no None, bool or dict."""
         described = {
             "curve": self.curve.name,
             "prior": self.prior.to_dict(),
@@ -104,17 +126,73 @@ class Settings:
         return {name: json.dumps(value) for name, value in described.items()}
 
     @classmethod
-    def from_attributes(cls, attributes: Mapping[Any, Any]) -> Settings:
-        """Read back what `to_attributes` wrote."""
+    def from_attributes(cls, attributes: Mapping[Any, Any], data: CalibrationData) -> Problem:
+        """Read back what `to_attributes` wrote, for the table it was written of."""
         read = {
             name: json.loads(attributes[name])
             for name in ("curve", "prior", "frame", "edges", "seed")
         }
         frame = stored_frame(read["frame"])
+        families = json.loads(attributes.get("families", "{}"))
         return cls(
-            stored_curve(read["curve"]).at(frame),
+            data,
+            stored_curve(read["curve"], families).at(frame),
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),
             read["seed"],
         )
+
+
+def prepare(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    curve: str | Curve = "beta",
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    edge: float | None = None,
+    random_state: RandomState = None,
+    pos_label: Any = None,
+) -> Problem:
+    """Make the problem that every fit of a curve starts from.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+    y_prob : array-like of shape (n,), optional
+    curve : str or Curve
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
+    edge : float in (0, 0.5), optional
+    random_state : int or numpy.random.Generator, optional
+    pos_label : object, optional
+        All as in `bayescal.fit`.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, a name is unknown, or
+        the table holds several groups, which one curve cannot describe.
+
+    Examples
+    --------
+    >>> from bayescal.model.problem import prepare
+    >>> problem = prepare([0, 1, 1, 0], [0.2, 0.7, 1.0, 0.2], random_state=0)
+    >>> problem.score
+    array([0.2  , 0.7  , 0.925])
+    >>> problem.trials
+    array([2., 1., 1.])
+    """
+    data = as_data(
+        y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
+    ).one_group()
+    seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
+    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed)
+    return unfitted.with_prior(chosen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
@@ -12,6 +11,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.families import line_basis, slope_of
 
 __all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "with_deviations"]
 
@@ -120,13 +120,8 @@ def with_deviations(curve: Curve, frame: Frame) -> Curve:
 
 
 def _basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
-    centre = logit(frame.centre)
-    line = np.column_stack([np.ones(score.size), logit(score) - centre])
-    return np.full(score.size, centre), np.hstack([line, deviation_columns(score, frame)])
-
-
-def _derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
-    return {"slope": exp(u["log_slope"])}
+    offset, line = line_basis(score, frame)
+    return offset, np.hstack([line, deviation_columns(score, frame)])
 
 
 SPLINE = Curve(
@@ -136,7 +131,9 @@ SPLINE = Curve(
     basis=_basis,
     combination=((1.0, 0.0), (0.0, 1.0)),
     positive=(False, True),
-    derived=_derived,
+    derived=slope_of,
     shape_frame=spline_frame,
     sized=with_deviations,
+    meaning="any smooth shape",
+    update="recalibrate with a smooth curve",
 )

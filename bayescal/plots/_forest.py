@@ -172,14 +172,10 @@ def _functionals(table: pd.DataFrame, names: Sequence[str] | None) -> list[Row]:
     for name in chosen:
         check_choice(name, map(str, table.index), "names")
     numbers = {name: _read(table, name, ("estimate", "lower", "upper")) for name in chosen}
-    both = names is None and {"tce", "ici"} <= {*chosen} and numbers["tce"] == numbers["ici"]
-    rows = []
-    for name, (middle, lower, upper) in numbers.items():
-        if both and name == "ici":
-            continue
-        said = "TCE, ICI" if both and name == "tce" else short_name(name)
-        rows.append(Row(said, scale_of(name), middle, lower, upper, ideal(name), True))
-    return rows
+    return [
+        Row(short_name(name), scale_of(name), middle, lower, upper, ideal(name), True)
+        for name, (middle, lower, upper) in numbers.items()
+    ]
 
 
 def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]:

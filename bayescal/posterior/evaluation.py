@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,31 +11,33 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
-from bayescal.data.data import CalibrationData
-from bayescal.model.problem import Settings
+from bayescal.model.curve import CurveAtScores
+from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.one_sided import one_sided, sure_side
 from bayescal.posterior.population import Population, draw_population
 
-__all__ = ["Evaluation", "Wanted"]
+__all__ = ["Evaluation", "Wanted", "evaluate"]
 
 FINE = expit(np.linspace(-27, 27, 1001))
+BLOCK = 1 << 18
 
 Wanted = list[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
+
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
-    All functionals share the same draws of the population, and asking twice gives the same
-    numbers.
+    All functionals share the same draws of the population. What was computed is kept, so asking
+    twice costs nothing and gives the same numbers.
 
     Attributes
     ----------
-    settings : Settings
-    data : CalibrationData
+    problem : Problem
     u : ndarray of shape (draws, d)
         Working coordinates of the curves.
     averaged : bool
@@ -45,12 +47,11 @@ class Evaluation:
         data: 1, -1, or 0 for nowhere.
     """
 
-    settings: Settings
-    data: CalibrationData
+    problem: Problem
     u: Floats
     averaged: bool = False
     side: Floats | None = None
-    _known: dict[tuple[Any, ...], Floats] = field(default_factory=dict, repr=False)
+    _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
 
     def of_mean(self) -> Evaluation:
         """The mean of the curves, over the same draws of the population."""
@@ -62,64 +63,124 @@ class Evaluation:
 
         The side is judged by the draws that leave the diagonal somewhere.
         """
-        error = self.curve(self.data.score) - self.settings.edges.inside(self.data.score)
+        error = self.problem.probability(self.u) - self.problem.score
         off = error[self.u.any(axis=1)]
         side = sure_side(off) if off.size else np.zeros(error.shape[1])
         return replace(self, side=side, _known={})
 
-    def curve(self, score: Floats) -> Floats:
+    def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores)."""
-        inside = self.settings.edges.inside(score)
-        return self.settings.curve.probability(self.u, inside, self.settings.frame)
+        return self.problem.probability(self.u, scores)
 
     def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
-        keys = {name: (name, *sorted(options.items()), population) for name, options in wanted}
-        new = [(name, options) for name, options in wanted if keys[name] not in self._known]
-        for kind in dict.fromkeys((population, "sample")):
-            asked = [
-                (name, options)
-                for name, options in new
-                if kind == ("sample" if FUNCTIONALS[name].on_sample else population)
-            ]
-            found = {keys[name]: np.empty(self.u.shape[0]) for name, _ in asked}
-            for part, draws in self.draws(kind) if asked else ():
-                for name, options in asked:
-                    found[keys[name]][part] = FUNCTIONALS[name].compute(draws, **options)
-            self._known.update(found)
-        return {name: self._known[key] for name, key in keys.items()}
+        evaluate([(self, wanted)], population)
+        return {
+            name: self._known[_key(name, options, population)].copy() for name, options in wanted
+        }
 
     def draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
         """The curves over their draws of the population, a block of draws at a time."""
+        for part, drawn in self.populations(population):
+            yield part, self._at(part, drawn)
+
+    def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
+        """Draws of the population, a block at a time."""
+        problem = self.problem
+        rng = problem.rng("population")
+        return draw_population(population, problem.score, problem.trials, self.u.shape[0], rng)
+
+    def _missing(self, wanted: Wanted, population: str) -> dict[Key, tuple[str, dict[str, Any]]]:
+        keys = {_key(name, options, population): (name, options) for name, options in wanted}
+        return {key: item for key, item in keys.items() if key not in self._known}
+
+    def _at(self, part: slice, drawn: Population) -> CurveDraws:
+        """The curves of a block of draws at the scores of a population."""
         if self.averaged:
-            yield from self._mean_draws(population)
-            return
-        for part, drawn in self._populations(population):
-            u, frame = self.u[part], self.settings.frame
-            curve = self.settings.curve.probability(u, drawn.score, frame)
-            if self.side is not None:
-                curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
-            yield part, CurveDraws(curve, drawn)
+            curve = self._mean_at(drawn.score)
+            if curve.ndim == 1:
+                curve = np.broadcast_to(curve, (part.stop - part.start, curve.size))
+            return CurveDraws(curve, drawn)
+        curve = self._curves_at(drawn.score).probability(self.u[part])
+        if self.side is not None:
+            curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
+        return CurveDraws(curve, drawn)
+
+    def _on_sample(self, part: slice) -> CurveDraws:
+        """The curves of a block of draws at the observed scores."""
+        (_, observed), *_ = self.populations("sample")
+        return self._at(part, observed)
+
+    def _curves_at(self, score: Floats) -> CurveAtScores:
+        if score.ndim == 1 and score.size == self.problem.score.size:
+            return self._at_observed
+        return self.problem.curve.at_scores(score, self.problem.frame)
+
+    @cached_property
+    def _at_observed(self) -> CurveAtScores:
+        return self.problem.curve.at_scores(self.problem.score, self.problem.frame)
 
     def _side_at(self, score: Floats) -> Floats:
         """The side at any scores: that at the nearest score of the data."""
         assert self.side is not None
-        own = logit(self.settings.edges.inside(self.data.score))
+        if score.ndim == 1:
+            return self.side
+        own = self.problem.log_odds
         between = (own[1:] + own[:-1]) / 2
         return np.asarray(self.side[np.searchsorted(between, logit(score))])
 
-    def _mean_draws(self, population: str) -> Iterator[tuple[slice, CurveDraws]]:
-        score = self.settings.edges.inside(self.data.score)
-        if population == "beta":  # its scores are others in every draw
-            score = np.union1d(score, FINE)
-        mean = self.settings.curve.probability(self.u, score, self.settings.frame).mean(axis=0)
-        for part, drawn in self._populations(population):
-            curve = np.interp(logit(drawn.score), logit(score), mean)
-            shape = (part.stop - part.start, curve.shape[-1])
-            yield part, CurveDraws(np.broadcast_to(curve, shape), drawn)
+    def _mean_at(self, score: Floats) -> Floats:
+        if score.ndim == 1:
+            return self._mean_observed
+        at, mean = self._mean_between
+        return np.asarray(np.interp(logit(score), at, mean))
 
-    def _populations(self, population: str) -> Iterator[tuple[slice, Population]]:
-        score = self.settings.edges.inside(self.data.score)
-        trials = self.data.trials * self.data.weight_scale
-        rng = self.settings.rng("population")
-        return draw_population(population, score, trials, self.u.shape[0], rng)
+    @cached_property
+    def _mean_observed(self) -> Floats:
+        return self._mean_of(self.problem.score)
+
+    @cached_property
+    def _mean_between(self) -> tuple[Floats, Floats]:
+        """Log-odds, and the mean curve there, for populations whose scores vary by draw."""
+        score = np.union1d(self.problem.score, FINE)
+        return logit(score), self._mean_of(score)
+
+    def _mean_of(self, score: Floats) -> Floats:
+        at = self.problem.curve.at_scores(score, self.problem.frame)
+        size = max(1, BLOCK // score.size)
+        starts = range(0, self.u.shape[0], size)
+        total = sum(at.probability(self.u[i : i + size]).sum(axis=0) for i in starts)
+        return np.asarray(total / self.u.shape[0])
+
+
+def evaluate(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> None:
+    """Compute functionals of several sets of curves in one pass over draws of the population.
+
+    Parameters
+    ----------
+    asked : sequence of (Evaluation, Wanted)
+        As many draws of each, of one table and seed. What each knows already is not computed
+        again; what is computed is kept there.
+    population : {"bootstrap", "sample", "beta"}
+    """
+    todo = [(each, missing) for each, w in asked if (missing := each._missing(w, population))]
+    computed = [{key: np.empty(each.u.shape[0]) for key in missing} for each, missing in todo]
+    for part, drawn in todo[0][0].populations(population) if todo else ():
+        for (each, missing), values in zip(todo, computed, strict=True):
+            draws = each._at(part, drawn)
+            on_sample = draws if drawn.score.ndim == 1 else each._on_sample(part)
+            for key, (name, options) in missing.items():
+                functional = FUNCTIONALS[name]
+                over = on_sample if functional.on_sample else draws
+                values[key][part] = functional.compute(over, **options)
+    for (each, _), values in zip(todo, computed, strict=True):
+        each._known.update(values)
+
+
+def _key(name: str, options: dict[str, Any], population: str) -> Key:
+    """What is the same number has the same key."""
+    functional = FUNCTIONALS[name]
+    kind = "sample" if functional.on_sample else population
+    of = functional.same_as or name
+    norm = {"p": 1, **options} if of == "tce" else options
+    return (of, *sorted(norm.items()), kind)

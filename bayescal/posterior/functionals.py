@@ -14,12 +14,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.newton import maximise
+from bayescal.posterior.line import nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
 __all__ = [
@@ -39,9 +38,6 @@ __all__ = [
     "signed_error",
     "tce",
 ]
-
-FLOOR = 1e-15
-WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
 
 
 @dataclass(frozen=True)
@@ -67,29 +63,42 @@ class CurveDraws:
         return self.curve - self.population.score
 
     @cached_property
+    def distance(self) -> Floats:
+        """Absolute errors, of shape (draws, rows), or (1, rows) where all draws are one curve."""
+        one_curve = self.curve.strides[0] == 0 and self.population.score.ndim == 1
+        return np.abs(self.error[:1] if one_curve else self.error)
+
+    @cached_property
     def ranked(self) -> tuple[Floats, Floats]:
         """Absolute errors in ascending order, and the cases or weight up to each."""
-        error = np.abs(self.error)
-        order = np.argsort(error, axis=1)
+        order = np.argsort(self.distance, axis=1)
         population = self.population
         if population.trials is not None:
             counted = population.trials[order]
+        elif order.shape[0] == 1 and population.weight.ndim == 2:
+            counted = population.weight[:, order[0]]
         else:
-            weight = np.broadcast_to(population.weight, error.shape)
+            weight = np.broadcast_to(population.weight, order.shape)
             counted = np.take_along_axis(weight, order, axis=1)
-        return np.take_along_axis(error, order, axis=1), np.cumsum(counted, axis=1)
+        return np.take_along_axis(self.distance, order, axis=1), np.cumsum(counted, axis=1)
 
     @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
-        return _nearest_line(self)
+        return nearest_line(self.curve, self.population.weight, self.population.score)
 
     def mean(self, values: Floats) -> Floats:
         """Average over the population, one number a draw."""
         weight = self.population.weight
+        if values.ndim == 1:
+            return self.each(weight @ values)
         if weight.ndim == 1:
             return np.asarray(np.broadcast_to(values, self.curve.shape) @ weight)
         return np.asarray(np.einsum("ij,ij->i", np.broadcast_to(values, self.curve.shape), weight))
+
+    def each(self, values: Floats) -> Floats:
+        """One number a draw, of numbers that may be the same for all."""
+        return np.array(np.broadcast_to(values, self.curve.shape[:1]))
 
 
 def tce(draws: CurveDraws, p: float = 1) -> Floats:
@@ -118,9 +127,9 @@ def tce(draws: CurveDraws, p: float = 1) -> Floats:
     """
     if not p >= 1:
         raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
-    error = np.abs(draws.error)
+    error = draws.distance
     if np.isinf(p):
-        return np.asarray(np.where(draws.population.weight > 0, error, 0).max(axis=1))
+        return draws.each(np.where(draws.population.weight > 0, error, 0).max(axis=1))
     if p == 1:
         return draws.mean(error)
     return np.asarray(draws.mean(error**p) ** (1 / p))
@@ -143,7 +152,7 @@ def e90(draws: CurveDraws) -> Floats:
 
 def emax(draws: CurveDraws) -> Floats:
     """Largest |g - s| over the observed scores."""
-    return np.asarray(np.abs(draws.error).max(axis=1))
+    return draws.each(draws.distance.max(axis=1))
 
 
 def signed_error(draws: CurveDraws) -> Floats:
@@ -162,18 +171,7 @@ def calibration_in_the_large(draws: CurveDraws) -> Floats:
     Zero when the average prediction is right. Not the
     `calibration_intercept`, which is fitted with the slope.
     """
-    log_odds = logit(draws.population.score)
-    target = np.clip(draws.mean(draws.curve), FLOOR, 1 - FLOOR)
-    shift = np.zeros(target.size)
-    for _ in range(100):
-        predicted = expit(log_odds + shift[:, None])
-        mean = np.clip(draws.mean(predicted), FLOOR, 1 - FLOOR)
-        slope = np.maximum(draws.mean(predicted * (1 - predicted)), 1e-300)
-        step = (logit(target) - logit(mean)) * mean * (1 - mean) / slope
-        shift += np.clip(step, -5, 5)
-        if np.abs(step).max(initial=0) < 1e-12:
-            break
-    return shift
+    return nearest_shift(draws.curve, draws.population.weight, draws.population.score)
 
 
 def calibration_intercept(draws: CurveDraws) -> Floats:
@@ -251,75 +249,15 @@ def _error_quantile(draws: CurveDraws, q: float) -> Floats:
     """Quantile of |g - s|: type 7 over patients for a sample, else the weighted inverse CDF."""
     ranked, below = draws.ranked
     if draws.population.trials is None:
-        return _first_at(ranked, below >= q * below[:, -1:])
-    place = (below[0, -1] - 1) * q
-    lower = _first_at(ranked, below > np.floor(place))
-    upper = _first_at(ranked, below > np.ceil(place))
-    return np.asarray(lower + (place - np.floor(place)) * (upper - lower))
+        return draws.each(_first_at(ranked, below >= q * below[:, -1:]))
+    position = (below[0, -1] - 1) * q
+    lower = _first_at(ranked, below > np.floor(position))
+    upper = _first_at(ranked, below > np.ceil(position))
+    return draws.each(lower + (position - np.floor(position)) * (upper - lower))
 
 
 def _first_at(values: Floats, reached: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.take_along_axis(values, reached.argmax(axis=1)[:, None], axis=1)[:, 0])
-
-
-def _nearest_line(draws: CurveDraws) -> tuple[Floats, Floats]:
-    """(a, b) minimising E_w KL(g || expit(a + b logit s)), one pair a draw."""
-    x = logit(np.broadcast_to(draws.population.score, draws.curve.shape))
-    if np.ptp(x, axis=1).min() == 0:
-        raise InputError(
-            "intercept and slope need at least two distinct scores; every score here is the same. "
-            "calibration_in_the_large is still defined."
-        )
-    g = draws.curve
-    weight = np.maximum(np.broadcast_to(draws.population.weight, g.shape), WEIGHT_FLOOR)
-    centre = np.sum(weight * x, axis=1, keepdims=True)
-    scale = x.std(axis=1, keepdims=True)
-    z = (x - centre) / scale
-    y = logit(np.clip(g, FLOOR, 1 - FLOOR))
-    line = np.stack(_weighted_line(z, y, weight * np.maximum(g * (1 - g), FLOOR)))
-    unsettled = np.ones(g.shape[0], dtype=bool)
-    for _ in range(25):
-        fitted = expit(line[0][:, None] + line[1][:, None] * z)
-        residual, information = weight * (g - fitted), weight * fitted * (1 - fitted)
-        step = _solve_two(z, information, residual)
-        line += np.where(unsettled, step, 0)
-        unsettled &= ~(np.abs(step).max(axis=0) < 1e-10)
-        if not unsettled.any():
-            break
-    for row in np.flatnonzero(unsettled | ~np.isfinite(line).all(axis=0)):
-        line[:, row] = _one_line(z[row], g[row], weight[row])
-    b = line[1] / scale[:, 0]
-    return line[0] - b * centre[:, 0], b
-
-
-def _weighted_line(z: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    total = weight.sum(axis=1)
-    mean_z, mean_y = np.sum(weight * z, axis=1) / total, np.sum(weight * y, axis=1) / total
-    dz = z - mean_z[:, None]
-    b = np.sum(weight * dz * y, axis=1) / np.maximum(np.sum(weight * dz**2, axis=1), 1e-300)
-    return mean_y - b * mean_z, b
-
-
-def _solve_two(z: Floats, information: Floats, residual: Floats) -> Floats:
-    """Newton step of a two-parameter regression for every draw at once."""
-    i0, i1, i2 = (np.sum(information * z**k, axis=1) for k in range(3))
-    r0, r1 = residual.sum(axis=1), np.sum(residual * z, axis=1)
-    determinant = np.maximum(i0 * i2 - i1**2, 1e-300)
-    step = np.stack([(i2 * r0 - i1 * r1) / determinant, (i0 * r1 - i1 * r0) / determinant])
-    return np.asarray(np.clip(step, -3, 3))
-
-
-def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:
-    basis = np.column_stack([np.ones_like(z), z])
-
-    def negative_divergence(line: Floats) -> tuple[float, Floats, Floats]:
-        eta = basis @ line
-        fitted = expit(eta)
-        value = weight @ (g * eta - np.logaddexp(0, eta))
-        hessian = -(basis.T * (weight * fitted * (1 - fitted))) @ basis
-        return float(value), basis.T @ (weight * (g - fitted)), hessian
-
-    return maximise(negative_divergence, np.zeros(2), tolerance=1e-20).point
 
 
 @dataclass(frozen=True)
@@ -335,11 +273,13 @@ class Functional:
     calibrated : float
         Its value when the model is perfectly calibrated.
     on_sample : bool
-        Whether it is defined on the observed scores, whatever the population.
+        Whether it depends on the observed scores alone, whatever the population and its weights.
     is_distance : bool
         Whether it is never negative, and zero only at calibration.
     caution : str
         What a reader must know of its interval; empty where it covers as it should.
+    same_as : str
+        The functional that it equals at that one's default options; a summary has that row only.
     """
 
     compute: Callable[..., Floats]
@@ -348,11 +288,14 @@ class Functional:
     on_sample: bool = False
     is_distance: bool = False
     caution: str = ""
+    same_as: str = ""
 
 
 FUNCTIONALS: dict[str, Functional] = {
     "tce": Functional(tce, "true calibration error (TCE)", 0.0, is_distance=True),
-    "ici": Functional(ici, "integrated calibration index (ICI)", 0.0, is_distance=True),
+    "ici": Functional(
+        ici, "integrated calibration index (ICI)", 0.0, is_distance=True, same_as="tce"
+    ),
     "e50": Functional(e50, "median error (E50)", 0.0, is_distance=True),
     "e90": Functional(e90, "90th percentile of error (E90)", 0.0, is_distance=True),
     "emax": Functional(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["equal_tailed", "lower_end", "share_above", "share_below", "upper_end"]
+__all__ = ["equal_tailed", "joint_interval", "lower_end", "share_above", "share_below", "upper_end"]
 
 ROUNDING = 1e-9
 
@@ -18,6 +19,12 @@ def equal_tailed(values: Floats, ci_prob: float) -> tuple[float, float]:
     tail = (1 - ci_prob) / 2
     lower, upper = np.quantile(values, [tail, 1 - tail])
     return float(lower), float(upper)
+
+
+def joint_interval(readings: Sequence[Floats], ci_prob: float) -> tuple[float, float]:
+    """From the lowest of the readings' lower ends to the highest of their upper ends."""
+    lower = min(lower_end(values, ci_prob) for values in readings)
+    return lower, max(upper_end(values, ci_prob) for values in readings)
 
 
 def upper_end(values: Floats, ci_prob: float) -> float:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.posterior.functionals import CurveDraws
 
-__all__ = ["SURE", "lower_distance", "one_sided", "sure_side"]
+__all__ = ["SURE", "lower_distance", "one_sided", "sure_region", "sure_side"]
 
 SURE = 0.8
 
@@ -42,6 +43,41 @@ def sure_side(error: Floats, level: float = SURE) -> Floats:
     """
     above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
     return np.asarray((above > level).astype(np.float64) - (below > level))
+
+
+def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
+    """The largest set of scores whose sides of the diagonal are sure jointly.
+
+    Scores enter in order of how sure their side is.
+
+    Parameters
+    ----------
+    error : ndarray of shape (draws, rows)
+        g - s in draws of the curve.
+    level : float in (0, 1)
+        Least joint probability.
+
+    Returns
+    -------
+    region : ndarray of shape (rows,)
+        1 where above, -1 where below, 0 where the diagonal cannot be ruled out.
+    probability : float
+        The joint probability reached.
+
+    References
+    ----------
+    Bolin & Lindgren (2015), Excursion and contour uncertainty regions for latent Gaussian models,
+    JRSS B 77.
+    """
+    above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
+    side = np.where(above >= below, 1, -1)
+    order = np.argsort(-np.maximum(above, below), kind="stable")
+    on_side = (error * side > 0)[:, order]
+    joint = np.logical_and.accumulate(on_side, axis=1).mean(axis=0)
+    size = int(np.count_nonzero(joint >= level))
+    region = np.zeros(side.size, dtype=np.int8)
+    region[order[:size]] = side[order[:size]]
+    return region, float(joint[size - 1]) if size else 1.0
 
 
 def one_sided(curve: Floats, score: Floats, side: Floats) -> Floats:

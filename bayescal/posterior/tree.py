@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.importance import Sample
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, in_average, stored_curve
 from bayescal.model.pieces import RARELY_CALIBRATED
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHAINS",
     "OBSERVATION_LIMIT",
+    "as_dataset",
     "complete",
     "coordinates_of",
     "fit_tree",
@@ -29,7 +30,7 @@ __all__ = [
     "read_data",
     "read_lower_reading",
     "read_prior",
-    "upgraded",
+    "sample_tree",
     "with_chains",
 ]
 
@@ -39,8 +40,7 @@ OBSERVATION_LIMIT = 5000
 
 
 def fit_tree(
-    settings: Settings,
-    data: CalibrationData,
+    problem: Problem,
     coordinates: dict[str, Floats],
     sample_stats: xr.Dataset,
     *,
@@ -55,8 +55,7 @@ def fit_tree(
 
     Parameters
     ----------
-    settings : Settings
-    data : CalibrationData
+    problem : Problem
     coordinates : dict of ndarray of shape (chains, draws)
         Draws of the working coordinates.
     sample_stats : xarray.Dataset
@@ -76,7 +75,7 @@ def fit_tree(
     """
     import xarray as xr
 
-    attributes = settings.to_attributes() | {
+    attributes = problem.to_attributes() | {
         "inference_library": json.dumps("bayescal"),
         "engine": json.dumps(engine),
         "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
@@ -84,62 +83,56 @@ def fit_tree(
     if families is not None:
         attributes["families"] = json.dumps(families)
         attributes["prob_calibrated"] = json.dumps(prob_calibrated)
-    posterior = _with_derived(settings, coordinates, chains, draws)
+    posterior = _with_derived(problem, coordinates, chains, draws)
     groups = {
         "posterior": posterior,
         "sample_stats": sample_stats,
-        "observed_data": _observed(data),
-        "constant_data": _constant(settings, data),
+        "observed_data": _observed(problem.data),
+        "constant_data": _constant(problem),
     }
     if lower_reading is not None:
-        groups["lower_reading"] = _by_cell(settings, lower_reading, chains)
+        groups["lower_reading"] = _by_cell(problem, lower_reading, chains)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
 
 
-def upgraded(tree: xr.DataTree) -> xr.DataTree:
-    """A tree as this version writes it, from one that an earlier version wrote.
+def sample_tree(problem: Problem, sample: Sample, **of_average: Any) -> xr.DataTree:
+    """The tree of an importance sample.
 
-    An average once had draws of exact calibration among its own. They are left out, and their
-    share is kept as `prob_calibrated`.
+    Parameters
+    ----------
+    problem : Problem
+    sample : Sample
+        Draws of shape (draws, d), chain by chain.
+    **of_average
+        What `fit_tree` takes for an average, and `family`, the index of each draw's family.
+
+    Returns
+    -------
+    xarray.DataTree
     """
     import xarray as xr
 
-    families: dict[str, float] = json.loads(tree.attrs.get("families", "{}"))
-    if "identity" not in families:
-        return tree
-    names, posterior = list(families), tree["posterior"].to_dataset()
-    family = posterior["family"].to_numpy().ravel()
-    chains = posterior.sizes["chain"]
-    curved = np.flatnonzero(family != names.index("identity"))
-    curved = curved[: curved.size - curved.size % chains]
-    if not curved.size:
-        raise InputError(
-            "every draw of this averaged posterior is of exact calibration. Compare the data again."
-        )
-    kept = {
-        str(name): with_chains(values.transpose("chain", "draw").to_numpy().ravel()[curved], chains)
-        for name, values in posterior.data_vars.items()
+    names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
+    coordinates = {
+        name: with_chains(sample.draws[:, column], CHAINS)
+        for column, name in enumerate(problem.curve.coordinates)
     }
-    others = [name for name in names if name != "identity"]
-    kept["family"] = np.searchsorted([names.index(name) for name in others], kept["family"])
-    groups = {
-        "posterior": _dataset(kept, None, {}),
-        **{
-            name: tree[name].to_dataset()
-            for name in ("sample_stats", "observed_data", "constant_data")
-        },
-    }
-    total = sum(families[name] for name in others)
-    current = xr.DataTree.from_dict(groups)
-    current.attrs.update(tree.attrs)
-    current.attrs["families"] = json.dumps({name: families[name] / total for name in others})
-    current.attrs["prob_calibrated"] = json.dumps(float(np.mean(family == names.index("identity"))))
-    return current
+    if "family" in of_average:
+        coordinates["family"] = with_chains(of_average.pop("family"), CHAINS)
+    return fit_tree(
+        problem,
+        coordinates,
+        xr.Dataset({name: getattr(sample, name) for name in names}),
+        engine="importance",
+        chains=CHAINS,
+        draws=sample.draws.shape[0] // CHAINS,
+        **of_average,
+    )
 
 
-def complete(tree: xr.DataTree) -> None:
+def complete(tree: xr.DataTree, problem: Problem) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
@@ -149,12 +142,11 @@ def complete(tree: xr.DataTree) -> None:
 
     if "posterior_predictive" in tree.children:
         return
-    settings, data = Settings.from_attributes(tree.attrs), read_data(tree)
-    u = read_coordinates(tree)
+    data, u = problem.data, read_coordinates(tree, problem)
     posterior = tree["posterior"].to_dataset()
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    log_odds = settings.curve.log_odds(u, settings.edges.inside(data.score), settings.frame)
-    rng = settings.rng("predictive")
+    log_odds = problem.curve.log_odds(u, problem.score, problem.frame)
+    rng = problem.rng("predictive")
     if _has_cases(data):
         row, outcome = _cases(data)
         constant = tree["constant_data"].to_dataset()
@@ -168,31 +160,32 @@ def complete(tree: xr.DataTree) -> None:
         replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
         coords = {"obs": np.arange(row.size)}
         tree["log_likelihood"] = xr.DataTree(
-            _dataset({"y": with_chains(likelihood, chains)}, "obs", coords)
+            as_dataset({"y": with_chains(likelihood, chains)}, "obs", coords)
         )
         predicted = {"y": with_chains(replicate, chains)}
-        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "obs", coords))
+        tree["posterior_predictive"] = xr.DataTree(as_dataset(predicted, "obs", coords))
     else:
-        trials = np.rint(data.trials * data.weight_scale).astype(np.int64)
+        trials = np.rint(problem.trials).astype(np.int64)
         counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
         coords = {"row": np.arange(trials.size)}
         predicted = {"hits": with_chains(counts, chains)}
-        tree["posterior_predictive"] = xr.DataTree(_dataset(predicted, "row", coords))
-    drawn = {name: with_chains(values, chains) for name, values in read_prior(tree).items()}
-    tree["prior"] = xr.DataTree(_with_derived(settings, drawn, chains, draws))
-    if "families" in tree.attrs or settings.curve.in_cells:
+        tree["posterior_predictive"] = xr.DataTree(as_dataset(predicted, "row", coords))
+    drawn = {
+        name: with_chains(values, chains) for name, values in read_prior(tree, problem).items()
+    }
+    tree["prior"] = xr.DataTree(_with_derived(problem, drawn, chains, draws))
+    if "families" in tree.attrs or problem.curve.in_cells:
         return  # no prior density: families, and partitions, have different dimensions
-    density = _log_prior(settings, coordinates_of(posterior, settings.curve))
-    tree["log_prior"] = xr.DataTree(_dataset(density, None, {}, chains=chains, draws=draws))
+    density = _log_prior(problem, coordinates_of(posterior, problem.curve))
+    tree["log_prior"] = xr.DataTree(as_dataset(density, None, {}, chains=chains, draws=draws))
 
 
-def read_coordinates(tree: xr.DataTree) -> Floats:
+def read_coordinates(tree: xr.DataTree, problem: Problem) -> Floats:
     """Working coordinates of every draw, of shape (chains * draws, d), chain by chain."""
-    settings = Settings.from_attributes(tree.attrs)
     posterior = tree["posterior"].to_dataset()
     total = posterior.sizes["chain"] * posterior.sizes["draw"]
-    u = np.empty((total, settings.curve.size))
-    for column, values in enumerate(coordinates_of(posterior, settings.curve).values()):
+    u = np.empty((total, problem.curve.size))
+    for column, values in enumerate(coordinates_of(posterior, problem.curve).values()):
         u[:, column] = values.ravel()
     return u
 
@@ -226,26 +219,24 @@ def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
     return coordinates
 
 
-def read_prior(tree: xr.DataTree) -> dict[str, Any]:
+def read_prior(tree: xr.DataTree, problem: Problem) -> dict[str, Any]:
     """Prior draws of the working coordinates, as many as there are of the posterior.
 
     Of an average, also the index of each draw's `family`.
     """
-    settings = Settings.from_attributes(tree.attrs)
     posterior = tree["posterior"].to_dataset()
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
-    rng, names = settings.rng("prior"), settings.curve.coordinates
+    rng, names = problem.rng("prior"), problem.curve.coordinates
     if "families" not in tree.attrs:
-        return dict(zip(names, settings.sample_prior(read_data(tree), rng, size).T, strict=True))
+        return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
     families: dict[str, float] = json.loads(tree.attrs["families"])
-    data, family = read_data(tree), rng.choice(len(families), size, p=list(families.values()))
+    family = rng.choice(len(families), size, p=list(families.values()))
     u = np.zeros((size, len(names)))
     for index, name in enumerate(families):
-        curve = stored_curve(name).at(settings.frame)
-        mine = np.flatnonzero(family == index)
-        of_family = settings.of_family(curve)
-        own = of_family.sample_prior(data, rng, mine.size, RARELY_CALIBRATED)
-        u[mine] = in_average(curve, own, settings.frame)
+        rows = np.flatnonzero(family == index)
+        of_family = problem.of_family(stored_curve(name))
+        own = of_family.sample_prior(rng, rows.size, RARELY_CALIBRATED)
+        u[rows] = in_average(of_family.curve, own, problem.curve, problem.frame)
     return dict(zip(names, u.T, strict=True)) | {"family": family}
 
 
@@ -259,48 +250,49 @@ def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, An
     return values.reshape(chains, -1, *values.shape[1:])
 
 
-def _log_prior(settings: Settings, coordinates: dict[str, Floats]) -> dict[str, Floats]:
+def _log_prior(problem: Problem, coordinates: dict[str, Floats]) -> dict[str, Floats]:
     """Log prior density of each coordinate; of all deviations together, tau summed out."""
     rough = [values for name, values in coordinates.items() if name.startswith("deviation")]
     density = {
-        name: settings.prior.of(name).logpdf(values)
+        name: problem.prior.of(name).logpdf(values)
         for name, values in coordinates.items()
         if not name.startswith("deviation")
     }
     if rough:
         stacked = np.stack([values.ravel() for values in rough], axis=1)
-        density["deviation"] = settings.prior.deviation_logpdf(stacked).reshape(rough[0].shape)
+        density["deviation"] = problem.prior.deviation_logpdf(stacked).reshape(rough[0].shape)
     return density
 
 
 def _with_derived(
-    settings: Settings, coordinates: dict[str, Floats], chains: int, draws: int
+    problem: Problem, coordinates: dict[str, Floats], chains: int, draws: int
 ) -> xr.Dataset:
-    curve = settings.curve
+    curve = problem.curve
     values: dict[str, Any] = dict(coordinates)
     numbers = {}
     for variable, dim in curve.dims.items():
         numbered = [values.pop(name) for name in curve.variables[variable]]
         values[variable] = (("chain", "draw", dim), np.stack(numbered, axis=-1))
         numbers[dim] = np.arange(1, len(numbered) + 1)
-    values |= curve.derived(coordinates, settings.frame, np.exp)
-    return _dataset(values, None, numbers, chains=chains, draws=draws)
+    values |= curve.derived(coordinates, problem.frame, np.exp)
+    return as_dataset(values, None, numbers, chains=chains, draws=draws)
 
 
-def _by_cell(settings: Settings, u: Floats, chains: int) -> xr.Dataset:
-    by_cell = settings.of_family(stored_curve("pieces"))
+def _by_cell(problem: Problem, u: Floats, chains: int) -> xr.Dataset:
+    by_cell = problem.of_family(stored_curve("pieces"))
     names = by_cell.curve.coordinates
     coordinates = {name: with_chains(u[:, k], chains) for k, name in enumerate(names)}
     return _with_derived(by_cell, coordinates, chains, u.shape[0] // chains)
 
 
-def _dataset(
+def as_dataset(
     values: dict[str, Any],
     dim: str | None,
     coords: dict[str, Any],
     chains: int | None = None,
     draws: int | None = None,
 ) -> xr.Dataset:
+    """Variables by chain and draw, and one more dim if it is given; others say their own dims."""
     import xarray as xr
 
     if chains is None or draws is None:
@@ -322,9 +314,8 @@ def _observed(data: CalibrationData) -> xr.Dataset:
     return xr.Dataset({"hits": ("row", data.hits)}, {"row": np.arange(data.score.size)})
 
 
-def _constant(settings: Settings, data: CalibrationData) -> xr.Dataset:
-    model_score = ("row", settings.edges.inside(data.score))
-    return data.to_xarray().assign(model_score=model_score)
+def _constant(problem: Problem) -> xr.Dataset:
+    return problem.data.to_xarray().assign(model_score=("row", problem.score))
 
 
 def _has_cases(data: CalibrationData) -> bool:
@@ -336,5 +327,5 @@ def _cases(data: CalibrationData) -> tuple[Any, Any]:
     trials, hits = data.trials.astype(np.int64), data.hits.astype(np.int64)
     row = np.repeat(np.arange(trials.size), trials)
     start = np.cumsum(trials) - trials
-    place = np.arange(row.size) - start[row]
-    return row, (place < hits[row]).astype(np.int8)
+    index = np.arange(row.size) - start[row]
+    return row, (index < hits[row]).astype(np.int8)

@@ -15,7 +15,7 @@ from bayescal.data.table import levels_of
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference import compare, fit
-from bayescal.model.curves import CURVES, Curve
+from bayescal.model.curves import CURVES, Curve, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.recalibrate._base import Recalibrator
@@ -23,7 +23,6 @@ from bayescal.recalibrate._base import Recalibrator
 __all__ = ["BayesianRecalibrator"]
 
 _AVERAGE = "average"
-_AVERAGED = ("logistic", "beta", "spline")
 _MODES = ("class-wise", "top-label")
 _ROOM = 1 << 22
 
@@ -177,7 +176,7 @@ class BayesianRecalibrator(Recalibrator):
         if isinstance(self.curve, str):
             check_choice(self.curve, (_AVERAGE, *CURVES), "curve")
         if self.curve == _AVERAGE:
-            self.posterior_ = compare(data, curves=_AVERAGED, **options).posterior
+            self.posterior_ = compare(data, curves=smooth_families(), **options).posterior
         else:
             self.posterior_ = fit(data, curve=self.curve, **options)
 

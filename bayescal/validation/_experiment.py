@@ -19,7 +19,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.inference.averaging import mix_families, posterior_probabilities, sample_family
 from bayescal.inference.density import sample_importance
 from bayescal.model.curves import CURVES, in_average
-from bayescal.model.problem import Settings
+from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import Population
 
@@ -70,12 +70,12 @@ class OneFamily:
 
     Attributes
     ----------
-    settings : Settings
+    problem : Problem
         Its centre and edges are read off the scores, so they are the same for every simulation.
     score, trials : ndarray of shape (rows,)
     """
 
-    settings: Settings
+    problem: Problem
     score: Floats
     trials: Floats
 
@@ -87,19 +87,15 @@ class OneFamily:
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """The settings apart from the seed, and the scores."""
-        settings = self.settings.to_attributes()
-        del settings["seed"]
+        """The problem apart from the seed, and the scores."""
+        described = self.problem.to_attributes()
+        del described["seed"]
         table = np.concatenate([self.score, self.trials]).tobytes()
-        return settings | {"scores": hashlib.sha256(table).hexdigest()}
+        return described | {"scores": hashlib.sha256(table).hexdigest()}
 
     def truth(self, rng: np.random.Generator) -> Floats:
         """Coordinates from the prior, of shape (d,)."""
-        return np.asarray(self._prior_draw(self.settings, rng)[0])
-
-    def _prior_draw(self, settings: Settings, rng: np.random.Generator) -> Floats:
-        table = CalibrationData.from_counts(self.score, self.trials, 0 * self.trials)
-        return settings.sample_prior(table, rng, 1)
+        return np.asarray(self.problem.sample_prior(rng, 1)[0])
 
     def observe(self, truth: Floats, rng: np.random.Generator) -> CalibrationData:
         """Outcomes of that truth, at the scores of the experiment."""
@@ -111,7 +107,7 @@ class OneFamily:
 
         The engine gives its draws in random order, so the first few are a random sample of them.
         """
-        sample = sample_importance(replace(self.settings, seed=seed), data, ENGINE_DRAWS)
+        sample = sample_importance(replace(self.problem, data=data, seed=seed), ENGINE_DRAWS)
         return sample.draws[:draws], {"pareto_k": sample.pareto_k}
 
     def evaluate(self, u: Floats) -> Floats:
@@ -124,12 +120,12 @@ class OneFamily:
     @property
     def _coordinates(self) -> tuple[str, ...]:
         """Coordinates but for shifts and slopes by cell, which come last."""
-        names = self.settings.curve.coordinates
+        names = self.problem.curve.coordinates
         return tuple(name for name in names if not name.startswith("cell_"))
 
     @cached_property
     def _inside(self) -> Floats:
-        return self.settings.edges.inside(self.score)
+        return self.problem.inside(self.score)
 
     @cached_property
     def _places(self) -> Floats:
@@ -137,7 +133,7 @@ class OneFamily:
         return np.unique(np.quantile(cases, QUANTILES, method="inverted_cdf"))
 
     def _curve(self, u: Floats, score: Floats) -> Floats:
-        return self.settings.curve.probability(u, score, self.settings.frame)
+        return self.problem.curve.probability(u, score, self.problem.frame)
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ class AverageOfFamilies(OneFamily):
 
     Attributes
     ----------
-    settings : Settings
+    problem : Problem
         Of the average.
     score, trials : ndarray of shape (rows,)
     weights : dict of str to float
@@ -165,21 +161,22 @@ class AverageOfFamilies(OneFamily):
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """The settings apart from the seed, the scores and the weights."""
+        """The problem apart from the seed, the scores and the weights."""
         return super().depends_on | {"weights": self.weights}
 
     def truth(self, rng: np.random.Generator) -> Floats:
         """A family from its prior weight, then its coordinates, in the union of coordinates."""
         families = list(self.weights)
         family = families[rng.choice(len(families), p=list(self.weights.values()))]
-        own = self._prior_draw(self.settings.of_family(CURVES[family]), rng)
-        return np.asarray(in_average(CURVES[family], own, self.settings.frame)[0])
+        problem = self.problem
+        own = problem.of_family(CURVES[family]).sample_prior(rng, 1)
+        return np.asarray(in_average(CURVES[family], own, problem.curve, problem.frame)[0])
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
         """Draws of the mixture, its Pareto k-hat, and the probability of each family."""
-        settings = replace(self.settings, seed=seed)
-        samples = {name: sample_family(settings, data, name, ENGINE_DRAWS) for name in self.weights}
-        mixed, _ = mix_families(settings, samples, self.weights, ENGINE_DRAWS)
+        problem = replace(self.problem, data=data, seed=seed)
+        samples = {name: sample_family(problem, name, ENGINE_DRAWS) for name in self.weights}
+        mixed, _ = mix_families(problem, samples, self.weights, ENGINE_DRAWS)
         evidence = {name: sample.log_evidence for name, sample in samples.items()}
         probabilities = posterior_probabilities(evidence, self.weights)
         facts = {f"prob_{name}": probabilities[name] for name in self.weights}

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayescal.data.data import CalibrationData
 from bayescal.inference import compare
-from bayescal.inference.ladder import AVERAGED
+from bayescal.model.curves import averaged_families
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.intervals import equal_tailed
 
@@ -33,11 +33,11 @@ def ladder_intervals(
     dict of str to (float, float)
         Equal-tailed for the families.
     """
-    ladder = compare(data, curves=AVERAGED, draws=draws, random_state=rng)
+    families = averaged_families()
+    ladder = compare(data, curves=families, draws=draws, random_state=rng)
     intervals = {"average": ladder.posterior.interval("tce", ci_prob)}
-    for name in AVERAGED:
+    for name in families:
         if name != "identity":
-            settings, u = ladder.of_family(name)
-            alone = Evaluation(settings, data, u).values([("tce", {})], "bootstrap")["tce"]
+            alone = Evaluation(*ladder.of_family(name)).values([("tce", {})], "bootstrap")["tce"]
             intervals[name] = equal_tailed(alone, ci_prob)
     return intervals

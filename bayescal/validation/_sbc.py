@@ -14,10 +14,10 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_count, as_scores
-from bayescal.inference.ladder import AVERAGED, prior_probabilities
-from bayescal.model.curves import AVERAGE, Curve, as_curve
-from bayescal.model.priors import Prior, as_prior
-from bayescal.model.problem import Settings
+from bayescal.inference.ladder import prior_probabilities
+from bayescal.model.curves import AVERAGE, Curve, as_curve, averaged_families
+from bayescal.model.priors import Prior
+from bayescal.model.problem import prepare
 from bayescal.validation._batches import (
     Arrays,
     Batch,
@@ -125,12 +125,12 @@ def sbc(
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
     family = AVERAGE if curve == AVERAGE.name else as_curve(curve)
-    settings = Settings.at_fit(data, family, as_prior(prior), random_state=seed)
-    weights = prior_probabilities(AVERAGED) if family is AVERAGE else {}
+    problem = prepare(data, curve=family, prior=prior, random_state=seed)
+    weights = prior_probabilities(averaged_families()) if family is AVERAGE else {}
     dataset = sbc_of(
-        AverageOfFamilies(settings, data.score, data.trials, weights)
+        AverageOfFamilies(problem, data.score, data.trials, weights)
         if weights
-        else OneFamily(settings, data.score, data.trials),
+        else OneFamily(problem, data.score, data.trials),
         n_simulations=n_simulations,
         draws=draws,
         seed=seed,
@@ -140,7 +140,7 @@ def sbc(
     )
     if weights:
         dataset = _with_families(dataset, weights)
-    described = {"curve": settings.curve.name, "prior": settings.prior.to_dict(), "n": data.n}
+    described = {"curve": problem.curve.name, "prior": problem.prior.to_dict(), "n": data.n}
     dataset.attrs.update({name: json.dumps(value) for name, value in described.items()})
     return dataset
 

@@ -232,10 +232,10 @@ def check_consistency(
     size = as_count(replicates, "replicates")
     applied = applied_of(estimator, options)
     rng = (
-        post.settings.rng("consistency") if random_state is None else random_generator(random_state)
+        post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
     observed = applied.to_data(post.data)
-    calibrated = np.broadcast_to(post.settings.edges.inside(table.score), (size, table.score.size))
+    calibrated = np.broadcast_to(post.problem.inside(table.score), (size, table.score.size))
     curves = [_curves(post, table, size, rng)] if predict else []
     replicated = [
         _simulate(applied, table, probability, resample_scores, rng)

@@ -20,8 +20,7 @@ from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators import estimator_interval, ici_interval
 from bayescal.inference import compare, fit
-from bayescal.inference.ladder import AVERAGED
-from bayescal.model.curves import CURVES, Curve
+from bayescal.model.curves import CURVES, Curve, averaged_families
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation._ladder import ladder_intervals
@@ -56,7 +55,7 @@ def family(
 
 def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPosterior:
     """Averaged posterior, at `bayescal.compare`'s default weights."""
-    return compare(data, curves=AVERAGED, draws=DRAWS, random_state=rng).posterior
+    return compare(data, curves=averaged_families(), draws=DRAWS, random_state=rng).posterior
 
 
 def bootstrap(

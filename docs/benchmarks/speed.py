@@ -103,8 +103,7 @@ def compression() -> dict[str, float]:
     from bayescal.data.table import Rows
     from bayescal.inference.density import CurveDensity
     from bayescal.model.curves import CURVES
-    from bayescal.model.priors import PRESETS
-    from bayescal.model.problem import Settings
+    from bayescal.model.problem import prepare
 
     worst = {"mode_in_sd": 0.0, "tce_at_mode": 0.0, "curve_at_mode": 0.0}
     for name in ("D1", "D3", "D5", "clinical-low-asymmetric", "clinical-middle-overconfident"):
@@ -117,14 +116,14 @@ def compression() -> dict[str, float]:
         }
         modes, tce, curves = [], [], []
         for table in (data, exact):
-            settings = Settings.at_fit(table, CURVES["beta"], PRESETS["neutral"], random_state=0)
-            mode = CurveDensity(settings, table).mode()
-            inside = settings.edges.inside(table.score)
-            g = CURVES["beta"].probability(mode.point[None], inside, settings.frame)[0]
+            problem = prepare(table, random_state=0)
+            mode = CurveDensity(problem).mode()
+            inside = problem.score
+            g = CURVES["beta"].probability(mode.point[None], inside, problem.frame)[0]
             modes.append(mode)
             tce.append(table.trials @ np.abs(g - inside) / table.n)
             grid = np.linspace(0.01, 0.99, 99)
-            curves.append(CURVES["beta"].probability(mode.point[None], grid, settings.frame)[0])
+            curves.append(CURVES["beta"].probability(mode.point[None], grid, problem.frame)[0])
         sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
         found = {
             "mode_in_sd": float(np.max(np.abs(modes[0].point - modes[1].point) / sd)),

@@ -16,7 +16,7 @@ import pytest
 import bayescal as bc
 from bayescal._base.text import rounded
 from bayescal.assessment import html as report
-from bayescal.inference.ladder import LADDER
+from bayescal.model.curves import CURVES
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
 CHROMIUM = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), None)
@@ -233,7 +233,7 @@ def test_it_says_what_the_assessment_says(off, off_page) -> None:
         assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in said
     for _, row in off.recommendation.table.iloc[1:].iterrows():
         assert f"{row['gain']:.4f}" in said
-    for curve in LADDER:
+    for curve in CURVES:
         assert curve in said
     for key, number in off.versions.items():
         assert f"{key} {number}" in said

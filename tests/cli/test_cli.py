@@ -20,7 +20,7 @@ import bayescal as bc
 from bayescal._base.text import chance
 from bayescal.cli import main
 from bayescal.errors import DiagnosticWarning
-from bayescal.inference.ladder import LADDER
+from bayescal.model.curves import CURVES
 
 N, EVENTS = 100, 28
 ONE = ("--curve", "beta")  # one family, where the tables are not the point
@@ -714,7 +714,7 @@ def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_
     record = tmp_path / "compared.json"
     said = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
     assert said.code == 0
-    for name in LADDER:
+    for name in CURVES:
         assert re.search(rf"^ {name} ", said.out, re.M)
     numbers = json.loads(record.read_text())
     assert f"Exact calibration has probability {chance(numbers['prob_calibrated'])}" in " ".join(

@@ -13,9 +13,7 @@ import bayescal as bc
 from bayescal.data.table import LIMIT
 from bayescal.errors import InputError, WeightWarning
 from bayescal.inference.density import CurveDensity
-from bayescal.model.curves import CURVES
-from bayescal.model.priors import PRESETS
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 
 
 def many_scores(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -273,10 +271,7 @@ def test_compression_hardly_moves_the_posterior():
     exact._tables = {None: type(exact._tables[None])(s[rows], np.ones(rows.size), y[rows] * 1.0)}
     assert table.is_compressed
     assert not exact.is_compressed
-    modes = []
-    for data in (table, exact):
-        settings = Settings.at_fit(data, CURVES["beta"], PRESETS["neutral"], random_state=0)
-        modes.append(CurveDensity(settings, data).mode())
+    modes = [CurveDensity(prepare(data, random_state=0)).mode() for data in (table, exact)]
     spread = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
     np.testing.assert_array_less(abs(modes[0].point - modes[1].point), 0.01 * spread)
     np.testing.assert_allclose(modes[0].information, modes[1].information, rtol=1e-2, atol=0.1)

@@ -15,7 +15,6 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.ladder import LADDER
 from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.model.curves import CURVES
 
@@ -88,7 +87,7 @@ def test_an_asymmetric_curve_is_seen_by_beta_and_missed_by_bic(shared_data):
 
 def test_table_has_a_row_per_family_and_the_contract_columns(overconfident):
     table = overconfident.table
-    assert list(table.index) == list(LADDER)
+    assert list(table.index) == list(CURVES)
     assert list(table.columns)[:6] == [
         "log_evidence", "bayes_factor", "prior", "posterior_prob", "elpd_loo", "stacking_weight",
     ]  # fmt: skip
@@ -106,7 +105,7 @@ def test_leave_one_out_is_arviz_s(overconfident):
     draws = np.stack(
         [post.tree["posterior"][n].to_numpy().ravel() for n in post.family.coordinates]
     )
-    ours = leave_one_out(CURVES["beta"], draws.T, post.settings, data)
+    ours = leave_one_out(post.problem, draws.T)
     theirs = arviz_stats.loo(post.tree, reff=1.0)
     assert ours.elpd == pytest.approx(theirs.elpd, abs=1e-6)
     assert ours.count.sum() == theirs.n_data_points
@@ -146,7 +145,7 @@ def test_the_average_mixes_families_in_proportion(overconfident):
 
 def test_each_family_keeps_its_curve_in_the_average():
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
-    names = [name for name in LADDER if name != "identity"]
+    names = [name for name in CURVES if name != "identity"]
     weights = dict.fromkeys(names, 1.0)
     cmp = bc.compare(y, s, prior="clinical", prior_weights=weights, draws=8000, random_state=1)
     family = cmp.posterior.tree["posterior"]["family"].to_numpy().ravel()
@@ -287,3 +286,40 @@ def test_expit_is_scipy_s():
 
     x = np.array([-800.0, -40.0, -1e-9, 0.0, 2.5, 40.0, 800.0])
     np.testing.assert_allclose(expit_in_place(x.copy()), expit(x), rtol=1e-14)
+
+
+# Nothing is fitted twice
+
+
+@pytest.mark.parametrize("law", ["clinical-middle-overconfident", "clinical-low-overconfident"])
+def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch):
+    from bayescal.inference import averaging, samples
+
+    fitted = []
+
+    def counted(function):
+        def call(problem, *arguments):
+            assert problem not in fitted, f"{problem.curve.name} under {problem.prior.name}"
+            fitted.append(problem)
+            return function(problem, *arguments)
+
+        return call
+
+    for module, name in ((averaging, "sample_importance"), (samples, "sample_pieces")):
+        monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    a = bc.assess(*bc.simulate.sample(law, 80, random_state=1), draws=400, random_state=1)
+    assert len(str(a)) > 1000
+    assert a.clinical is None or len(a.clinical.comparison.sensitivity)
+    families = [problem.curve.name for problem in fitted]
+    assert families.count("average") == 1  # stretches, whose prior is their own
+    assert families.count("beta") == len({problem.prior.name for problem in fitted})
+
+
+def test_a_comparison_under_another_prior_is_that_of_compare(overconfident):
+    under = overconfident.under(bc.priors.PRESETS["clinical"])
+    alone = bc.compare(overconfident.data, prior="clinical", random_state=3)
+    assert under.log_evidence == alone.log_evidence
+    assert under.problem == alone.problem
+    assert overconfident.under(overconfident.problem.prior).problem is overconfident.problem
+    back = under.under(overconfident.problem.prior)
+    assert back.log_evidence == overconfident.log_evidence

@@ -124,19 +124,17 @@ def test_sampling_weights_reach_nuts_as_effective_cases():
 @pytest.mark.slow
 def test_the_model_and_the_fast_density_are_one_definition():
     from bayescal.inference.density import CurveDensity
-    from bayescal.model.problem import Settings
+    from bayescal.model.problem import prepare
 
     y, s = bc.simulate.sample("D1", 80, random_state=1)
     data = bc.CalibrationData(np.tile(y, 2), np.tile(s, 2))
     for curve in ("intercept", "temperature", "logistic", "beta"):
         for prior in ("neutral", "clinical"):
             model = bc.build_model(data, curve=curve, prior=prior)
-            settings = Settings.at_fit(
-                data, bc.curves.as_curve(curve), bc.priors.as_prior(prior), random_state=0
-            )
-            density = CurveDensity(settings, data)
-            u = np.linspace(-0.7, 0.4, settings.curve.size)
-            point = dict(zip(settings.curve.coordinates, u, strict=True))
+            problem = prepare(data, curve=curve, prior=prior, random_state=0)
+            density = CurveDensity(problem)
+            u = np.linspace(-0.7, 0.4, problem.curve.size)
+            point = dict(zip(problem.curve.coordinates, u, strict=True))
             log_density = model.compile_logp(mode="FAST_COMPILE")
             assert log_density(point) == pytest.approx(density(u[None])[0])
 

@@ -15,8 +15,7 @@ from bayescal.errors import InputError
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.curves import Frame
 from bayescal.model.pieces import PIECES, PIECES_PRIOR, RARELY_CALIBRATED
-from bayescal.model.priors import PRESETS
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 
 
 def simulated(n=1500, seed=1, curve=lambda x: np.where(x > 0, x - 0.9, x)):
@@ -102,10 +101,7 @@ def test_it_has_no_pymc_form():
 
 def test_cells_never_depend_on_outcomes():
     y, s = simulated(400)
-    one, other = (
-        Settings.at_fit(bc.CalibrationData(outcome, s), PIECES, PRESETS["neutral"], random_state=0)
-        for outcome in (y, 1 - y)
-    )
+    one, other = (prepare(outcome, s, curve=PIECES, random_state=0) for outcome in (y, 1 - y))
     assert one.frame == other.frame
 
 
@@ -125,12 +121,12 @@ def test_order_and_weights_change_nothing(order):
 def test_several_priors_share_their_stretches():
     y, s = simulated()
     data = bc.CalibrationData(y, s)
-    settings = Settings.at_fit(data, PIECES, PRESETS["neutral"], random_state=0)
+    problem = prepare(data, curve=PIECES, random_state=0)
     often = type(PIECES_PRIOR)(rho=(0.5, 0.8))
     rarely = type(PIECES_PRIOR)(rho=(0.02, 0.05))
-    together = sample_pieces(settings, data, 400, (often, rarely))
+    together = sample_pieces(problem, 400, (often, rarely))
     for prior, sample in zip((often, rarely), together, strict=True):
-        alone = sample_pieces(settings, data, 400, (prior,))[0]
+        alone = sample_pieces(problem, 400, (prior,))[0]
         assert sample.log_evidence == pytest.approx(alone.log_evidence)
     on = [np.mean(sample.draws[:, :41] == 0) for sample in together]
     assert on[0] > on[1] + 0.1
@@ -140,8 +136,8 @@ def test_it_can_be_compared_and_averaged():
     y, s = simulated()
     cmp = bc.compare(y, s, curves=("logistic", "pieces"), random_state=0, draws=1000)
     assert list(cmp.posterior_prob) == ["identity", "logistic", "pieces"]
-    settings, _ = cmp.of_family("pieces")
-    rarely = sample_pieces(settings, cmp.data, 400, (RARELY_CALIBRATED,))[0]
+    problem, _ = cmp.of_family("pieces")
+    rarely = sample_pieces(problem, 400, (RARELY_CALIBRATED,))[0]
     assert cmp.log_evidence["pieces"] == pytest.approx(rarely.log_evidence)
     alone = bc.fit(y, s, curve="pieces", random_state=0, draws=1000)
     assert cmp.posterior_prob["pieces"] > 0.5

@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curves import CURVES, Frame, as_curve
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 from bayescal.model.spline import KNOTS, REACH, SMOOTHNESS, deviation_columns
 from bayescal.model.spline import spline_frame as make_frame
 
@@ -77,9 +77,9 @@ def test_curves_rise(name):
 def test_gradient_and_hessian_match_finite_differences(name, prior):
     y, s = bc.simulate.sample("D4", 60, random_state=2)
     data = bc.CalibrationData(y, s)
-    settings = Settings.at_fit(data, CURVES[name], PRESETS[prior].at(0.7), random_state=0)
-    density = CurveDensity(settings, data)
-    u = np.resize([0.3, -0.4, 0.8], settings.curve.size)
+    problem = prepare(data, curve=name, prior=PRESETS[prior].at(0.7), random_state=0)
+    density = CurveDensity(problem)
+    u = np.resize([0.3, -0.4, 0.8], problem.curve.size)
     value, gradient, hessian = density.derivatives(u)
     step = 1e-5
     for i in range(u.size):
@@ -94,37 +94,38 @@ def test_alpha_beta_and_c_rebuild_the_beta_curve():
     y, s = bc.simulate.sample("D5", 100, random_state=2)
     post = bc.fit(y, s, prior="clinical", random_state=0)
     draws = post.tree["posterior"].to_dataset().isel(chain=0, draw=slice(5))
-    alpha, beta, c = (draws[name].to_numpy()[:, None] for name in ("alpha", "beta", "c"))
+    alpha, beta, c = (
+        draws[name].to_numpy()[:, None] for name in ("curve_alpha", "curve_beta", "curve_c")
+    )
     score = np.array([0.1, 0.5, 0.8])
     rebuilt = expit(alpha * np.log(score) - beta * np.log1p(-score) - c)
     drawn = post.curve(score).isel(chain=0, draw=slice(5)).to_numpy()
     np.testing.assert_allclose(rebuilt, drawn, rtol=1e-10)
 
 
-def spline_frame(name="clinical-middle-asymmetric", n=300):
+def spline_problem(name="clinical-middle-asymmetric", n=300):
     y, s = bc.simulate.sample(name, n, random_state=2)
     data = bc.CalibrationData(y, s)
-    settings = Settings.at_fit(data, CURVES["spline"], PRESETS["neutral"], random_state=0)
-    return data, settings
+    return prepare(data, curve="spline", random_state=0)
 
 
 @pytest.mark.parametrize("name", ["clinical-middle-asymmetric", "D1", "D3"])
 def test_deviations_are_orthogonal_to_the_line_and_of_unit_variance(name):
-    data, settings = spline_frame(name)
-    score = settings.edges.inside(data.score)
-    columns = deviation_columns(score, settings.frame)
+    problem = spline_problem(name)
+    score = problem.score
+    columns = deviation_columns(score, problem.frame)
     x = np.clip(logit(score), -REACH, REACH)
-    np.testing.assert_allclose(data.trials @ columns / data.n, 0, atol=1e-12)
-    np.testing.assert_allclose((data.trials * x) @ columns / data.n, 0, atol=1e-12)
-    between = (columns.T * data.trials) @ columns / data.n
+    np.testing.assert_allclose(problem.trials @ columns / problem.n, 0, atol=1e-12)
+    np.testing.assert_allclose((problem.trials * x) @ columns / problem.n, 0, atol=1e-12)
+    between = (columns.T * problem.trials) @ columns / problem.n
     np.testing.assert_allclose(between, np.diag(np.diag(between)), atol=1e-12)
     assert (np.diff(np.diag(between)) < 0).all()
     assert np.trace(between) == pytest.approx(1)
 
 
 def test_deviations_have_the_penalty_that_their_prior_says():
-    _, settings = spline_frame(n=100)
-    frame, score = settings.frame, np.sort(spline_frame(n=100)[0].score)
+    problem = spline_problem(n=100)
+    frame, score = problem.frame, problem.score
     spline = interpolate.CubicSpline(frame.knots, frame.deviations, bc_type="natural")
     at_knots = spline(frame.knots, 2)
     x = np.linspace(frame.knots[0], frame.knots[-1], 200_001)
@@ -147,14 +148,14 @@ def test_more_cases_show_more_deviations():
 
 
 def test_deviations_are_natural_cubic_splines():
-    _, settings = spline_frame()
-    knots = np.array(settings.frame.knots)
+    problem = spline_problem()
+    knots = np.array(problem.frame.knots)
     assert knots.size == KNOTS
-    at_knots = deviation_columns(expit(knots), settings.frame)
+    at_knots = deviation_columns(expit(knots), problem.frame)
     spline = interpolate.CubicSpline(knots, at_knots, bc_type="natural")
     x = np.linspace(knots[0], knots[-1], 50)
-    np.testing.assert_allclose(deviation_columns(expit(x), settings.frame), spline(x), atol=1e-7)
-    beyond = deviation_columns(expit(knots[-1] + np.array([0.5, 1.0, 1.5])), settings.frame)
+    np.testing.assert_allclose(deviation_columns(expit(x), problem.frame), spline(x), atol=1e-7)
+    beyond = deviation_columns(expit(knots[-1] + np.array([0.5, 1.0, 1.5])), problem.frame)
     np.testing.assert_allclose(np.diff(beyond, n=2, axis=0), 0, atol=1e-9)
 
 
@@ -187,7 +188,7 @@ def test_the_frame_never_depends_on_outcomes():
     y, s = bc.simulate.sample("D2", 200, random_state=2)
     for prior in PRESETS.values():
         one, other = (
-            Settings.at_fit(bc.CalibrationData(outcome, s), CURVES["spline"], prior, random_state=0)
+            prepare(outcome, s, curve="spline", prior=prior, random_state=0)
             for outcome in (y, 1 - y)
         )
         assert (one.frame, one.edges) == (other.frame, other.edges)
@@ -226,7 +227,7 @@ def test_priors_are_data():
 def test_clinical_is_centred_at_the_mean_log_odds():
     y, s = bc.simulate.sample("clinical-low-shifted", 150, random_state=4)
     post = bc.fit(y, s, prior="clinical", random_state=0)
-    assert post.settings.frame.centre == pytest.approx(expit(logit(s).mean()))
+    assert post.problem.frame.centre == pytest.approx(expit(logit(s).mean()))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,13 @@ def test_figures_of_a_tree(trees, which, backend, figure) -> None:
     assert drawn.viz.children
 
 
+def test_sensitivity_of_one_family_to_prior_and_likelihood(trees) -> None:
+    drawn = arviz_plots.plot_psense_dist(
+        trees["one family"], var_names=["curve_alpha", "curve_beta"], backend="none"
+    )
+    assert drawn.viz.children
+
+
 def test_prior_and_posterior_of_an_average(trees) -> None:
     drawn = arviz_plots.plot_prior_posterior(
         trees["average"], var_names=["shift"], backend="matplotlib"

@@ -146,7 +146,7 @@ def test_forest_has_a_panel_a_scale_and_the_summary_in_it(average) -> None:
         "Error (difference in probability)", "Ratio", "Log-odds",
     ]  # fmt: skip
     assert [list(rows(panel)) for panel in panels] == [
-        ["TCE, ICI", "E50", "E90", "Emax", "Mean signed error"],
+        ["TCE", "E50", "E90", "Emax", "Mean signed error"],
         ["O/E", "Slope"],
         ["Calibration-in-the-large", "Intercept, with slope"],
     ]
@@ -306,7 +306,7 @@ def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
 def test_prior_posterior_takes_names(post, average, ax) -> None:
     assert bc.plots.prior_posterior(average, ax, coordinates="observed_expected") == [ax]
     assert ax.get_xlabel() == "Observed / expected events (O/E)"
-    assert len(bc.plots.prior_posterior(post, coordinates=["alpha", "beta"])) == 2
+    assert len(bc.plots.prior_posterior(post, coordinates=["curve_alpha", "curve_beta"])) == 2
     with pytest.raises(InputError, match="coordinates must be one of"):
         bc.plots.prior_posterior(post, coordinates=["family"])
     with pytest.raises(InputError, match="axes holds 1, but there are 4 quantities"):

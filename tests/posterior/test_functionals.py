@@ -191,3 +191,55 @@ def test_the_three_populations_agree_when_the_sample_is_large_and_beta():
     assert means[0] == pytest.approx(means[1], abs=1e-3)
     with pytest.raises(InputError, match="population must be one of"):
         post.tce(population="everyone")
+
+
+@pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
+def test_a_summary_in_one_pass_says_what_each_functional_says_alone(population):
+    y, s = bc.simulate.sample("clinical-middle-asymmetric", 120, random_state=3)
+    cmp = bc.compare(y, s, draws=400, random_state=3)
+    table = cmp.posterior.summary(population=population)
+    fresh = bc.CalibrationPosterior(cmp.posterior.tree)
+    assert "ici" not in table.index
+    for name in reversed(table.index):
+        assert table.loc[name, "mean"] == float(fresh.functional(name, population).mean())
+        assert table.loc[name, "estimate"] == fresh.estimate(name, population=population)
+        lower, upper = fresh.interval(name, population=population)
+        assert (lower, upper) == (table.loc[name, "lower"], table.loc[name, "upper"])
+
+
+def test_ici_is_tce_and_not_computed_again(monkeypatch):
+    from bayescal.posterior import evaluation
+
+    y, s = bc.simulate.sample("D4", 60, random_state=3)
+    post = bc.fit(y, s, random_state=3)
+    tce = post.tce()
+
+    def never(*arguments):
+        raise AssertionError("drawn again")
+
+    monkeypatch.setattr(evaluation, "draw_population", never)
+    np.testing.assert_array_equal(post.functional("ici"), tce)
+    np.testing.assert_array_equal(post.tce(p=1), tce)
+
+
+@pytest.mark.parametrize("rows", [2, 7, 40])
+@pytest.mark.parametrize("spread", [0.3, 3.0, 9.0])
+def test_the_nearest_line_and_shift_solve_their_equations(rows, spread):
+    from scipy.special import expit, logit
+
+    from bayescal.posterior.line import nearest_line, nearest_shift
+
+    rng = np.random.default_rng(rows)
+    score = expit(np.sort(rng.normal(0, spread, rows)))
+    curve = expit(rng.normal(0.3, 1, (50, 1)) + rng.normal(0, 1, (50, 1)) * logit(score))
+    curve = np.clip(curve + 0.1 * rng.random(curve.shape), 1e-9, 1 - 1e-9)
+    weight = rng.dirichlet(np.ones(rows), 50)
+    a, b = nearest_line(curve, weight, score)
+    residual = weight * (curve - expit(a[:, None] + b[:, None] * logit(score)))
+    assert np.abs(residual.sum(axis=1)).max() < 1e-9
+    assert np.abs((residual * logit(score)).sum(axis=1)).max() < 1e-8
+    shift = nearest_shift(curve, weight, score)
+    mean = (weight * expit(logit(score) + shift[:, None])).sum(axis=1)
+    np.testing.assert_allclose(mean, (weight * curve).sum(axis=1), rtol=1e-9)
+    each = [nearest_line(curve[i : i + 1], weight[i : i + 1], score) for i in range(50)]
+    np.testing.assert_allclose(np.ravel([line[1] for line in each]), b, rtol=1e-7, atol=1e-9)

@@ -88,7 +88,7 @@ def test_the_lower_reading_is_zero_where_every_draw_is_calibrated(cmp, populatio
     calibrated = ~(by_cell.any(axis=1) | slopes.any(axis=1))
     assert (lower[calibrated] == 0).all()
     odds = (1 - cmp.prior_prob["identity"]) / cmp.prior_prob["identity"]
-    factor = np.exp(cmp._often_calibrated.log_evidence - cmp.log_evidence["identity"])
+    factor = np.exp(cmp._samples.often_calibrated.log_evidence - cmp.log_evidence["identity"])
     assert calibrated.mean() == pytest.approx(1 / (1 + odds * factor), abs=1e-3)
 
 
@@ -122,7 +122,7 @@ def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
 def test_the_estimate_lies_in_the_interval_and_is_that_of_the_mean_curve(cmp) -> None:
     post = cmp.posterior
     mean = post.curve().mean(("chain", "draw")).to_numpy()
-    score, weight = cmp.settings.edges.inside(cmp.data.score), cmp.data.trials / cmp.data.n
+    score, weight = cmp.problem.score, cmp.data.trials / cmp.data.n
     lower, upper = post.interval("tce", population="sample")
     expected = np.clip(weight @ np.abs(mean - score), lower, upper)
     assert post.estimate("tce", population="sample") == pytest.approx(expected, rel=1e-9)

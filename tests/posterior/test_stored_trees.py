@@ -55,3 +55,21 @@ def test_a_stored_average_still_gives_its_probability_and_its_curve() -> None:
     assert set(post.summary().index) == set(FUNCTIONALS) - {"tce", "ici", "e50", "e90", "emax"}
     lower, upper = post.interval("observed_expected")
     assert lower < post.estimate("observed_expected") < upper
+
+
+def test_parameters_of_the_beta_family_have_their_new_names_in_a_stored_tree() -> None:
+    import xarray as xr
+
+    y, s = bc.simulate.sample("D4", 60, random_state=1)
+    post = bc.fit(y, s, random_state=1)
+    old = {"curve_alpha": "alpha", "curve_beta": "beta", "curve_c": "c"}
+    groups = {}
+    for name, group in post.tree.children.items():
+        dataset = group.to_dataset()
+        groups[name] = dataset.rename({new: old[new] for new in old if new in dataset})
+    stored = xr.DataTree.from_dict(groups)
+    stored.attrs.update(post.tree.attrs)
+    again = bc.CalibrationPosterior(stored)
+    for name in ("posterior", "prior"):
+        assert set(again.tree[name].data_vars) == set(post.tree[name].data_vars)
+        np.testing.assert_array_equal(again.tree[name]["curve_c"], post.tree[name]["curve_c"])

@@ -16,7 +16,7 @@ import bayescal as bc
 from bayescal.cli import main
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
-from bayescal.model.problem import Settings
+from bayescal.model.problem import prepare
 from bayescal.validation import _batches, coverage, coverage_table, sbc, uniformity
 from bayescal.validation._coverage import interval_score
 from bayescal.validation._experiment import AverageOfFamilies, OneFamily
@@ -131,17 +131,17 @@ def test_a_wrong_prior_is_caught() -> None:
 
     class Mistaken(OneFamily):
         def truth(self, rng):
-            return replace(right, settings=replace(right.settings, prior=wide)).truth(rng)
+            return replace(right, problem=replace(right.problem, prior=wide)).truth(rng)
 
     score = np.linspace(0.05, 0.95, 20)
     data = bc.CalibrationData(np.zeros(20), score)
-    settings = Settings.at_fit(data, bc.curves.CURVES["logistic"], Prior(), random_state=0)
-    right = OneFamily(settings, data.score, data.trials)
+    problem = prepare(data, curve="logistic", prior=Prior(), random_state=0)
+    right = OneFamily(problem, data.score, data.trials)
     run = partial(
         sbc_of, n_simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None
     )
     assert uniformity(run(right))["inside"].all()
-    assert not uniformity(run(Mistaken(settings, data.score, data.trials)))["inside"].all()
+    assert not uniformity(run(Mistaken(problem, data.score, data.trials)))["inside"].all()
 
 
 def test_exact_calibration_ranks_at_random() -> None:
@@ -178,8 +178,8 @@ def test_an_average_with_the_wrong_weights_is_caught() -> None:
             return AverageOfFamilies.truth(even, rng)
 
     data = bc.CalibrationData(np.zeros(60), np.linspace(0.05, 0.95, 60))
-    settings = Settings.at_fit(data, bc.curves.AVERAGE, Prior(), random_state=0)
-    wrong = Mistaken(settings, data.score, data.trials, {"identity": 0.1, "beta": 0.9})
+    problem = prepare(data, curve=bc.curves.AVERAGE, prior=Prior(), random_state=0)
+    wrong = Mistaken(problem, data.score, data.trials, {"identity": 0.1, "beta": 0.9})
     found = sbc_of(
         wrong, n_simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None
     )

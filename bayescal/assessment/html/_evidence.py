@@ -5,20 +5,11 @@ from __future__ import annotations
 from bayescal._base.text import chance
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import NONE, Row, Table, numeral
-from bayescal.gain import UPDATES
+from bayescal.model.curves import CURVES, updates
 
 __all__ = ["curves_table", "odds_table", "sensitivity_table", "updates_table"]
 
 PRIORS = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9)
-ALLOWS = {
-    "identity": "exact calibration",
-    "intercept": "risks too high, or too low, throughout",
-    "temperature": "predictions too extreme, or too moderate",
-    "logistic": "an intercept and a slope",
-    "beta": "both, and a difference between low and high risks",
-    "spline": "any smooth shape",
-    "pieces": "stretches that are calibrated, shifted or tilted, and jumps between them",
-}
 
 
 def sensitivity_table(f: Findings) -> Table:
@@ -74,7 +65,7 @@ def curves_table(f: Findings) -> Table:
             f"{row['elpd_diff']:.1f} ({row['elpd_diff_error']:.1f})",
             f"{row['stacking_weight']:.2f}",
         )
-        rows.append(Row(str(name), cells, ALLOWS[str(name)]))
+        rows.append(Row(str(name), cells, CURVES[str(name)].meaning))
     return Table(
         "curves",
         "Families of curves, from exact calibration to any smooth shape",
@@ -96,7 +87,7 @@ def updates_table(f: Findings) -> Table:
     advice = f.recommendation
     rows = []
     for name, row in advice.table.iterrows():
-        update = UPDATES[str(name)]
+        update = updates()[str(name)]
         none = name == "identity"
         cells = (
             "0" if none else f"{row['gain']:.4f}",

@@ -49,7 +49,7 @@ CLINICAL = {
         "the log-odds of an event at a predicted probability of one half. It is not "
         "calibration-in-the-large, although R's rms::val.prob prints it as “Intercept”",
     ),
-    "ici": ("Integrated calibration index (ICI, Eavg)", "mean absolute error: the TCE"),
+    "tce": ("Integrated calibration index (ICI, Eavg)", "mean absolute error: the TCE"),
     "e50": ("E50", "median absolute error"),
     "e90": ("E90", "90th percentile of the absolute error"),
     "emax": ("Emax", "largest absolute error over the observed predictions"),

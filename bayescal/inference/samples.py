@@ -1,0 +1,89 @@
+"""Draws and evidence of each family on one table, drawn when they are first asked for and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from bayescal._base.importance import Sample
+from bayescal.inference.averaging import sample_family
+from bayescal.inference.pieces import sample_pieces
+from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
+from bayescal.model.priors import Prior
+from bayescal.model.problem import Problem
+
+__all__ = ["FamilySamples"]
+
+
+class FamilySamples(Mapping[str, Sample]):
+    """Samples of families by name, none of them drawn twice.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the average: one centre and one set of knots for all families.
+    names : sequence of str
+        The families, in order.
+    draws : int
+        Of each.
+
+    Attributes
+    ----------
+    problem, draws
+    """
+
+    def __init__(self, problem: Problem, names: Sequence[str], draws: int) -> None:
+        self.problem, self.draws = problem, draws
+        self._names = tuple(names)
+        self._drawn: dict[str, Sample] = {}
+        self._relatives = [self]
+
+    def __getitem__(self, name: str) -> Sample:
+        if name not in self._drawn:
+            self._drawn[name] = (
+                self._stretches[0]
+                if name == "pieces"
+                else sample_family(self.problem, name, self.draws)
+            )
+        return self._drawn[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def draw_all(self) -> FamilySamples:
+        """The same, with every family drawn now."""
+        for name in self:
+            self[name]
+        return self
+
+    @property
+    def often_calibrated(self) -> Sample:
+        """Stretches that like the diagonal, for the lower reading of distances."""
+        return self._stretches[1]
+
+    def under(self, prior: Prior) -> FamilySamples:
+        """The same families under another prior, made once for each prior.
+
+        The prior of the stretches is their own, so that they are shared.
+        """
+        for relative in self._relatives:
+            if relative.problem.prior == prior:
+                return relative
+        other = FamilySamples(self.problem.with_prior(prior), self._names, self.draws)
+        other._stretches = self._stretches
+        other._relatives = self._relatives
+        self._relatives.append(other)
+        return other
+
+    def nearer_edges(self, factor: float) -> FamilySamples:
+        """The same families with scores of 0 and 1 read this many times nearer to certainty."""
+        problem = self.problem.with_edges(self.problem.edges.nearer(factor))
+        return FamilySamples(problem, self._names, self.draws)
+
+    @cached_property
+    def _stretches(self) -> list[Sample]:
+        priors = (RARELY_CALIBRATED, OFTEN_CALIBRATED)
+        return sample_pieces(self.problem, self.draws, priors)

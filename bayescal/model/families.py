@@ -1,0 +1,131 @@
+"""The parametric families, each a basis on the log-odds scale and what people call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from bayescal._base.arrays import Floats
+from bayescal.model.curve import Curve, Frame
+
+__all__ = ["BETA", "IDENTITY", "INTERCEPT", "LOGISTIC", "TEMPERATURE", "line_basis", "slope_of"]
+
+
+def line_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    """Offset and basis of a shift at the centre and a slope on the log-odds."""
+    centre = logit(frame.centre)
+    columns = np.column_stack([np.ones(score.size), logit(score) - centre])
+    return np.full(score.size, centre), columns
+
+
+def slope_of(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
+    """The slope itself, from its logarithm."""
+    return {"slope": exp(u["log_slope"])}
+
+
+def _identity_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    return logit(score), np.empty((score.size, 0))
+
+
+IDENTITY = Curve(
+    name="identity",
+    formula="logit s",
+    coordinates=(),
+    basis=_identity_basis,
+    combination=(),
+    positive=(),
+    meaning="exact calibration",
+    update="leave the model alone",
+)
+"""Perfect calibration: g(s) = s."""
+
+
+def _intercept_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    return logit(score), np.ones((score.size, 1))
+
+
+INTERCEPT = Curve(
+    name="intercept",
+    formula="logit s + shift",
+    coordinates=("shift",),
+    basis=_intercept_basis,
+    combination=((1.0,),),
+    positive=(False,),
+    meaning="risks too high, or too low, throughout",
+    update="update the intercept",
+    averaged=False,
+)
+"""A constant shift in log-odds: calibration-in-the-large and nothing else."""
+
+
+def _temperature_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    return np.zeros(score.size), logit(score)[:, None]
+
+
+def _through_one_half(u: Floats, frame: Frame) -> dict[str, Floats]:
+    """A line through one half, wherever the centre of the average is."""
+    return {"log_slope": u[:, 0], "shift": (np.exp(u[:, 0]) - 1) * logit(frame.centre)}
+
+
+TEMPERATURE = Curve(
+    name="temperature",
+    formula="slope * logit s",
+    coordinates=("log_slope",),
+    basis=_temperature_basis,
+    combination=((1.0,),),
+    positive=(True,),
+    derived=slope_of,
+    in_average=_through_one_half,
+    meaning="predictions too extreme, or too moderate",
+    averaged=False,
+)
+"""Temperature scaling: a slope on the log-odds through one half."""
+
+
+LOGISTIC = Curve(
+    name="logistic",
+    formula="logit m + shift + slope * (logit s - logit m)",
+    coordinates=("shift", "log_slope"),
+    basis=line_basis,
+    combination=((1.0, 0.0), (0.0, 1.0)),
+    positive=(False, True),
+    derived=slope_of,
+    meaning="an intercept and a slope",
+    update="update intercept and slope (logistic recalibration)",
+)
+"""Logistic recalibration (Cox, Platt): a shift and a slope on the log-odds."""
+
+
+def _beta_basis(score: Floats, frame: Frame) -> tuple[Floats, Floats]:
+    m = frame.centre
+    columns = [
+        np.ones(score.size),
+        np.log(score) - np.log(m),
+        np.log1p(-m) - np.log1p(-score),
+    ]
+    return np.full(score.size, logit(m)), np.column_stack(columns)
+
+
+def _beta_derived(u: dict[str, Any], frame: Frame, exp: Any) -> dict[str, Any]:
+    """Parameters of logit g = alpha log s - beta log(1 - s) - c."""
+    _, alpha, beta = BETA.coefficients([u[name] for name in BETA.coordinates], exp)
+    m = frame.centre
+    at_centre = float(logit(m)) + u["shift"]
+    c = -(at_centre - alpha * float(np.log(m)) + beta * float(np.log1p(-m)))
+    return {"curve_alpha": alpha, "curve_beta": beta, "curve_c": c}
+
+
+BETA = Curve(
+    name="beta",
+    formula="logit m + shift + alpha * log(s / m) - beta * log((1 - s) / (1 - m))",
+    coordinates=("shift", "log_slope", "asymmetry"),
+    basis=_beta_basis,
+    combination=((1.0, 0.0, 0.0), (0.0, 1.0, 0.5), (0.0, 1.0, -0.5)),
+    positive=(False, True, True),
+    derived=_beta_derived,
+    meaning="both, and a difference between low and high risks",
+    update="recalibrate with a beta curve",
+)
+"""The beta family of Kull et al. and Dong et al. (eq. 12): slopes of their own at each end."""

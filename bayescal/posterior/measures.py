@@ -1,0 +1,360 @@
+"""Measures of a posterior: functionals of its curves, their intervals and their probabilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level, as_number, check_choice
+from bayescal.posterior.evaluation import Evaluation, Wanted, evaluate
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.intervals import equal_tailed, joint_interval, share_above, share_below
+from bayescal.posterior.view import PosteriorView
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["Measures"]
+
+
+class Measures(PosteriorView):
+    """What one asks of the functionals of a posterior.
+
+    A distance from calibration in an averaged posterior has two readings, one for each end of its
+    interval; anything else has one.
+    """
+
+    def tce(
+        self, p: float = 1, population: str = "bootstrap", *, reading: str = "average"
+    ) -> xr.DataArray:
+        """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
+
+        Parameters
+        ----------
+        p : float, at least 1
+            The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
+        population : {"bootstrap", "sample", "beta"}
+            Whose error: patients like these, these very patients, or a Beta density of scores.
+        reading : {"average", "lower"}
+            Of an averaged posterior; see `functional`.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw), values in [0, 1].
+
+        Raises
+        ------
+        InputError
+            If `p` is below 1, or the population or the reading unknown.
+
+        References
+        ----------
+        Dong et al. (2025), AAAI, Algorithm 2.
+        """
+        return self.functional("tce", population=population, reading=reading, p=p)
+
+    def functional(
+        self,
+        name: str,
+        population: str = "bootstrap",
+        *,
+        group: str = "posterior",
+        reading: str = "average",
+        **options: Any,
+    ) -> xr.DataArray:
+        """Posterior of a functional of the curve and the score distribution.
+
+        All functionals of one fit share the same draws of the population, and asking twice gives
+        the same numbers.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        group : {"posterior", "prior"}
+            "prior" is what was believed of it before any outcome was seen.
+        reading : {"average", "lower"}
+            "average" is what everything is read off but the lower end of distances. "lower" is of
+            curves that like the diagonal, exact calibration among them, and counts an error only
+            where its side is nearly sure; it is for distances in an averaged posterior.
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw).
+
+        Raises
+        ------
+        InputError
+            If the name, the population or the group is unknown.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        check_choice(group, ("posterior", "prior"), "group")
+        check_choice(reading, ("average", "lower"), "reading")
+        if reading == "lower":
+            of = self._lower_reading(name, group)
+        else:
+            of = self._posterior if group == "posterior" else self._prior
+        return self._array(of.values([(name, options)], population)[name], name)
+
+    def interval(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        kind: str = "auto",
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> tuple[float, float]:
+        """Credible interval of a functional.
+
+        Equal-tailed, read off draws that are not exactly calibrated: those of one family, or of
+        the average over the families other than `identity`.
+
+        Distances from calibration in an averaged posterior have two readings, one for each end.
+        The upper end is a quantile of the average's draws. The lower end is a quantile in a
+        posterior that likes the diagonal: exact calibration, and curves with stretches on it;
+        there an error counts only where its side is known with probability 0.8, so that chance
+        does not add up to an error. It is 0 where no part of the curve is surely off.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+        kind : {"auto", "equal-tailed"}
+            "auto" is as above; "equal-tailed" is so for distances in an average too.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        lower, upper : float
+
+        Raises
+        ------
+        InputError
+            If a name or the kind is unknown.
+        """
+        check_choice(kind, ("auto", "equal-tailed"), "kind")
+        check_choice(name, FUNCTIONALS, "name")
+        level = as_level(ci_prob)
+        average, *lower = self._readings(name, population, options)
+        if kind == "equal-tailed" or not lower:
+            return equal_tailed(average, level)
+        return joint_interval((average, *lower), level)
+
+    def prob_below(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is below `x`; of a distance, on the safe side.
+
+        For the statement that a model is close enough to calibrated. For a distance in an averaged
+        posterior it is the smaller of the two readings' probabilities: it reaches
+        (1 + ci_prob) / 2 if and only if the interval of that level lies below `x`.
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+        """
+        limit = as_number(x, "x")
+        readings = self._readings(name, population, options)
+        return min(share_below(values, limit) for values in readings)
+
+    def prob_above(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is above `x`; of a distance, on the safe side.
+
+        For the statement that a model is miscalibrated. For a distance in an averaged posterior
+        it is the smaller of the two readings' probabilities: it reaches (1 + ci_prob) / 2 if and
+        only if the interval of that level lies above `x`. What it and `prob_below` leave to 1 is
+        "cannot tell".
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+        """
+        limit = as_number(x, "x")
+        readings = self._readings(name, population, options)
+        return min(share_above(values, limit) for values in readings)
+
+    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """`prob_below` of the true calibration error."""
+        return self.prob_below(x, "tce", population=population, p=p)
+
+    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
+        """`prob_above` of the true calibration error."""
+        return self.prob_above(x, "tce", population=population, p=p)
+
+    def estimate(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> float:
+        """Point estimate of a functional.
+
+        Of a distance from calibration it is the distance of the posterior mean curve, brought into
+        the interval: draws of a curve are further from the diagonal than their mean is, so the
+        mean or median of their distances is too large near calibration. Of anything else it is
+        the posterior mean.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+            Of the interval that the estimate of a distance is brought into.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If a name is unknown or `ci_prob` out of range.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        if not FUNCTIONALS[name].is_distance:
+            return float(self._posterior.values([(name, options)], population)[name].mean())
+        ends = self.interval(name, ci_prob, population=population, **options)
+        of_mean = self._mean_curve.values([(name, options)], population)[name]
+        return float(np.clip(of_mean.mean(), *ends))
+
+    def summary(
+        self, ci_prob: float = 0.95, *, p: float = 1, population: str = "bootstrap"
+    ) -> pd.DataFrame:
+        """Every functional with its credible interval, as `interval` gives it.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+            Probability of the interval.
+        p : float, at least 1
+            Norm of the row "tce".
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate of a
+            distance from calibration is that of the posterior mean curve, brought into the
+            interval; of anything else it is the posterior mean. `attrs` state the interval, the
+            population, how many scores of 0 and 1 were moved and to where, how the weights are
+            read (`weight_type`), and whether this is a pseudo-posterior.
+
+        Notes
+        -----
+        The intervals of a single family never hold exact calibration, which is not one of its
+        curves: `bayescal.compare` gives it a probability.
+        """
+        import pandas as pd
+
+        level = as_level(ci_prob)
+        wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
+        distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
+        parts = [(self._posterior, wanted), (self._mean_curve, distances)]
+        if distances and self._families is not None:
+            parts.append((self._lower_reading("tce"), distances))
+        evaluate(parts, population)  # all at once, for what is asked below
+        rows = {}
+        for name, options in wanted:
+            values = self._posterior.values([(name, options)], population)[name]
+            lower, upper = self.interval(name, level, population=population, **options)
+            rows[name] = {
+                "estimate": self.estimate(name, level, population=population, **options),
+                "mean": values.mean(),
+                "median": np.median(values),
+                "lower": lower,
+                "upper": upper,
+            }
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "functional"
+        edges = self.problem.edges
+        table.attrs.update(
+            ci_prob=level,
+            interval=self._interval_in_words,
+            population=population,
+            moved=edges.moved,
+            zero_read_as=edges.low,
+            one_read_as=edges.high,
+            pseudo_posterior=self.data.is_pseudo,
+            weight_type=self.data.weight_type,
+        )
+        return table
+
+    def _defined(self) -> list[str]:
+        """Rows of a summary: functionals that these data, and the version that stored them, define.
+
+        One that equals another is not shown beside it.
+        """
+        distinct = np.unique(self.problem.score).size
+        undefined = {name for name, each in FUNCTIONALS.items() if each.same_as}
+        if distinct < 2:
+            undefined |= {"calibration_intercept", "calibration_slope"}
+        if self._families is not None and self._lower is None:
+            undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
+        return [name for name in FUNCTIONALS if name not in undefined]
+
+    def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
+        """Draws in each reading: two of a distance in an average, one of anything else."""
+        check_choice(name, FUNCTIONALS, "name")
+        parts = [self._posterior]
+        if self._families is not None and FUNCTIONALS[name].is_distance:
+            parts.append(self._lower_reading(name))
+        evaluate([(part, [(name, options)]) for part in parts], population)
+        return [part.values([(name, options)], population)[name] for part in parts]
+
+    def _lower_reading(self, name: str, group: str = "posterior") -> Evaluation:
+        """The reading for the lower end of a distance."""
+        if not FUNCTIONALS[name].is_distance or group != "posterior":
+            raise InputError(
+                f"reading='lower' is for the posterior of distances from calibration, not for "
+                f"{name!r} of the {group}."
+            )
+        if self._lower is None:
+            raise InputError(
+                "this posterior has no lower reading of distances: it is of one family of curves, "
+                "or was stored by an earlier version. Compare the data again with bayescal.compare."
+            )
+        return self._lower.on_sure_side
+
+    @property
+    def _interval_in_words(self) -> str:
+        if self._families is None:
+            return "equal-tailed; exact calibration is not one of the curves"
+        return "equal-tailed; of distances by two readings"

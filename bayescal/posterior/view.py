@@ -1,0 +1,203 @@
+"""A view on a stored tree: what was fitted, and its draws ready to be evaluated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.pareto import BAD_K
+from bayescal.data.data import CalibrationData
+from bayescal.model.curves import Curve, stored_curve
+from bayescal.model.problem import Problem
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.stored import upgraded
+from bayescal.posterior.tree import (
+    complete,
+    read_coordinates,
+    read_data,
+    read_lower_reading,
+    read_prior,
+    with_chains,
+)
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import xarray as xr
+
+__all__ = ["PosteriorView"]
+
+
+class PosteriorView:
+    """What a tree says of itself. Everything is read from the tree, and kept once read."""
+
+    _make: Callable[[], xr.DataTree]
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
+        if missing:
+            raise InputError(
+                f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
+                "by bayescal.fit. Pass one that was, or refit the data."
+            )
+        self._tree = upgraded(tree)
+
+    @classmethod
+    def deferred(cls, make: Callable[[], xr.DataTree]) -> Self:
+        """A posterior whose tree is made when something is first asked of it.
+
+        Parameters
+        ----------
+        make : callable
+            Without arguments; gives the tree as this version writes it.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        posterior = cls.__new__(cls)
+        posterior._make = make
+        return posterior
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        return self._make()
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema.
+
+        Likelihoods, predictions and prior draws are added when this is first read.
+        """
+        complete(self._tree, self.problem)
+        return self._tree
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The table as it was read, with the family, prior, centre, edges and seed of the fit."""
+        return Problem.from_attributes(self._tree.attrs, read_data(self._tree))
+
+    @property
+    def settings(self) -> Problem:
+        """The same as `problem`."""
+        return self.problem
+
+    @property
+    def data(self) -> CalibrationData:
+        """The table that was fitted."""
+        return self.problem.data
+
+    @property
+    def family(self) -> Curve:
+        """The family of curves."""
+        return self.problem.curve
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew it: "importance" or "nuts"."""
+        return str(json.loads(self._tree.attrs["engine"]))
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the libraries that drew it."""
+        versions: dict[str, str] = json.loads(self._tree.attrs["versions"])
+        return versions
+
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration, beside an averaged posterior; None for one family."""
+        if self._families is None:
+            return None
+        return float(json.loads(self._tree.attrs["prob_calibrated"]))
+
+    @property
+    def diagnostics(self) -> dict[str, float | str]:
+        """How far the draws can be trusted.
+
+        Returns
+        -------
+        dict
+            For importance: pareto_k (above 0.7 is bad), ess, log_evidence and its error. For
+            NUTS: the largest r_hat (above 1.01 is bad), smallest ess, and divergences. `verdict`
+            is "ok" or says what is wrong.
+        """
+        stats = self._tree["sample_stats"].to_dataset()
+        if self.engine == "importance":
+            names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
+            numbers = {name: float(stats[name]) for name in names}
+            bad = numbers["pareto_k"] > BAD_K
+            verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
+        else:
+            numbers = self._nuts_diagnostics(stats)
+            verdict = _nuts_verdict(numbers)
+        return {"engine": self.engine, **numbers, "verdict": verdict}
+
+    @property
+    def _families(self) -> dict[str, float] | None:
+        """Families of an averaged posterior and their prior probabilities."""
+        if "families" not in self._tree.attrs:
+            return None
+        weights: dict[str, float] = json.loads(self._tree.attrs["families"])
+        return weights
+
+    @cached_property
+    def _posterior(self) -> Evaluation:
+        return Evaluation(self.problem, read_coordinates(self._tree, self.problem))
+
+    @cached_property
+    def _prior(self) -> Evaluation:
+        drawn = read_prior(self._tree, self.problem)
+        u = np.empty(self._posterior.u.shape)
+        for column, name in enumerate(self.family.coordinates):
+            u[:, column] = drawn[name]
+        return Evaluation(self.problem, u)
+
+    @cached_property
+    def _mean_curve(self) -> Evaluation:
+        """The posterior mean of the curve: the one that is drawn."""
+        return self._posterior.of_mean()
+
+    @cached_property
+    def _lower(self) -> Evaluation | None:
+        """Curves that like the diagonal; None where there are none."""
+        u = read_lower_reading(self._tree)
+        return None if u is None else Evaluation(self.problem.of_family(stored_curve("pieces")), u)
+
+    def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
+        import xarray as xr
+
+        posterior = self._tree["posterior"]
+        axes = {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
+        shaped = with_chains(values, axes["chain"].size)
+        return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
+
+    def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
+        import arviz_stats
+
+        posterior = self._tree["posterior"].to_dataset()
+        family = self.family
+        kept = {*family.variables, *family.coordinates} & set(posterior.data_vars)
+        posterior = posterior[sorted(kept)]
+        rhat = arviz_stats.rhat(posterior)
+        bulk = arviz_stats.ess(posterior, method="bulk")
+        tail = arviz_stats.ess(posterior, method="tail")
+        return {
+            "r_hat": float(rhat.to_array().max()),
+            "ess_bulk": float(bulk.to_array().min()),
+            "ess_tail": float(tail.to_array().min()),
+            "divergences": float(stats["diverging"].sum()),
+        }
+
+
+def _nuts_verdict(numbers: dict[str, float]) -> str:
+    if numbers["divergences"] > 0:
+        return "divergences: the sampler missed part of the posterior; use a tighter prior"
+    if numbers["r_hat"] > 1.01:
+        return "r-hat is above 1.01: the chains disagree; draw more"
+    return "ok"

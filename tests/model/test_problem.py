@@ -1,0 +1,79 @@
+"""The problem: a table as the model reads it, prepared in one way for whoever fits a curve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logit
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.model.priors import PRESETS
+from bayescal.model.problem import Problem, prepare
+
+CASES = [0, 1, 1, 0, 1, 0], [0.0, 0.4, 1.0, 0.3, 0.4, 0.7]
+
+
+def grouped():
+    return bc.CalibrationData(*CASES, groups=["a", "b", "a", "b", "a", "b"])
+
+
+@pytest.mark.parametrize("door", [bc.fit, bc.compare, bc.build_model, bc.recommend, prepare])
+def test_every_door_refuses_a_table_of_several_groups(door):
+    with pytest.raises(InputError, match=r"holds 2 groups .*data.select\(name\)"):
+        door(grouped())
+
+
+def test_it_reads_scores_inside_the_unit_interval():
+    problem = prepare(*CASES, random_state=0)
+    np.testing.assert_allclose(problem.score, [0.075, 0.3, 0.4, 0.7, 0.925])
+    np.testing.assert_allclose(problem.log_odds, logit(problem.score))
+    np.testing.assert_allclose(problem.trials, [1, 1, 2, 1, 1])
+    np.testing.assert_allclose(problem.hits, [0, 0, 2, 0, 1])
+    nearer = problem.with_edges(problem.edges.nearer(10))
+    np.testing.assert_allclose(nearer.score[[0, -1]], [0.0075, 0.9925])
+    assert nearer.score[1] == problem.score[1]
+
+
+def test_sampling_weights_count_as_the_effective_number_of_cases():
+    weight = np.array([0.5, 1.5, 2.5, 1.0, 0.7, 3.1])
+    problem = prepare(*CASES, sample_weight=weight, random_state=0)
+    assert problem.n == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert problem.hits.sum() / problem.n == pytest.approx(weight[[1, 2, 4]].sum() / weight.sum())
+    again = prepare(*CASES, sample_weight=np.pi * weight, random_state=0)
+    np.testing.assert_allclose(again.trials, problem.trials)
+
+
+def test_another_prior_has_its_own_centre_and_the_same_scores():
+    problem = prepare(*CASES, curve="spline", random_state=0)
+    clinical = problem.with_prior(PRESETS["clinical"])
+    assert clinical == prepare(*CASES, curve="spline", prior="clinical", random_state=0)
+    assert clinical.frame.centre == pytest.approx(
+        1 / (1 + np.exp(-np.average(problem.log_odds, weights=problem.trials)))
+    )
+    assert problem.frame.centre == 0.5
+
+
+def test_of_family_keeps_the_constants():
+    spline = prepare(*CASES, curve="spline", random_state=0)
+    beta = spline.of_family(bc.curves.CURVES["beta"])
+    assert beta.frame == spline.frame
+    assert beta.curve.name == "beta"
+
+
+def test_it_is_read_back_from_attributes():
+    problem = prepare(*CASES, curve="pieces", prior="clinical", random_state=3)
+    assert Problem.from_attributes(problem.to_attributes(), problem.data) == problem
+
+
+def test_scores_are_moved_inside_in_one_place():
+    package = Path(bc.__file__).parent
+    lines = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in package.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if "edges.inside(" in line
+    ]
+    assert lines == ["model/problem.py: return self.edges.inside(scores)"]
