@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.log_odds import EDGE, clipped
-from bayescal.data import table as _grid
-from bayescal.data.table import Rows, share_reaching
+from bayescal.data.counts import as_rows
+from bayescal.data.edges import Edges, edges_of
+from bayescal.data.grouped import GroupedRows, common_weight_type, sum_rows
+from bayescal.data.multiclass import binary_cases
+from bayescal.data.stored import Squares, Tables, from_dataset, to_dataset
+from bayescal.data.table import collapse
 from bayescal.data.validate import (
-    as_probability_matrix,
-    as_scores,
     as_vector,
-    as_weights,
     check_choice,
     check_same_length,
     paired,
 )
-from bayescal.data.weights import WeightType, as_weight_type, kish, warn_of_ambiguity
+from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,36 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibrationData", "Edges", "as_data"]
 
 
-class Edges(NamedTuple):
-    """How scores of exactly 0 and 1 are read when a curve is fitted.
-
-    Attributes
-    ----------
-    low, high : float
-        The probabilities that stand in for 0 and for 1.
-    moved : float
-        How many cases had a score of exactly 0 or 1.
-    assumed : bool
-        True when every score is 0 or 1, so nothing in the data says how they were rounded.
-    """
-
-    low: float
-    high: float
-    moved: float
-    assumed: bool
-
-    def nearer(self, factor: float) -> Edges:
-        """The same edges, this many times nearer to 0 and 1."""
-        low, gap = max(self.low / factor, EDGE), max((1 - self.high) / factor, EDGE)
-        return self._replace(low=low, high=1 - gap)
-
-    def inside(self, score: Floats) -> Floats:
-        """Scores strictly inside (0, 1), as the model reads them."""
-        inner = clipped(score)
-        return np.where(score == 0, self.low, np.where(score == 1, self.high, inner))
-
-
-class CalibrationData:
+class CalibrationData(GroupedRows):
     """Scores and outcomes, collapsed to a binomial table.
 
     Rows `(score, trials, hits)` hold everything a calibration curve's likelihood needs. Equal
@@ -123,10 +94,10 @@ class CalibrationData:
 
     def __init__(
         self,
-        y_true: Any,
-        y_prob: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
+        y_true: ArrayLike,
+        y_prob: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         *,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
@@ -136,37 +107,17 @@ class CalibrationData:
         labels = None if groups is None else _as_labels(groups, outcomes.size)
         if weights is not None and chosen is None:
             warn_of_ambiguity(weights, scores, outcomes, labels)
-        tables: dict[str | None, Rows] = {}
-        squares: dict[str | None, float] = {}
+        tables: Tables = {}
+        squares: Squares = {}
         for name in [None] if labels is None else np.unique(labels).tolist():
             keep = slice(None) if labels is None else labels == name
             cases = None if weights is None else weights[keep]
-            tables[name] = _grid.collapse(scores[keep], outcomes[keep], cases)
+            tables[name] = collapse(scores[keep], outcomes[keep], cases)
             squares[name] = scores[keep].size if cases is None else float(cases @ cases)
         self._set(tables, squares, chosen)
 
-    def _set(
-        self,
-        tables: dict[str | None, Rows],
-        weight_squares: dict[str | None, float],
-        weight_type: WeightType | None,
-    ) -> Self:
-        self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
-        self._weight_squares = {name: float(weight_squares[name]) for name in self._tables}
-        self._weight_type = weight_type
-        return self
-
     @classmethod
-    def _new(
-        cls,
-        tables: dict[str | None, Rows],
-        weight_squares: dict[str | None, float],
-        weight_type: WeightType | None,
-    ) -> Self:
-        return cls.__new__(cls)._set(tables, weight_squares, weight_type)
-
-    @classmethod
-    def from_counts(cls, score: Any, trials: Any, hits: Any) -> Self:
+    def from_counts(cls, score: ArrayLike, trials: ArrayLike, hits: ArrayLike) -> Self:
         """Build a table from counts that are collapsed already.
 
         Parameters
@@ -191,34 +142,18 @@ class CalibrationData:
         >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
         CalibrationData(14 cases, 3 events, 2 rows)
         """
-        scores = as_scores(score, "score")
-        counts = as_weights(trials, scores.size, "trials")
-        events = _as_counts(hits, scores.size, "hits")
-        assert counts is not None
-        for name, values in (("trials", counts), ("hits", events)):
-            if (values % 1 != 0).any():
-                at = int(np.flatnonzero(values % 1)[0])
-                raise InputError(f"{name}[{at}] = {values[at]:g} is not a whole number of cases.")
-        if (events > counts).any():
-            at = int(np.flatnonzero(events > counts)[0])
-            raise InputError(
-                f"hits[{at}] = {events[at]:g} exceeds trials[{at}] = {counts[at]:g}: "
-                "there cannot be more events than cases."
-            )
-        empty = Rows(np.empty(0), np.empty(0), np.empty(0))
-        keep = counts > 0
-        exact = Rows(scores[keep], counts[keep], events[keep])
-        return cls._new({None: _grid.merge(exact, empty)}, {None: counts.sum()}, "counts")
+        rows = as_rows(score, trials, hits)
+        return cls._new({None: rows}, {None: rows.trials.sum()}, "counts")
 
     @classmethod
     def from_multiclass(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
         mode: Literal["top-label", "class-wise"] = "top-label",
         *,
-        classes: Any = None,
-        sample_weight: Any = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
         weight_type: WeightType | None = None,
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
@@ -255,109 +190,8 @@ class CalibrationData:
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 events, 2 rows)
         """
-        check_choice(mode, ("top-label", "class-wise"), "mode")
-        matrix = as_probability_matrix(y_proba, "y_proba")
-        names = np.arange(matrix.shape[1]) if classes is None else np.asarray(classes)
-        check_same_length(matrix.shape[1], "y_proba's columns", names.size, "classes")
-        truth = _as_class_index(as_vector(y_true, "y_true"), names)
-        check_same_length(truth.size, "y_true", matrix.shape[0], "y_proba")
-        if mode == "top-label":
-            top = matrix.argmax(axis=1)
-            return cls(top == truth, matrix.max(axis=1), sample_weight, weight_type=weight_type)
-        right = truth[:, None] == np.arange(names.size)
-        weights = as_weights(sample_weight, truth.size)
-        return cls(
-            right.T.ravel(),
-            matrix.T.ravel(),
-            None if weights is None else np.tile(weights, names.size),
-            np.repeat([str(name) for name in names.tolist()], truth.size),
-            weight_type=weight_type,
-        )
-
-    @property
-    def score(self) -> Floats:
-        """Distinct scores as given (cell means once compressed), ascending within a group."""
-        return np.concatenate([rows.score for rows in self._tables.values()])
-
-    @property
-    def trials(self) -> Floats:
-        """Cases at each score (the sum of their weights)."""
-        return np.concatenate([rows.trials for rows in self._tables.values()])
-
-    @property
-    def hits(self) -> Floats:
-        """Events at each score (the sum of their weights)."""
-        return np.concatenate([rows.hits for rows in self._tables.values()])
-
-    @property
-    def group(self) -> NDArray[np.str_] | None:
-        """Group of each row, or None."""
-        if None in self._tables:
-            return None
-        sizes = [rows.score.size for rows in self._tables.values()]
-        return np.repeat(np.array(self.groups), sizes)
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the groups, in order."""
-        return tuple(name for name in self._tables if name is not None)
-
-    @property
-    def n(self) -> float:
-        """Cases in the table: the sum of the weights."""
-        return float(sum(rows.trials.sum() for rows in self._tables.values()))
-
-    @property
-    def events(self) -> float:
-        """Events in the table."""
-        return float(sum(rows.hits.sum() for rows in self._tables.values()))
-
-    @property
-    def is_compressed(self) -> bool:
-        """Whether any rows are cells of the log-odds grid rather than exact scores."""
-        return any(rows.cell is not None for rows in self._tables.values())
-
-    def rows_of(self, scores: Floats) -> NDArray[np.intp]:
-        """Row of each case of this table, by its score, in a table without groups."""
-        (rows,) = self._tables.values()
-        return _grid.row_of(rows, scores)
-
-    def share_reaching(self, thresholds: Floats) -> Floats:
-        """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
-
-        0 or 1 for exact scores; in a cell of the grid that holds t, the share of its width.
-        """
-        parts = [share_reaching(rows, thresholds) for rows in self._tables.values()]
-        return np.concatenate(parts)
-
-    @property
-    def weight_type(self) -> WeightType:
-        """How the weights are read: "counts" of cases (also without weights), or "sampling"."""
-        return self._weight_type or "counts"
-
-    @property
-    def is_pseudo(self) -> bool:
-        """Whether the weights are sampling weights rather than case counts."""
-        return self.weight_type == "sampling"
-
-    @property
-    def weight_scale(self) -> float:
-        """Factor that turns weights into effective cases: 1, or Kish's for sampling weights."""
-        return self.sampling_size / self.n if self.is_pseudo else 1.0
-
-    @property
-    def effective_size(self) -> float:
-        """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
-        return self.n * self.weight_scale
-
-    @property
-    def sampling_size(self) -> float:
-        """Kish's effective size of the weights, were they sampling weights."""
-        return kish(self.n, self._squares)
-
-    @property
-    def _squares(self) -> float:
-        return sum(self._weight_squares.values())
+        cases = binary_cases(y_true, y_proba, mode, classes, sample_weight)
+        return cls(*cases, weight_type=weight_type)
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
@@ -374,16 +208,7 @@ class CalibrationData:
         -------
         Edges
         """
-        score, trials = self.score, self.trials
-        inner = score[(score > 0) & (score < 1)]
-        if edge is None:
-            low = inner.min() / 4 if inner.size else EDGE
-            gap = (1 - inner.max()) / 4 if inner.size else EDGE
-        else:
-            low = gap = _as_edge(edge)
-        moved = float(trials[(score == 0) | (score == 1)].sum())
-        assumed = inner.size == 0 and edge is None
-        return Edges(max(float(low), EDGE), 1 - max(float(gap), EDGE), moved, assumed)
+        return edges_of(self.score, self.trials, edge)
 
     def to_arrays(self) -> tuple[Floats, Floats, Floats]:
         """Outcomes, scores and weights: how a table meets an estimator.
@@ -408,7 +233,7 @@ class CalibrationData:
             If there is no such group.
         """
         name = check_choice(group, self.groups, "group")
-        squares: dict[str | None, float] = {None: self._weight_squares[name]}
+        squares: Squares = {None: self._weight_squares[name]}
         return CalibrationData._new({None: self._tables[name]}, squares, self._weight_type)
 
     def one_group(self) -> CalibrationData:
@@ -429,7 +254,7 @@ class CalibrationData:
 
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
-        rows = _sum_rows(self._tables.values())
+        rows = sum_rows(self._tables.values())
         return CalibrationData._new({None: rows}, {None: self._squares}, self._weight_type)
 
     def to_xarray(self) -> xr.Dataset:
@@ -439,24 +264,7 @@ class CalibrationData:
         -------
         xarray.Dataset
         """
-        import xarray as xr
-
-        columns: dict[str, NDArray[Any]] = {
-            "score": self.score,
-            "trials": self.trials,
-            "hits": self.hits,
-        }
-        if self.group is not None:
-            columns["group"] = self.group
-        if self.is_compressed:
-            gridded = [_with_cells(rows) for rows in self._tables.values()]
-            columns["cell"] = np.concatenate([cell for cell, _ in gridded])
-            columns["position"] = np.concatenate([position for _, position in gridded])
-        variables = {name: ("row", values) for name, values in columns.items()}
-        attributes: dict[str, Any] = {"weight_squares": list(self._weight_squares.values())}
-        if self._weight_type is not None:
-            attributes["weight_type"] = self._weight_type
-        return xr.Dataset(variables, {"row": np.arange(self.score.size)}, attributes)
+        return to_dataset(self._tables, self._weight_squares, self._weight_type)
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
@@ -475,27 +283,7 @@ class CalibrationData:
         InputError
             If a variable is missing.
         """
-        missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
-        if missing:
-            raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
-        columns = {str(name): dataset[name].to_numpy() for name in dataset.data_vars}
-        group = columns.get("group")
-        tables: dict[str | None, Rows] = {}
-        for name in [None] if group is None else dict.fromkeys(group.tolist()):
-            keep = slice(None) if group is None else group == name
-            cell = columns["cell"][keep] if "cell" in columns else np.array([-1])
-            exact = bool((cell < 0).all())
-            score, trials, hits = (
-                columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")
-            )
-            tables[None if name is None else str(name)] = Rows(
-                score,
-                trials,
-                hits,
-                None if exact else cell.astype(np.intp),
-                None if exact else columns["position"][keep],
-            )
-        return cls._new(tables, _stored_squares(dataset, tables), _stored_weight_type(dataset))
+        return cls._new(*from_dataset(dataset))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -505,15 +293,15 @@ class CalibrationData:
                 "one table has groups and the other has none: give both groups, or pool the "
                 "grouped one with .pooled() first."
             )
-        tables: dict[str | None, Rows] = {}
+        tables: Tables = {}
         for name in sorted({*self._tables, *other._tables}, key=str):
             parts = [table._tables[name] for table in (self, other) if name in table._tables]
-            tables[name] = _sum_rows(parts)
+            tables[name] = sum_rows(parts)
         squares = {
             name: self._weight_squares.get(name, 0) + other._weight_squares.get(name, 0)
             for name in tables
         }
-        return CalibrationData._new(tables, squares, _common_weight_type(self, other))
+        return CalibrationData._new(tables, squares, common_weight_type(self, other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
@@ -545,11 +333,11 @@ class CalibrationData:
 
 
 def as_data(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: ArrayLike | CalibrationData,
+    y_prob: ArrayLike | None = None,
     *,
-    sample_weight: Any = None,
-    groups: Any = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
 ) -> CalibrationData:
@@ -573,51 +361,6 @@ def as_data(
     return y_true
 
 
-def _common_weight_type(first: CalibrationData, second: CalibrationData) -> WeightType | None:
-    """How the weights of a sum are read; what nothing was said of follows the other table."""
-    types: set[WeightType] = {
-        table._weight_type for table in (first, second) if table._weight_type is not None
-    }
-    if len(types) > 1:
-        raise InputError(
-            "one table holds counts of cases and the other sampling weights, which have no common "
-            "scale. Make both with the same weight_type=; a case that was sampled for certain has "
-            "the sampling weight 1."
-        )
-    return types.pop() if types else None
-
-
-def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
-    """The type that `to_xarray` wrote; before there were types it wrote whether to rescale."""
-    if "weight_type" in dataset.attrs:
-        return "sampling" if dataset.attrs["weight_type"] == "sampling" else "counts"
-    return "sampling" if dataset.attrs.get("fractional", 0) else None
-
-
-def _stored_squares(dataset: xr.Dataset, tables: dict[str | None, Rows]) -> dict[str | None, float]:
-    """Squared weights of each group, summed; of a sum over all, its share of the cases."""
-    cases = {name: float(rows.trials.sum()) for name, rows in tables.items()}
-    total = sum(cases.values())
-    stored = np.atleast_1d(dataset.attrs.get("weight_squares", total))
-    if stored.size == len(tables):
-        return dict(zip(tables, stored.tolist(), strict=True))
-    return {name: float(stored[0]) * own / total for name, own in cases.items()}
-
-
-def _sum_rows(parts: Iterable[Rows]) -> Rows:
-    iterator: Iterator[Rows] = iter(parts)
-    total = next(iterator)
-    for rows in iterator:
-        total = _grid.merge(total, rows)
-    return total
-
-
-def _with_cells(rows: Rows) -> tuple[NDArray[np.intp], Floats]:
-    if rows.cell is None or rows.position is None:
-        return np.full(rows.score.size, -1), np.zeros(rows.score.size)
-    return rows.cell, rows.position
-
-
 def _as_labels(groups: Any, size: int) -> NDArray[np.str_]:
     values = as_vector(groups, "groups")
     check_same_length(size, "y_true", values.size, "groups")
@@ -625,31 +368,3 @@ def _as_labels(groups: Any, size: int) -> NDArray[np.str_]:
         if value is None or value != value:
             raise InputError(f"groups[{at}] is missing. Name every case's group, or drop the case.")
     return np.array([str(value) for value in values.tolist()])
-
-
-def _as_counts(values: Any, size: int, name: str) -> Floats:
-    counts = as_vector(values, name).astype(np.float64)
-    check_same_length(size, "score", counts.size, name)
-    wrong = ~np.isfinite(counts) | (counts < 0)
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"{name}[{at}] = {counts[at]:g} is not a non-negative count.")
-    return counts
-
-
-def _as_edge(edge: float) -> float:
-    if not 0 < edge < 0.5:
-        raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-    return float(edge)
-
-
-def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp]:
-    known = {name: index for index, name in enumerate(names.tolist())}
-    index = [known.get(label, -1) for label in labels.tolist()]
-    if -1 in index:
-        at = index.index(-1)
-        raise InputError(
-            f"y_true[{at}] = {labels.tolist()[at]!r} is not one of the {names.size} classes. "
-            "Classes are column indices, or the names passed as classes=."
-        )
-    return np.array(index)

@@ -1,0 +1,77 @@
+"""Scores of exactly 0 and 1, whose log-odds are infinite, as a curve reads them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.log_odds import EDGE, clipped
+
+__all__ = ["Edges", "edges_of"]
+
+
+class Edges(NamedTuple):
+    """How scores of exactly 0 and 1 are read when a curve is fitted.
+
+    Attributes
+    ----------
+    low, high : float
+        The probabilities that stand in for 0 and for 1.
+    moved : float
+        How many cases had a score of exactly 0 or 1.
+    assumed : bool
+        True when every score is 0 or 1, so nothing in the data says how they were rounded.
+    """
+
+    low: float
+    high: float
+    moved: float
+    assumed: bool
+
+    def nearer(self, factor: float) -> Edges:
+        """The same edges, this many times nearer to 0 and 1."""
+        low, gap = max(self.low / factor, EDGE), max((1 - self.high) / factor, EDGE)
+        return self._replace(low=low, high=1 - gap)
+
+    def inside(self, score: Floats) -> Floats:
+        """Scores strictly inside (0, 1), as the model reads them."""
+        inner = clipped(score)
+        return np.where(score == 0, self.low, np.where(score == 1, self.high, inner))
+
+
+def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
+    """Edges a quarter of the way from 0 and 1 to the nearest other score, or at `edge`.
+
+    Parameters
+    ----------
+    score, trials : ndarray of shape (rows,)
+    edge : float in (0, 0.5), optional
+
+    Returns
+    -------
+    Edges
+        Never nearer to 0 and 1 than 1e-12.
+
+    Raises
+    ------
+    InputError
+        If `edge` is out of range.
+    """
+    inner = score[(score > 0) & (score < 1)]
+    if edge is None:
+        low = inner.min() / 4 if inner.size else EDGE
+        gap = (1 - inner.max()) / 4 if inner.size else EDGE
+    else:
+        low = gap = _as_edge(edge)
+    moved = float(trials[(score == 0) | (score == 1)].sum())
+    assumed = inner.size == 0 and edge is None
+    return Edges(max(float(low), EDGE), 1 - max(float(gap), EDGE), moved, assumed)
+
+
+def _as_edge(edge: float) -> float:
+    if not 0 < edge < 0.5:
+        raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
+    return float(edge)
