@@ -82,25 +82,28 @@ def rank_ecdf(
 
 
 def _draw(ax: Axes, name: str, ecdf: Floats, bands: RankBand) -> None:
+    from arviz_plots.visuals import fill_between_y, line_xy, scatter_xy
+
     fraction = bands.fraction
     outside = (ecdf < bands.lower) | (ecdf > bands.upper)
-    ax.fill_between(
-        fraction,
-        bands.lower - fraction,
-        bands.upper - fraction,
-        color=style.CURVE,
-        alpha=0.18,
-        lw=0,
-    )
+    difference = _curve(fraction, ecdf - fraction)
+    band = {"y_bottom": bands.lower - fraction, "y_top": bands.upper - fraction}
+    fill_between_y(difference, ax, x=fraction, **band, color=style.CURVE, alpha=0.18)
     ax.axhline(0, color=style.DIAGONAL, lw=0.8, ls="--")
-    ax.plot(fraction, ecdf - fraction, color=style.CURVE, lw=1.2)
+    line_xy(difference, ax, color=style.CURVE, width=1.2)
     if outside.any():
-        strayed = (ecdf - fraction)[outside]
-        ax.plot(fraction[outside], strayed, ls="", marker="o", ms=2.5, color=style.EVENTS)
+        scatter_xy(difference[:, outside], ax, color=style.EVENTS, size=6)
     ax.set_title(f"{name}: outside" if outside.any() else name, loc="left", fontsize="medium")
     ax.set_xlabel("Fractional rank")
     ax.set_ylabel("ECDF − uniform")
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _curve(x: Floats, y: Floats) -> xr.DataArray:
+    """Points of a line, as ArviZ's figures take them."""
+    import xarray as xr
+
+    return xr.DataArray([x, y], {"plot_axis": ["x", "y"]}, ("plot_axis", "point"))
 
 
 def _off(curve: Floats, bands: RankBand) -> float:
@@ -108,28 +111,31 @@ def _off(curve: Floats, bands: RankBand) -> float:
 
 
 def _new_axes(bands: RankBand, size: int, ci_prob: float) -> list[Axes]:
-    import matplotlib.pyplot as plt
+    """One panel a quantity, on a new figure."""
+    import xarray as xr
+    from arviz_plots import PlotCollection
 
     panels = len(bands.quantity)
     columns = min(panels, ACROSS)
     rows = -(-panels // columns)
-    figure, grid = plt.subplots(
-        rows,
-        columns,
-        figsize=(2.6 * columns, 0.5 + 2.0 * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
+    collection = PlotCollection.wrap(
+        xr.Dataset({"ecdf": (("quantity", "point"), bands.ecdf)}, {"quantity": [*bands.quantity]}),
+        cols=["quantity"],
+        col_wrap=ACROSS,
+        backend="matplotlib",
+        figure_kwargs={
+            "figsize": (2.6 * columns, 0.5 + 2.0 * rows),
+            "sharex": True,
+            "sharey": True,
+            "layout": "constrained",
+        },
     )
-    figure.suptitle(
+    collection.viz["figure"].item().suptitle(
         f"Ranks of {count(size, 'truth')} among posterior draws, "
         f"and the {percent(ci_prob)} band over all panels",
         fontsize="medium",
     )
-    for ax in grid.flat[panels:]:
-        ax.remove()
-    return list(grid.flat[:panels])
+    return [collection.get_target("ecdf", {"quantity": name}) for name in bands.quantity]
 
 
 def _label_outer(panels: list[Axes]) -> None:
