@@ -52,7 +52,7 @@ def panel_of(
     rows = {}
     for name in names:
         try:
-            found = estimators.estimator_interval(
+            interval = estimators.estimator_interval(
                 post.data,
                 estimator=name,
                 method="basic",
@@ -69,8 +69,8 @@ def panel_of(
         rows[name] = {
             "title": ESTIMATORS[name].title,
             "estimate": check.observed,
-            "lower": found.lower,
-            "upper": found.upper,
+            "lower": interval.lower,
+            "upper": interval.upper,
             "calibrated_lower": float(low),
             "calibrated_upper": float(high),
             "prob_exceeds": check.prob_calibrated_exceeds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,25 +78,18 @@ def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataF
     """
     import pandas as pd
 
-    y_true, y_prob, weight = data.to_arrays()
     rows = {}
     for name, (title, function) in MEASURES.items():
-        try:
-            found = estimator_interval(
-                y_true,
-                y_prob,
-                function,
+        rows[name] = {"title": title, "estimate": np.nan, "lower": np.nan, "upper": np.nan}
+        with suppress(InputError):
+            interval = estimator_interval(
+                data,
+                estimator=function,
                 ci_prob=ci_prob,
                 resamples=resamples_for(data),
-                sample_weight=weight,
                 random_state=seed,
             )
-            numbers = (found.estimate, found.lower, found.upper)
-        except InputError:
-            numbers = (np.nan, np.nan, np.nan)
-        rows[name] = dict(
-            zip(("title", "estimate", "lower", "upper"), (title, *numbers), strict=True)
-        )
+            rows[name] |= {key: getattr(interval, key) for key in ("estimate", "lower", "upper")}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "measure"
     return table

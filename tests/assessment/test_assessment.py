@@ -72,6 +72,29 @@ def test_performance_is_that_of_the_scores(off) -> None:
         assert row["lower"] < row["estimate"] < row["upper"]
 
 
+def test_sampling_weights_of_equal_scores_are_worth_what_the_table_says() -> None:
+    rng = np.random.default_rng(0)
+    y_prob = np.repeat(np.linspace(0.05, 0.95, 10), 60)
+    y_true, weight = rng.random(600) < y_prob, rng.lognormal(size=600)
+    a = bc.assess(y_true, y_prob, sample_weight=weight, **CHEAP)
+    for row, estimator, method in (
+        (a.estimators.loc["ece"], "ece", "basic"),
+        (a.performance.loc["c_statistic"], bc.scores.c_statistic, "percentile"),
+    ):
+        case_by_case = bc.estimators.estimator_interval(
+            y_true,
+            y_prob,
+            estimator,
+            method=method,
+            resamples=400,
+            sample_weight=weight,
+            random_state=1,
+        )
+        assert row["estimate"] == pytest.approx(case_by_case.estimate)
+        assert row["lower"] == pytest.approx(case_by_case.lower)
+        assert row["upper"] == pytest.approx(case_by_case.upper)
+
+
 def test_parts_that_the_data_do_not_define_are_nan() -> None:
     a = bc.assess([0, 0, 0], [0.3, 0.3, 0.3], estimators=("calibration_slope",), random_state=1)
     assert a.estimators["estimate"].isna().all()

@@ -1,0 +1,50 @@
+"""Arrays are checked at the door, and not again by what an assessment does with them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.data import validate
+
+MOST = 20
+READERS = ("as_outcomes", "as_outcome_batch", "as_scores", "as_weights")
+"""The functions that check every element of an array of cases."""
+
+
+@contextmanager
+def calls_of(functions: list[Callable[..., Any]]) -> Iterator[Counter[str]]:
+    """Count calls of some functions, from whichever module and by whichever name."""
+    names: dict[CodeType, str] = {function.__code__: function.__name__ for function in functions}
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code in names:
+            calls[names[frame.f_code]] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_array_is_checked_at_most_twenty_times(weighted: bool) -> None:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    weight = np.random.default_rng(1).lognormal(size=300) if weighted else None
+    with calls_of([getattr(validate, name) for name in READERS]) as calls:
+        str(bc.assess(y_true, y_prob, sample_weight=weight, random_state=1))
+    assert calls["as_outcomes"] >= 1
+    assert calls["as_outcomes"] + calls["as_outcome_batch"] <= MOST, dict(calls)
+    assert 1 <= calls["as_scores"] <= MOST, dict(calls)
+    assert calls["as_weights"] <= MOST, dict(calls)
