@@ -1,4 +1,4 @@
-"""The whole analysis in one call: how well calibrated, how sure, and what to do about it."""
+"""An analysis in one call: how well calibrated, how sure, and what to do about it."""
 
 from __future__ import annotations
 

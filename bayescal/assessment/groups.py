@@ -39,16 +39,16 @@ def group_table(
 
     rows = {}
     for name, post in groups.items():
-        table = post.summary(ci_prob).reindex(SHOWN)
+        summary = post.summary(ci_prob).reindex(SHOWN)
         row = {"cases": post.data.n, "events": post.data.events}
         for functional in SHOWN:
             for column in ("estimate", "lower", "upper"):
-                row[f"{functional}_{column}"] = float(table[column][functional])
+                row[f"{functional}_{column}"] = float(summary[column][functional])
         rows[name] = row | {
             "prob_close": post.prob_tce_below(close),
             "prob_miscalibrated": post.prob_tce_above(close),
             "prob_calibrated": post.prob_calibrated or 0.0,
         }
-    found = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)
-    found.index.name = "group"
-    return found
+    table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)
+    table.index.name = "group"
+    return table

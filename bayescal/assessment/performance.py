@@ -1,4 +1,4 @@
-"""The predictions as a whole: their average risk, discrimination and Brier scores."""
+"""The predictions overall: their average risk, discrimination and Brier scores."""
 
 from __future__ import annotations
 

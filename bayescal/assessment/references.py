@@ -1,4 +1,4 @@
-"""What the methods rest on: how a text cites it, and where it is found."""
+"""What the methods rest on: how a text cites it, and its DOI."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SURE = 0.8
 
 
 class Stretch(NamedTuple):
-    """Neighbouring scores of which the same can be said.
+    """Neighbouring scores with the same state.
 
     Attributes
     ----------

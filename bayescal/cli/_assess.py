@@ -78,7 +78,7 @@ def assess(
             "the average: leave out --curve",
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
-    found = read_predictions(
+    predictions = read_predictions(
         file,
         outcome=outcome,
         score=score,
@@ -89,11 +89,16 @@ def assess(
         group=group,
     )
     console = output()
-    found.introduce(console, "Calibration")
+    predictions.introduce(console, "Calibration")
     if isinstance(analysis, Averaged):
-        analysis.run(found.data, console, found.source, f"Calibration of {found.columns.score}")
+        analysis.run(
+            predictions.data,
+            console,
+            predictions.source,
+            f"Calibration of {predictions.columns.score}",
+        )
     else:
-        analysis.run(found.data, console, found.source)
+        analysis.run(predictions.data, console, predictions.source)
 
 
 def _refuse(options: dict[str, bool], goes_with: str) -> None:

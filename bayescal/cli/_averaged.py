@@ -1,4 +1,4 @@
-"""The whole assessment on the terminal: every part as it is computed, and the files asked for."""
+"""An assessment on the terminal: every part as it is computed, and the files asked for."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ class Averaged:
         """
         say(console, _table.describe_cases(data))
         with working("Fitting the ladder of curves ..."):
-            found = self._assess(data)
-            notes = [as_typed(text) for text in found.notes]
+            assessment = self._assess(data)
+            notes = [as_typed(text) for text in assessment.notes]
         for text in notes:
             note(console, text)
-        self._show(found, console)
-        self._write(found, notes, source, title)
+        self._show(assessment, console)
+        self._write(assessment, notes, source, title)
         for path in (self.plot, self.record, self.html):
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")

@@ -1,4 +1,4 @@
-"""From columns to cases: outcomes, scores and weights, each checked, with the place of a fault."""
+"""From columns to cases: outcomes, scores and weights, each checked, saying where a fault is."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
 
 def _as_groups(column: pd.Series) -> NDArray[np.object_]:
     """Labels as text; whole numbers as they were typed, though gaps made them decimal."""
-    found = np.empty(len(column), dtype=object)
-    found[:] = [
+    texts = np.empty(len(column), dtype=object)
+    texts[:] = [
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in column.tolist()
     ]
-    return found
+    return texts
 
 
 def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
@@ -204,23 +204,23 @@ def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
 
 def _as_outcomes(labels: pd.Series, name: str, event: str | None) -> tuple[Floats, str]:
     """Outcomes as 0 and 1, and the label that became 1."""
-    found = labels.unique().tolist()
+    distinct = labels.unique().tolist()
     if event is None:
-        if set(found) <= {0, 1}:
+        if set(distinct) <= {0, 1}:
             return labels.to_numpy(dtype=np.float64), "1"
-        if len(found) == 2:
+        if len(distinct) == 2:
             raise InputError(
-                f"column {name!r} holds {_listed(found)}. Say which is the event with --event."
+                f"column {name!r} holds {_listed(distinct)}. Say which is the event with --event."
             )
-    if len(found) > 2:
+    if len(distinct) > 2:
         raise InputError(
-            f"column {name!r} holds {len(found)} distinct values ({_listed(found)}), and an "
+            f"column {name!r} holds {len(distinct)} distinct values ({_listed(distinct)}), and an "
             "outcome has two. Name another column with --outcome."
         )
-    matching = [label for label in found if event is not None and _is_label(label, event)]
-    if not matching and (event is None or len(found) == 2):
+    matching = [label for label in distinct if event is not None and _is_label(label, event)]
+    if not matching and (event is None or len(distinct) == 2):
         raise InputError(
-            f"column {name!r} holds {_listed(found)}, none of which is the event {event!r}. Name "
+            f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. Name "
             "the label of the event with --event."
         )
     is_event = np.isin(labels.to_numpy(dtype=object), matching)
@@ -261,7 +261,7 @@ def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
 
 def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
     rows = int(missing.sum())
-    first = source.place(int(missing.argmax()))
+    first = source.where(int(missing.argmax()))
     return (
         f"{rows} of {missing.size} rows lack {needed}, the first on {first} of {source.path}. Fill "
         "them in, or leave them out with --drop-missing."
@@ -271,7 +271,7 @@ def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> s
 def _where(wrong: NDArray[np.bool_], source: Source) -> str:
     more = int(wrong.sum()) - 1
     others = f" (and {more} more like it)" if more else ""
-    return f" on {source.place(int(wrong.argmax()))} of {source.path}{others}"
+    return f" on {source.where(int(wrong.argmax()))} of {source.path}{others}"
 
 
 def _listed(labels: Iterable[object]) -> str:

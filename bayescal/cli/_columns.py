@@ -104,12 +104,12 @@ def _guess(
     role: str, names: Sequence[str], by_name: Sequence[str], by_content: Sequence[str]
 ) -> str:
     """The one column with a telling name, or else the one with the right content."""
-    for found in (by_name, by_content):
-        if len(found) == 1:
-            return found[0]
-        if found:
+    for candidates in (by_name, by_content):
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
             raise InputError(
-                f"several columns could be the {role}: {_listed(found)}. Say which with --{role}."
+                f"several columns could be the {role}: {_listed(candidates)}. Say which with --{role}."
             )
     raise InputError(
         f"no column looks like the {role}. Say which it is with --{role}: {_listed(names)}."

@@ -51,7 +51,7 @@ def compare(
     level, chosen = as_level(ci_prob), as_prior(prior)
     as_level(below, "below")
     check_targets(None, json)
-    found = read_predictions(
+    predictions = read_predictions(
         file,
         outcome=outcome,
         score=score,
@@ -61,11 +61,11 @@ def compare(
         drop_missing=drop_missing,
     )
     console = output()
-    found.introduce(console, "Curves")
-    say(console, describe_cases(found.data))
+    predictions.introduce(console, "Curves")
+    say(console, describe_cases(predictions.data))
     with working("Fitting the ladder of curves ..."):
         ladder = compare_curves(
-            found.data,
+            predictions.data,
             prior=chosen,
             prior_calibrated=prior_calibrated,
             random_state=seed,
@@ -83,7 +83,7 @@ def compare(
     console.print(sensitivity_table(sensitivity, prior_calibrated))
     say(console, f"Seed {ladder.settings.seed} repeats these numbers.", "dim")
     if json is not None:
-        write_record(json, numbers_of(ladder, (lower, upper), below, close) | found.source)
+        write_record(json, numbers_of(ladder, (lower, upper), below, close) | predictions.source)
         say(console, f"Wrote {json}.", "dim")
 
 

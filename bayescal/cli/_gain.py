@@ -93,7 +93,7 @@ def gain(
     level = as_level(ci_prob)
     check_targets(plot, json)
     _check_columns(before, after, folds, score, method, in_sample)
-    found = read_pairs(
+    pairs = read_pairs(
         file,
         outcome=outcome,
         before=before if folds is None else score,
@@ -104,21 +104,21 @@ def gain(
         drop_missing=drop_missing,
     )
     console = output()
-    title = f"{after} over {found.before}"
+    title = f"{after} over {pairs.before}"
     mark = None
-    if found.after is None:
-        title = f"{method or BAYESIAN} recalibration of {found.before}"
+    if pairs.after is None:
+        title = f"{method or BAYESIAN} recalibration of {pairs.before}"
     else:
         cases = CalibrationData(
-            found.cases.outcome,
-            found.cases.score,
-            found.cases.weight,
-            weight_type=found.cases.weight_type,
+            pairs.cases.outcome,
+            pairs.cases.score,
+            pairs.cases.weight,
+            weight_type=pairs.cases.weight_type,
         )
         mark = find_mark(file.parent, cases, str(after))
     say(
         console,
-        f"Gain of {title} as the probability that {found.outcome} is {found.cases.event} "
+        f"Gain of {title} as the probability that {pairs.outcome} is {pairs.cases.event} "
         f"({file.name})",
         "bold",
     )
@@ -126,23 +126,23 @@ def gain(
     with working("Computing the gain ..."), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "after was fitted to these very patients")
         result = recalibration_gain(
-            found.cases.outcome,
-            found.cases.score,
-            _cross_fitted(found, folds, method, prior, seed),
+            pairs.cases.outcome,
+            pairs.cases.score,
+            _cross_fitted(pairs, folds, method, prior, seed),
             thresholds=tuple(threshold or ()),
             in_sample=in_sample or mark is not None,
             prior=prior,
-            sample_weight=found.cases.weight,
-            weight_type=found.cases.weight_type,
+            sample_weight=pairs.cases.weight,
+            weight_type=pairs.cases.weight_type,
             random_state=seed,
         )
         table = result.summary(level, parts=True)
-    if found.dropped:
-        say(console, f"{found.dropped} of {found.rows} rows left out: a value is missing.")
+    if pairs.dropped:
+        say(console, f"{pairs.dropped} of {pairs.rows} rows left out: a value is missing.")
     else_say = "" if folds is not None or result.in_sample else "; else --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
-    if found.cases.weight is not None:
-        say(console, found.cases.about_weights())
+    if pairs.cases.weight is not None:
+        say(console, pairs.cases.about_weights())
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:
@@ -191,9 +191,9 @@ def gain(
             numbers["mark"] = str(mark)
         if folds is not None:
             numbers |= {"folds": folds, "method": method or BAYESIAN}
-        source = {"file": str(file), "before": found.before, "after": after}
-        source |= {"outcome": found.outcome}
-        write_record(json, numbers | source | {"rows_dropped": found.dropped})
+        source = {"file": str(file), "before": pairs.before, "after": after}
+        source |= {"outcome": pairs.outcome}
+        write_record(json, numbers | source | {"rows_dropped": pairs.dropped})
         say(console, f"Wrote {json}.", "dim")
 
 
@@ -223,20 +223,20 @@ def _check_columns(
 
 
 def _cross_fitted(
-    found: Pairs, folds: int | None, method: str | None, prior: str, seed: int
+    pairs: Pairs, folds: int | None, method: str | None, prior: str, seed: int
 ) -> Floats:
     """The predictions after: a column of the file, or repeats of a cross-fit."""
     from bayescal.gain import cross_fit
     from bayescal.model.priors import as_prior
 
-    if found.after is not None:
-        return found.after
+    if pairs.after is not None:
+        return pairs.after
     return cross_fit(
-        found.cases.outcome,
-        found.cases.score,
+        pairs.cases.outcome,
+        pairs.cases.score,
         recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
         n_folds=folds or 0,
-        sample_weight=found.cases.weight,
+        sample_weight=pairs.cases.weight,
         random_state=seed,
     )
 

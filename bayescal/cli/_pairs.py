@@ -16,7 +16,7 @@ __all__ = ["Pairs", "read_pairs"]
 
 
 class Pairs(NamedTuple):
-    """What a file held.
+    """Predictions before and after a recalibration, read from a file.
 
     Attributes
     ----------

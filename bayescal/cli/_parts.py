@@ -70,12 +70,12 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
 
 def describe_method(a: Assessment) -> str:
     """How the numbers were computed, and whether the computation can be trusted."""
-    found = a.posterior.diagnostics
+    diagnostics = a.posterior.diagnostics
     families = [
         name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
     ]
-    verdict = "ok" if found["verdict"] == "ok" else "not good enough, see the note"
-    k = float(found["pareto_k"])
+    verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
+    k = float(diagnostics["pareto_k"])
     how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
     if k == -math.inf:
         how = "exact sums over partitions of the scores"

@@ -21,7 +21,7 @@ __all__ = ["Predictions", "read_predictions"]
 
 
 class Predictions(NamedTuple):
-    """What a file held.
+    """Predictions and outcomes, read from a file.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class Source:
     separator: str | None
 
     def load(self) -> pd.DataFrame:
-        """The whole table, its columns called by `names`."""
+        """The table, its columns called by `names`."""
         with _understood(self.path):
             if self.separator is None:
                 frame: pd.DataFrame = (
@@ -56,7 +56,7 @@ class Source:
             raise InputError(f"{self.path} names columns but has no rows.")
         return frame.set_axis(list(self.names), axis="columns")
 
-    def place(self, row: int) -> str:
+    def where(self, row: int) -> str:
         """Where a row of the table stands in the file: "line 12", or "row 11" of Parquet."""
         if self.separator is None:
             return f"row {row + 1}"

@@ -61,7 +61,7 @@ def recalibrate(
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
     check_targets(None, output)
-    found = read_predictions(
+    predictions = read_predictions(
         file,
         outcome=outcome,
         score=score,
@@ -70,25 +70,25 @@ def recalibrate(
         weight_type=weight_type,
         drop_missing=drop_missing,
     )
-    target, scores = scores_of(apply_to or file, found.columns.score)
+    target, scores = scores_of(apply_to or file, predictions.columns.score)
     console = terminal()
-    found.introduce(console, "Recalibration")
+    predictions.introduce(console, "Recalibration")
     with working("Fitting ..."):
-        advice = recommend(found.data, prior=chosen, random_state=seed)
-        columns = new_columns(found, scores, recalibrator, level)
+        advice = recommend(predictions.data, prior=chosen, random_state=seed)
+        columns = new_columns(predictions, scores, recalibrator, level)
     for name, values in columns.items():
-        target[f"{found.columns.score}_{name}"] = values
+        target[f"{predictions.columns.score}_{name}"] = values
     target.to_csv(output, index=False)
     say(console, str(advice))
-    new = [f"{found.columns.score}_{name}" for name in columns]
-    mark = write_mark(output, file, found.data, method=method, columns=new)
+    new = [f"{predictions.columns.score}_{name}" for name in columns]
+    mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
         note(
             console,
             "these are the patients that the map was fitted to. On them it looks too good; what it "
             "gains shows on others, or by cross-fitting:",
         )
-        say(console, f"  {gain_command(found, method, chosen.name)}")
+        say(console, f"  {gain_command(predictions, method, chosen.name)}")
     say(
         console,
         f"Wrote {output} with {len(target)} rows and the new columns {', '.join(new)}, and "
@@ -97,12 +97,12 @@ def recalibrate(
     )
 
 
-def gain_command(found: Predictions, method: str, prior: str) -> str:
+def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     """The command that cross-fits the same recalibration."""
-    columns = found.columns
-    words = ["gain", str(found.path), "--outcome", columns.outcome, "--score", columns.score]
+    columns = predictions.columns
+    words = ["gain", str(predictions.path), "--outcome", columns.outcome, "--score", columns.score]
     words += [] if columns.weight is None else ["--weight", columns.weight]
-    words += [] if found.event == "1" else ["--event", found.event]
+    words += [] if predictions.event == "1" else ["--event", predictions.event]
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
     return f"bayescal {shlex.join([*words, '--folds', '10'])}"
@@ -134,17 +134,17 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
         for name in room.__all__
         if name.endswith("Recalibrator") and name != "Recalibrator"
     }
-    found: type[Recalibrator] = getattr(room, names[check_choice(method, names, "method")])
+    kind: type[Recalibrator] = getattr(room, names[check_choice(method, names, "method")])
     if method == BAYESIAN:
         return room.BayesianRecalibrator(prior=prior, random_state=seed)
-    return found()
+    return kind()
 
 
 def new_columns(
-    found: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
+    predictions: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
 ) -> dict[str, Floats]:
     """Recalibrated probabilities, with their intervals where there are any."""
-    recalibrator.fit(found.data)
+    recalibrator.fit(predictions.data)
     columns = {"recalibrated": recalibrator.transform(scores)}
     if hasattr(recalibrator, "interval"):
         columns["lower"], columns["upper"] = recalibrator.interval(scores, level)

@@ -82,17 +82,19 @@ def describe_error(summary: pd.DataFrame, p: float = 1) -> str:
 
 def describe_method(post: CalibrationPosterior) -> str:
     """How the numbers were computed, and whether the computation can be trusted."""
-    found, settings = post.diagnostics, post.settings
+    diagnostics, settings = post.diagnostics, post.settings
     if not settings.curve.coordinates:
         check = "nothing to estimate"
     elif settings.curve.in_cells:
         check = "exact sums over partitions of the scores"
     elif post.engine == "importance":
-        check = f"importance sampling, Pareto k-hat {float(found['pareto_k']):.2f} (limit 0.7)"
+        check = (
+            f"importance sampling, Pareto k-hat {float(diagnostics['pareto_k']):.2f} (limit 0.7)"
+        )
     else:
-        check = f"NUTS, r-hat {float(found['r_hat']):.3f} (limit 1.01)"
-        check += f" and {float(found['divergences']):.0f} divergences"
-    verdict = "ok" if found["verdict"] == "ok" else "not good enough, see the note"
+        check = f"NUTS, r-hat {float(diagnostics['r_hat']):.3f} (limit 1.01)"
+        check += f" and {float(diagnostics['divergences']):.0f} divergences"
+    verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
     return (
         f"Method: {settings.curve.name} curve, {settings.prior.name} prior; {check}: {verdict}. "
         f"Seed {settings.seed} repeats these numbers."

@@ -56,7 +56,7 @@ def validate(
     console = output()
     title = f"{family.name} curve, {chosen.name} prior, {n} cases, {simulations} simulations"
     say(console, title, "bold")
-    found = sbc(
+    ranks = sbc(
         curve if averaged else family,
         chosen,
         n=n,
@@ -65,7 +65,7 @@ def validate(
         n_jobs=jobs,
     )
     say(console, "")
-    say(console, describe_ranks(found, uniformity(found)))
+    say(console, describe_ranks(ranks, uniformity(ranks)))
     ours = partial(posterior_of, curve=family, prior=chosen)
     methods = {AVERAGE.name: AVERAGE.name} if averaged else {family.name: ours}
     intervals = coverage(
@@ -83,10 +83,10 @@ def validate(
     say(console, describe_coverage(table, family.name))
 
 
-def describe_ranks(found: xr.Dataset, verdict: pd.DataFrame) -> str:
+def describe_ranks(ranks: xr.Dataset, verdict: pd.DataFrame) -> str:
     """The verdict of simulation-based calibration in plain words."""
-    size = found.sizes["simulation"]
-    unreliable = int((found["pareto_k"] > 0.7).sum())
+    size = ranks.sizes["simulation"]
+    unreliable = int((ranks["pareto_k"] > 0.7).sum())
     note = (
         f" In {unreliable} of {size} fits importance sampling was unreliable (Pareto k-hat above "
         "0.7); bayescal.fit would have sampled these with NUTS."
@@ -99,19 +99,19 @@ def describe_ranks(found: xr.Dataset, verdict: pd.DataFrame) -> str:
         "the outcomes."
     )
     if strayed:
-        said = (
+        sentence = (
             f"{how} The truths do NOT rank evenly among the posterior draws, for "
             f"{', '.join(strayed)}: the posterior is not the one it claims to be. When nothing is "
             "wrong this happens in at most 1 % of checks. Repeat it with another --seed and more "
             "--simulations before you believe it."
         )
     else:
-        said = (
+        sentence = (
             f"{how} The truths rank evenly among the posterior draws, for all {len(verdict)} "
             f"quantities looked at ({', '.join(map(str, verdict.index))}): no sign that the "
             "posterior is computed wrongly."
         )
-    return said + note
+    return sentence + note
 
 
 def describe_coverage(table: pd.DataFrame, curve: str) -> str:
@@ -120,14 +120,14 @@ def describe_coverage(table: pd.DataFrame, curve: str) -> str:
     low = ours[ours["coverage_upper"] < 0.95].reset_index()
     short = [TRUTHS[name] for name in low["truth"]]
     if short:
-        said = (
+        sentence = (
             f"The {curve} intervals cover less than the stated 95 % for: {', '.join(short)} "
             "(clear of chance at 99 %)."
         )
     else:
-        said = f"No {curve} interval covers clearly less than the stated 95 % here."
+        sentence = f"No {curve} interval covers clearly less than the stated 95 % here."
     return (
-        f"{said} Score is the mean interval score: width plus a penalty for missing; lower is "
+        f"{sentence} Score is the mean interval score: width plus a penalty for missing; lower is "
         "better. Intervals of a prior-based posterior need not cover every fixed population at "
         "exactly 95 %."
     )

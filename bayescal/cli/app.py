@@ -1,4 +1,4 @@
-"""The command line as a whole: its subcommands, and how it says no."""
+"""The command: its subcommands, and what becomes of an error."""
 
 from __future__ import annotations
 

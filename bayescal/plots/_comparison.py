@@ -79,11 +79,11 @@ def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list
 
 
 def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
-    place = np.arange(len(table))
+    row = np.arange(len(table))
     posterior, prior = table["posterior_prob"].tolist(), table["prior"].tolist()
-    ax.barh(place - HALF, posterior, 2 * HALF, color=style.CURVE, label="Posterior")
+    ax.barh(row - HALF, posterior, 2 * HALF, color=style.CURVE, label="Posterior")
     ax.barh(
-        place + HALF,
+        row + HALF,
         prior,
         2 * HALF,
         color="white",
@@ -92,9 +92,9 @@ def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
         label="Prior",
     )
     for at, (probability, before) in enumerate(zip(posterior, prior, strict=True)):
-        said = chance(probability) if before else "not in the average"
+        shown = chance(probability) if before else "not in the average"
         x, y = (probability + 0.02, at - HALF) if before else (0.02, at)
-        ax.text(x, y, said, va="center", fontsize="small", color=style.INK)
+        ax.text(x, y, shown, va="center", fontsize="small", color=style.INK)
     ax.set_xlim(0, 1.12)
     ax.set_xticks(np.linspace(0, 1, 5))
     ax.set_xlabel("Probability")
@@ -108,13 +108,13 @@ def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def _draw_differences(ax: Axes, table: pd.DataFrame) -> None:
-    place = np.arange(len(table))
+    row = np.arange(len(table))
     difference, error = table["elpd_diff"].to_numpy(), table["elpd_diff_error"].to_numpy()
     ax.axvline(0, color=style.DIAGONAL, lw=1, ls="--")
     ax.hlines(
-        place, difference - ERRORS * error, difference + ERRORS * error, color=style.CURVE, lw=2
+        row, difference - ERRORS * error, difference + ERRORS * error, color=style.CURVE, lw=2
     )
-    ax.plot(difference, place, "o", color="white", mec=style.CURVE, ms=6)
+    ax.plot(difference, row, "o", color="white", mec=style.CURVE, ms=6)
     ax.set_xlabel("Log predictive density, less that of identity\n(bars: 2 standard errors)")
     ax.set_title(_verdict(table), loc="left", fontsize="medium")
 

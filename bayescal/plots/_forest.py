@@ -99,14 +99,16 @@ def forest(
     table, level = _as_table(post, ci_prob)
     rows = [*_functionals(table, names), *_estimates(estimators)]
     groups = {scale: [row for row in rows if row.scale == scale] for scale in SCALES}
-    groups = {scale: found for scale, found in groups.items() if found}
+    groups = {scale: members for scale, members in groups.items() if members}
     panels = (
-        _new_panels([len(found) for found in groups.values()], bool(estimators is not None), level)
+        _new_panels(
+            [len(members) for members in groups.values()], bool(estimators is not None), level
+        )
         if axes is None
         else style.as_panels(axes, len(groups), "scales")
     )
-    for ax, (scale, found) in zip(panels, groups.items(), strict=True):
-        _draw(ax, found)
+    for ax, (scale, members) in zip(panels, groups.items(), strict=True):
+        _draw(ax, members)
         ax.set_xlabel(SCALES[scale])
     return panels
 
@@ -114,14 +116,14 @@ def forest(
 def _draw(ax: Axes, rows: Sequence[Row]) -> None:
     for value in {row.ideal for row in rows}:
         ax.axvline(value, color=style.DIAGONAL, lw=1, ls="--", zorder=0)
-    for place, row in enumerate(rows):
+    for height, row in enumerate(rows):
         colour = style.CURVE if row.is_posterior else style.EVENTS
         ax.plot(
-            [row.lower, row.upper], [place] * 2, color=colour, lw=2 if row.is_posterior else 1.2
+            [row.lower, row.upper], [height] * 2, color=colour, lw=2 if row.is_posterior else 1.2
         )
         ax.plot(
             row.middle,
-            place,
+            height,
             "o" if row.is_posterior else "s",
             color=colour if row.is_posterior else "white",
             mec=colour,
@@ -129,7 +131,7 @@ def _draw(ax: Axes, rows: Sequence[Row]) -> None:
         )
         ax.text(
             1.02,
-            place,
+            height,
             _numbers(row),
             transform=ax.get_yaxis_transform(),
             va="center",
@@ -160,10 +162,12 @@ def _new_panels(sizes: Sequence[int], has_estimators: bool, level: float) -> lis
         squeeze=False,
         layout="constrained",
     )
-    said = f"Posterior estimate and {percent(level)} credible interval; dashed: perfect calibration"
+    title = (
+        f"Posterior estimate and {percent(level)} credible interval; dashed: perfect calibration"
+    )
     if has_estimators:
-        said += "\nSquares: estimators with their own intervals"
-    figure.suptitle(said, fontsize="medium", x=0.01, ha="left")
+        title += "\nSquares: estimators with their own intervals"
+    figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     return list(panels.flat)
 
 
@@ -187,8 +191,8 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
             for name in estimators.index
         }
     rows = []
-    for name, found in estimators.items():
-        numbers = np.ravel(np.asarray(found, dtype=float))
+    for name, given in estimators.items():
+        numbers = np.ravel(np.asarray(given, dtype=float))
         if numbers.size not in (1, 3):
             raise InputError(
                 f"estimators[{name!r}] holds {numbers.size} numbers. Give the estimate, or the "
@@ -196,8 +200,8 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
             )
         middle, lower, upper = numbers if numbers.size == 3 else (numbers[0], np.nan, np.nan)
         known = ESTIMATORS.get(name)
-        said, perfect = (known.title, known.perfect) if known else (label(name), 0.0)
-        rows.append(Row(said, scale_of(name), middle, lower, upper, perfect, False))
+        title, perfect = (known.title, known.perfect) if known else (label(name), 0.0)
+        rows.append(Row(title, scale_of(name), middle, lower, upper, perfect, False))
     return rows
 
 

@@ -224,13 +224,13 @@ def _title(
     options: dict[str, Any],
 ) -> str:
     """The estimate and its interval; then the probabilities."""
-    said = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
+    parts = [f"{short_name(name, **options)} {minus(interval(*numbers, level))}"]
     if region is not None:
         inside = _prob_inside(post, name, values, region, population, options)
-        said.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
+        parts.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
     if post.prob_calibrated is not None:
-        said.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
-    return "\n".join([said[0], "; ".join(said[1:])]).strip()
+        parts.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
+    return "\n".join([parts[0], "; ".join(parts[1:])]).strip()
 
 
 def _prob_inside(

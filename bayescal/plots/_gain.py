@@ -67,8 +67,8 @@ def gain(
     --------
     >>> import bayescal as bc
     >>> y_true, before = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    >>> found = bc.recalibration_gain(y_true, before, 0.15 + 0.6 * before, random_state=1)
-    >>> bc.plots.gain(found).get_xlabel()
+    >>> gain = bc.recalibration_gain(y_true, before, 0.15 + 0.6 * before, random_state=1)
+    >>> bc.plots.gain(gain).get_xlabel()
     'Fall in Brier score per patient'
     """
     if not isinstance(result, RecalibrationGain):
@@ -99,15 +99,15 @@ def gain(
     axes.set_xlabel(f"{name} per patient")
     axes.spines[["top", "right", "left"]].set_visible(False)
     middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))
-    said = (
+    title = (
         f"{name}: {middle} ({percent(ci_prob)} CrI {first} to {last}). "
         f"Probability that it helped {result.prob_above(0, measure):.2f}. "
     )
     if measure == "tce":
         exact = result.prob_calibrated
-        said += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
-    said += f"{result.evidence[0].upper()}{result.evidence[1:]}."
-    axes.set_title("\n".join(wrap(said, WIDTH)), loc="left", fontsize="medium")
+        title += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
+    title += f"{result.evidence[0].upper()}{result.evidence[1:]}."
+    axes.set_title("\n".join(wrap(title, WIDTH)), loc="left", fontsize="medium")
     return axes
 
 

@@ -29,8 +29,8 @@ def legend_off_diagonal(
         Options of the legend.
     """
     low, high = ax.get_xlim()
-    place = (x - low) / (high - low)
-    over_left = upper[place < WIDTH].max(initial=low)
-    under_right = lower[place > 1 - WIDTH].min(initial=high)
+    fraction = (x - low) / (high - low)
+    over_left = upper[fraction < WIDTH].max(initial=low)
+    under_right = lower[fraction > 1 - WIDTH].min(initial=high)
     place_is_left = high - over_left >= under_right - low
     ax.legend(loc="upper left" if place_is_left else "lower right", **(look or style.SMALL_LEGEND))

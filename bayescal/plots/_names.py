@@ -43,8 +43,8 @@ LOG_ODDS = {"calibration_in_the_large", "calibration_intercept"}
 
 def short_name(name: str, **options: Any) -> str:
     """A few letters for titles and rows: `TCE`, or `TCE (p = 2)`."""
-    said = SHORT.get(name, name)
-    return said if options.get("p", 1) == 1 else f"{said} (p = {options['p']:g})"
+    short = SHORT.get(name, name)
+    return short if options.get("p", 1) == 1 else f"{short} (p = {options['p']:g})"
 
 
 def axis_label(name: str) -> str:

@@ -87,44 +87,44 @@ def net_benefit(
         highest = max(float(one.data.score.max()) for one in models.values())
         thresholds = round_up(highest) * np.arange(1, STEPS) / STEPS
     at = np.unique(as_vector(thresholds, "thresholds"))
-    found = {name: one.net_benefit(at, population) for name, one in models.items()}
+    benefit = {name: one.net_benefit(at, population) for name, one in models.items()}
 
     axes = style.new_axes(5.4, 4.2) if ax is None else ax
-    top = _draw_curves(axes, at, found, level)
+    top = _draw_curves(axes, at, benefit, level)
     axes.set_xlim(0, at.max())
     axes.set_ylim(-BELOW * top, 1.06 * top)
     axes.set_xlabel("Risk at which a patient is treated")
     axes.set_ylabel("Net benefit per patient")
     axes.spines[["top", "right"]].set_visible(False)
-    _draw_strip(axes, at, found)
-    axes.set_title(_title(found, at, level), loc="left", fontsize="medium")
+    _draw_strip(axes, at, benefit)
+    axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")
     if legend:
         axes.legend(loc="upper right", **style.MODEL_LEGEND)
     return axes
 
 
-def _draw_curves(ax: Axes, at: Floats, found: Mapping[str, xr.Dataset], level: float) -> float:
+def _draw_curves(ax: Axes, at: Floats, benefit: Mapping[str, xr.Dataset], level: float) -> float:
     """Each model, everyone (by the first model) and no one; returns the highest point."""
-    shade = 0.25 if len(found) == 1 else 0.15
+    shade = 0.25 if len(benefit) == 1 else 0.15
     tops = [LEAST]
-    for line, (name, one) in zip(style.MODELS, found.items(), strict=False):
+    for line, (name, one) in zip(style.MODELS, benefit.items(), strict=False):
         lower, median, upper = _quantiles(one["model"], level)
         ax.fill_between(at, lower, upper, color=line.color, alpha=shade, lw=0)
         ax.plot(at, median, color=line.color, ls=line.ls, lw=2, label=name)
         tops.append(float(upper.max()))
-    lower, median, upper = _quantiles(next(iter(found.values()))["treat_all"], level)
+    lower, median, upper = _quantiles(next(iter(benefit.values()))["treat_all"], level)
     ax.fill_between(at, lower, upper, color=style.NON_EVENTS, alpha=0.25, lw=0)
     ax.plot(at, median, color=style.INK, lw=1, label="Treat everyone")
     ax.axhline(0, color=style.INK, lw=1, ls=":", label="Treat no one")
     return max(*tops, float(upper.max()))
 
 
-def _draw_strip(ax: Axes, at: Floats, found: Mapping[str, xr.Dataset]) -> None:
+def _draw_strip(ax: Axes, at: Floats, benefit: Mapping[str, xr.Dataset]) -> None:
     """The probability that each model is better than treating everyone and than no one."""
     strip = ax.inset_axes((0, 1.04, 1, 0.16), sharex=ax)
-    for line, one in zip(style.MODELS, found.values(), strict=False):
+    for line, one in zip(style.MODELS, benefit.values(), strict=False):
         probability = one["prob_best"].to_numpy()
-        if len(found) == 1:
+        if len(benefit) == 1:
             strip.fill_between(at, probability, color=line.color, alpha=0.25, lw=0)
         strip.plot(at, probability, color=line.color, ls=line.ls, lw=1.2)
     strip.set_ylim(0, 1.04)
@@ -143,12 +143,12 @@ def _quantiles(values: xr.DataArray, level: float) -> tuple[Floats, Floats, Floa
     return lower, median, upper
 
 
-def _title(found: Mapping[str, xr.Dataset], at: Floats, level: float) -> str:
+def _title(benefit: Mapping[str, xr.Dataset], at: Floats, level: float) -> str:
     """Where the model is probably the best choice, when there is one model."""
     bands = f"Median and {percent(level)} band of the net benefit"
-    if len(found) > 1:
+    if len(benefit) > 1:
         return f"{bands};\nabove, P(better than treating everyone or no one)"
-    best = at[next(iter(found.values()))["prob_best"].to_numpy() >= level]
+    best = at[next(iter(benefit.values()))["prob_best"].to_numpy() >= level]
     if not best.size:
         return f"Nowhere better than treating everyone or no one\nwith probability {level:g}"
     return (

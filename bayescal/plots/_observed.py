@@ -134,13 +134,13 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
     else:
         wanted = as_count(bins, "bins")
     share = trials.sum() / max(wanted, 1) * (1 - 1e-9)
-    starts, held = [0], 0.0
+    starts, in_bin = [0], 0.0
     for row, cases in enumerate(trials.tolist()):
-        if held >= share:
+        if in_bin >= share:
             starts.append(row)
-            held = 0.0
-        held += cases
-    if held < min(share, HANDFUL) and len(starts) > 1:
+            in_bin = 0.0
+        in_bin += cases
+    if in_bin < min(share, HANDFUL) and len(starts) > 1:
         starts.pop()
     return np.array(starts)
 

@@ -97,14 +97,14 @@ def _draw(ax: Axes, name: str, prior: Floats, posterior: Floats) -> None:
         (prior, style.DIAGONAL, "--", 0.15, "o", "Prior"),
         (posterior, style.CURVE, "-", 0.45, "D", "Posterior"),
     )
-    found = []
+    histograms = []
     for values, *_ in looks:
         edges = edges_over(values, at, (at,), floor)
-        found.append(shares_of(values, edges, at))
-    densities = [shares.share / np.diff(shares.edges) for shares in found]
+        histograms.append(shares_of(values, edges, at))
+    densities = [shares.share / np.diff(shares.edges) for shares in histograms]
     top = max(float(density.max()) for density in densities) or 1.0
     for shares, density, (_, colour, dashes, fill, marker, label) in zip(
-        found, densities, looks, strict=True
+        histograms, densities, looks, strict=True
     ):
         ax.stairs(density / top, shares.edges, fill=True, color=colour, alpha=fill, lw=0)
         ax.stairs(density / top, shares.edges, color=colour, ls=dashes, lw=1.2, label=label)

@@ -98,14 +98,14 @@ def draw_models(
         axes.fill_between(
             band.score, band.lower[0], band.upper[0], color=line.color, alpha=0.16, lw=0
         )
-        said = f"{name}: {short_name('tce', p=p)} {interval(*error, level)}"
-        axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=said)
+        entry = f"{name}: {short_name('tce', p=p)} {interval(*error, level)}"
+        axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=entry)
         if observed is not None:
             axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
     strips = list(zip(style.MODELS, models.values(), strict=False))
     for below, (line, one) in enumerate(reversed(strips)):
         colours = (line.color, style.NON_EVENTS)
-        draw_scores(axes, one.data, place=(below, len(strips)), colours=colours, names=("", ""))
+        draw_scores(axes, one.data, stack=(below, len(strips)), colours=colours, names=("", ""))
     axes.set_title(
         f"Medians and {percent(level)} bands. Scores in the same order,\n"
         "of cases with the event up and without it down",

@@ -55,10 +55,10 @@ def sides_of(post: CalibrationPosterior, ci_prob: float) -> Sides:
     score, side = region["score"].to_numpy(), region.to_numpy()
     starts = np.flatnonzero(np.diff(side, prepend=2))
     ends = np.append(starts[1:], side.size) - 1
-    found: dict[int, Ranges] = {1: [], -1: [], 0: []}
+    by_side: dict[int, Ranges] = {1: [], -1: [], 0: []}
     for start, end in zip(starts, ends, strict=True):
-        found[int(side[start])].append((float(score[start]), float(score[end])))
-    return Sides(found[1], found[-1], ci_prob)
+        by_side[int(side[start])].append((float(score[start]), float(score[end])))
+    return Sides(by_side[1], by_side[-1], ci_prob)
 
 
 def draw_sides(ax: Axes, sides: Sides) -> None:
@@ -86,8 +86,8 @@ def draw_sides(ax: Axes, sides: Sides) -> None:
 
 def _as_text(ranges: Ranges) -> str:
     """Ranges to two digits, the first few of many."""
-    said = [
+    texts = [
         f"{first:.2g}" if first == last else f"{first:.2g} to {last:.2g}"
         for first, last in ranges[:SHOWN]
     ]
-    return ", ".join(said) + (", ..." if len(ranges) > SHOWN else "")
+    return ", ".join(texts) + (", ..." if len(ranges) > SHOWN else "")

@@ -24,7 +24,7 @@ def draw_scores(
     ax: Axes,
     data: CalibrationData,
     *,
-    place: tuple[int, int] = (0, 1),
+    stack: tuple[int, int] = (0, 1),
     colours: tuple[str, str] = (style.EVENTS, style.NON_EVENTS),
     names: tuple[str, str] = ("event", "no event"),
 ) -> None:
@@ -34,13 +34,13 @@ def draw_scores(
     ----------
     ax : matplotlib.axes.Axes
     data : CalibrationData
-    place : tuple of int
+    stack : tuple of int
         How many strips are below it, and how many there are in all.
     colours, names : tuple of str
         Of the events, and of the others.
     """
     low, high = ax.get_xlim()
-    below, strips = place
+    below, strips = stack
     height = HEIGHT if strips == 1 else ROOM / strips
     strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
     counts = count_scores(data, low, high)

@@ -94,17 +94,17 @@ def inline_svg(
             root.remove(child)
     for definitions in root.findall("defs"):
         for style in definitions.findall("style"):
-            definitions.remove(style)  # it would style the whole page
+            definitions.remove(style)  # it would style the page around it
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
         "role": "img",
         "aria-labelledby": f"{name}-title {name}-description",
         "style": "stroke-linejoin: round; stroke-linecap: butt",
     }
-    for place, (kind, text) in enumerate((("title", title), ("desc", description))):
-        spoken = ElementTree.Element(kind, id=f"{name}-{'title' if place == 0 else 'description'}")
+    for index, (kind, text) in enumerate((("title", title), ("desc", description))):
+        spoken = ElementTree.Element(kind, id=f"{name}-{'title' if index == 0 else 'description'}")
         spoken.text = text
-        root.insert(place, spoken)
+        root.insert(index, spoken)
     if zones:
         root.append(_drawn(zones))
     return Markup(ElementTree.tostring(root, encoding="unicode"))
@@ -145,10 +145,10 @@ def _thinned(path: str) -> str:
 def _drawn(zones: Sequence[Zone]) -> ElementTree.Element:
     group = ElementTree.Element("g", {"class": "zones"})
     for zone in zones:
-        place = {
+        position = {
             key: f"{value:.2f}"
             for key, value in zip(("x", "y", "width", "height"), zone[:4], strict=True)
         }
-        rectangle = ElementTree.SubElement(group, "rect", place)
+        rectangle = ElementTree.SubElement(group, "rect", position)
         ElementTree.SubElement(rectangle, "title").text = zone.says
     return group
