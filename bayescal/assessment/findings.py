@@ -63,7 +63,7 @@ class Findings:
 
     @property
     def seed(self) -> int:
-        """Repeats the numbers, as `random_state`."""
+        """The seed: as `random_state` it gives the same numbers again."""
         return self.comparison.settings.seed
 
     @property

@@ -21,7 +21,7 @@ SHOWN = ("tce", "observed_expected", "calibration_slope")
 
 
 def as_few_groups(data: CalibrationData) -> CalibrationData:
-    """The table, refused if it has so many groups that they are likely to be something else."""
+    """The table itself. An error if it has more than 200 groups."""
     if len(data.groups) > MOST_GROUPS:
         raise InputError(
             f"groups holds {len(data.groups)} distinct labels for {data.n:g} cases, and at most "

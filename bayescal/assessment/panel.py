@@ -83,7 +83,7 @@ def panel_of(
 
 
 def resamples_for(data: CalibrationData) -> int:
-    """Fewer for many cases, whose intervals are narrow."""
+    """Number of resamples: 400, and 200 above 20,000 cases."""
     return LARGE_RESAMPLES if data.effective_size > LARGE else RESAMPLES
 
 

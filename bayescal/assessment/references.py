@@ -76,7 +76,7 @@ REFERENCES: dict[str, Reference] = {
         "10.1080/01621459.1995.10476572",
     ),
 }
-"""By the words that cite them."""
+"""Publications by their citation, such as "Rubin, 1981"."""
 
 _CITATION = re.compile("|".join(re.escape(words) for words in REFERENCES))
 

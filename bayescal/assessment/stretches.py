@@ -83,7 +83,7 @@ def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
 
 
 def _some_scores(post: CalibrationPosterior) -> Floats:
-    """Scores of the data, spread over the cases but for the tails."""
+    """Scores of the data at equally spaced quantiles of the cases, without the outer 0.5 %."""
     data = post.data
     position = (np.cumsum(data.trials) - data.trials / 2) / data.trials.sum()
     index = np.searchsorted(position, np.linspace(TAIL, 1 - TAIL, POINTS))

@@ -186,7 +186,7 @@ def side(name: str, row: Any) -> str:
 
 
 def in_the_data(data: CalibrationData) -> str:
-    """The data's own O/E, to stand behind that of the posterior; empty where it has none."""
+    """O/E of the data, to stand beside that of the posterior; empty where no event is expected."""
     ratio = observed_expected(data)
     return "" if ratio is None else f"; {ratio:#.3g} in the data"
 
@@ -267,7 +267,7 @@ def numbers(row: Any) -> tuple[str, ...]:
 
 
 def with_interval(row: Any, beside: str = "") -> str:
-    """The same in one text, `0.04 (0.02 to 0.07)`, with what stands beside the interval."""
+    """Estimate and interval, `0.04 (0.02 to 0.07)`, with `beside` within the brackets."""
     middle, low, high = numbers(row)
     return f"{middle} ({low} to {high}{beside})"
 
@@ -350,7 +350,7 @@ def where(parts: Sequence[Stretch]) -> str:
 
 
 def _told(part: Stretch, parts: Sequence[Stretch]) -> str:
-    """What holds over one stretch, and with which probability."""
+    """A stretch as a clause: its state, its range and its probability."""
     from_start, to_end = part == parts[0], part == parts[-1]
     if from_start and to_end:
         at = "throughout"
@@ -366,7 +366,7 @@ def _told(part: Stretch, parts: Sequence[Stretch]) -> str:
 
 
 def _shown(score: float) -> str:
-    """Two digits of a score, or of what it lacks to 1."""
+    """A score to two digits; near 1, two digits of its distance from 1."""
     if score <= 0.99 or score == 1:
         return f"{score:.2g}"
     return f"{score:.{1 - math.floor(math.log10(1 - score))}f}"

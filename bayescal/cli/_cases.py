@@ -220,8 +220,8 @@ def _as_outcomes(labels: pd.Series, name: str, event: str | None) -> tuple[Float
     matching = [label for label in distinct if event is not None and _is_label(label, event)]
     if not matching and (event is None or len(distinct) == 2):
         raise InputError(
-            f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. Name "
-            "the label of the event with --event."
+            f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. "
+            "Name the label of the event with --event."
         )
     is_event = np.isin(labels.to_numpy(dtype=object), matching)
     return is_event.astype(np.float64), str(event)

@@ -109,7 +109,8 @@ def _guess(
             return candidates[0]
         if candidates:
             raise InputError(
-                f"several columns could be the {role}: {_listed(candidates)}. Say which with --{role}."
+                f"several columns could be the {role}: {_listed(candidates)}. "
+                f"Say which with --{role}."
             )
     raise InputError(
         f"no column looks like the {role}. Say which it is with --{role}: {_listed(names)}."

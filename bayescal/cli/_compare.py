@@ -157,7 +157,7 @@ def numbers_of(
     below: float,
     close: tuple[float, float],
 ) -> dict[str, Any]:
-    """All of it as plain numbers."""
+    """The comparison as plain numbers and names, for the record."""
     lower, upper = interval
     return {
         "cases": ladder.data.n,

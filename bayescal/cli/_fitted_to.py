@@ -80,7 +80,7 @@ def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
 
 
 def _fingerprint(data: CalibrationData) -> str:
-    """Equal for equal patients, also after their scores were written as decimals and read."""
+    """Fingerprint of the cases, unchanged when scores are written as decimals and read again."""
     from bayescal.data.data import CalibrationData
     from bayescal.data.fingerprint import fingerprint
     from bayescal.data.weights import read_type

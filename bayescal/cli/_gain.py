@@ -205,7 +205,7 @@ def _check_columns(
     method: str | None,
     in_sample: bool,
 ) -> None:
-    """Either two columns, or one and folds."""
+    """Check the options: two columns of scores, or one column and a number of folds."""
     from bayescal._base.errors import InputError
 
     if folds is None and (before is None or after is None):

@@ -55,7 +55,7 @@ def complain(message: str) -> int:
 
 
 def announce(text: str) -> None:
-    """Tell a person who is watching what comes next."""
+    """Print a line on stderr, if it is a terminal."""
     console = Console(file=sys.stderr, highlight=False)
     if console.is_terminal:
         console.print(Text(plain(text), style="dim"))
@@ -63,7 +63,7 @@ def announce(text: str) -> None:
 
 @contextmanager
 def working(doing: str) -> Iterator[None]:
-    """Show that something is going on, if a person is watching."""
+    """Show a spinner while a block runs, if stderr is a terminal."""
     console = Console(file=sys.stderr)
     if not console.is_terminal:
         yield

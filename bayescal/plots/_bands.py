@@ -87,7 +87,7 @@ def error_interval(
 
 
 def _grid(score: Floats) -> Floats:
-    """Points from the lowest to the highest score, dense towards 0 and 1, where curves bend."""
+    """Scores at which a curve is drawn, from lowest to highest, denser near 0 and 1."""
     low, high = score.min(), score.max()
     if low == high:
         low, high = max(low - STUB, 0.0), min(high + STUB, 1.0)

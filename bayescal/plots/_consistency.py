@@ -104,7 +104,7 @@ def _finish(ax: Axes, result: Consistency, edges: Floats, top: float | None) -> 
 
 
 def _draw_legend(ax: Axes) -> None:
-    """In the room above the histograms."""
+    """Draw the legend in the room above the histograms."""
     ax.legend(
         loc="upper center",
         ncols=3,
@@ -118,7 +118,7 @@ def _draw_legend(ax: Axes) -> None:
 
 
 def _edges(result: Consistency) -> Floats:
-    """Bars that hold both histograms and the line, from 0 unless a value is negative."""
+    """Edges of bars over both histograms and the line, from 0 unless a value is negative."""
     values = np.concatenate([result.under_calibration, result.under_posterior, [result.observed]])
     low, high = min(float(np.nanmin(values)), 0.0), float(np.nanmax(values))
     room = (high - low) / BARS or 0.01

@@ -183,7 +183,7 @@ def functional(
 
 
 def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
-    """The highest bar is as high as the probability of all bars, the stem as high as its own."""
+    """Draw bars, scaled so that the highest is the probability of all bars together, and a stem."""
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
         ax.stairs(height, shares.edges, fill=True, color=style.CURVE, alpha=0.45, lw=0)
@@ -195,7 +195,7 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
 
 
 def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
-    """The lower reading on the same terms: bars as high as their probability, and the stem."""
+    """Draw the lower reading of a distance, scaled as the bars of the upper one."""
     look: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
@@ -241,7 +241,7 @@ def _prob_inside(
     population: str,
     options: dict[str, Any],
 ) -> float:
-    """Of a distance below a limit, on the safe side; else the share of the draws."""
+    """Probability of the region: for a distance below a limit on the safe side, else by draws."""
     if FUNCTIONALS[name].is_distance and region[0] == 0:
         return post.prob_below(region[1], name, population=population, **options)
     return float(((values >= region[0]) & (values <= region[1])).mean())
@@ -254,7 +254,7 @@ def _as_text(region: tuple[float, float], name: str) -> str:
 
 
 def _as_region(close: Close, name: str) -> tuple[float, float]:
-    """A pair as it is; one number as the distance from the value at perfect calibration."""
+    """Limits of the region: as given, or one number either side of the value at calibration."""
     pair = np.ravel(np.asarray(close, dtype=float))
     if pair.size == 1 and pair[0] > 0:
         low = 0.0 if FUNCTIONALS[name].is_distance else ideal(name) - pair[0]

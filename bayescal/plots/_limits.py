@@ -52,7 +52,7 @@ def round_up(value: float) -> float:
 
 
 def _zoom(lowest: float, highest: float) -> tuple[float, float]:
-    """From 0 to a round number above what lies in the lower half, likewise the upper half."""
+    """Limits: half of [0, 1] and less, ending at a round number, if every value is in that half."""
     if highest < 0.5:
         return 0.0, round_up(ROOM * highest)
     if lowest > 0.5:

@@ -48,7 +48,7 @@ def short_name(name: str, **options: Any) -> str:
 
 
 def axis_label(name: str) -> str:
-    """The full name, for an axis."""
+    """The label of an axis, with its unit if it has one."""
     if name not in FUNCTIONALS:
         return AXES.get(name, name)
     label = FUNCTIONALS[name].label
@@ -56,12 +56,12 @@ def axis_label(name: str) -> str:
 
 
 def ideal(name: str) -> float:
-    """Its value at perfect calibration; working coordinates are zero there."""
+    """The value of a functional at perfect calibration; 0 for a working coordinate."""
     return FUNCTIONALS[name].calibrated if name in FUNCTIONALS else 0.0
 
 
 def scale_of(name: str) -> str:
-    """One of the names in SCALES."""
+    """The key of SCALES on which a functional or an estimator is measured."""
     if name in RATIOS:
         return "ratio"
     return "log-odds" if name in LOG_ODDS else "error"

@@ -158,7 +158,7 @@ def _title(benefit: Mapping[str, xr.Dataset], at: Floats, level: float) -> str:
 
 
 def _where(best: Floats, at: Floats) -> str:
-    """The thresholds as one range, or as some within one."""
+    """Thresholds as text: "for risks" of one range, "at some risks" of one with gaps."""
     if best[0] == best[-1]:
         return f"at {best[0]:.3g}"
     inside = np.count_nonzero((at >= best[0]) & (at <= best[-1]))

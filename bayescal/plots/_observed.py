@@ -126,7 +126,7 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
 
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:
-    """First row of each bin: rows are taken until it has its share."""
+    """Index of the first row of each bin; a bin takes rows until it has its share of the cases."""
     if bins == "auto":
         if trials.size <= MOST_BINS and trials.min() >= HANDFUL:
             return np.arange(trials.size)

@@ -31,7 +31,7 @@ NAMES = {
 
 
 def as_overlays(overlay: str | Sequence[str]) -> list[str]:
-    """Names of smoothers, as many as can be told apart."""
+    """Names of smoothers, checked: known, and no more than colours can tell apart."""
     names = [overlay] if isinstance(overlay, str) else list(overlay)
     if len(names) > len(style.OVERLAYS):
         raise InputError(

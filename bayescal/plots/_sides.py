@@ -85,7 +85,7 @@ def draw_sides(ax: Axes, sides: Sides) -> None:
 
 
 def _as_text(ranges: Ranges) -> str:
-    """Ranges to two digits, the first few of many."""
+    """Ranges as text, to two digits; at most two are listed."""
     texts = [
         f"{first:.2g}" if first == last else f"{first:.2g} to {last:.2g}"
         for first, last in ranges[:SHOWN]

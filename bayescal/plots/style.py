@@ -51,7 +51,7 @@ MODELS = (
     Line("#E69F00", (0, (8, 1.5, 1, 1.5, 1, 1.5))),
     Line(INK, (0, (3, 3))),
 )
-"""For models side by side; six are as many as can be told apart."""
+"""Lines of models in one figure, which differ in hue, in grey and in dashes."""
 
 OVERLAYS = (
     Line("#D55E00", "-"),
@@ -59,7 +59,7 @@ OVERLAYS = (
     Line(INK, (0, (1.2, 1.2))),
     Line("#CC79A7", (0, (5, 1.5, 1, 1.5))),
 )
-"""For thin lines over a posterior."""
+"""Lines of smoothers drawn over a posterior."""
 
 SMALL_LEGEND: dict[str, Any] = {
     "fontsize": "x-small",
@@ -70,7 +70,7 @@ SMALL_LEGEND: dict[str, Any] = {
 }
 
 MODEL_LEGEND: dict[str, Any] = SMALL_LEGEND | {"handlelength": 3.2}
-"""Long enough to tell dashes apart."""
+"""A legend whose handles are long enough to tell dashes apart."""
 
 
 def new_axes(width: float, height: float) -> Axes:

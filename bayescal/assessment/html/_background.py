@@ -101,7 +101,7 @@ def data_table(f: Findings, source: Mapping[str, object]) -> Table:
 
 
 def _share(share: float) -> str:
-    """One decimal, so that no share that is rare looks like one that is not."""
+    """A share in per cent with one decimal, so that 4.9 % does not become 5 %."""
     return "< 0.5 %" if share < 0.005 else f"{100 * share:.1f} %"
 
 

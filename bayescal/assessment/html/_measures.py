@@ -119,7 +119,7 @@ def performance_table(f: Findings) -> Table:
 
 
 def near_table(f: Findings) -> Table:
-    """How probable it is that the error is below this or that."""
+    """Probabilities that the true calibration error is below, and above, several limits."""
     upper = float(f.table["upper"]["tce"])
     errors = {error for error in ERRORS if error <= 4 * max(upper, f.close)} | {f.close}
     rows = [
@@ -139,7 +139,7 @@ def near_table(f: Findings) -> Table:
 
 
 def curve_table(f: Findings) -> Table:
-    """What predicted probabilities have meant."""
+    """The calibration curve at round probabilities, with its interval."""
     scores = round_scores(f.posterior.data.score)
     rows = [
         Row(f"{score:.4g}", (middle, f"{low} to {high}"))
