@@ -7,9 +7,10 @@ float. The binned ones also take many outcomes at the same scores in one call.
 from __future__ import annotations
 
 from bayescal.estimators._result import Tested
+from bayescal.estimators.binned.debiased import debiased_ece
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
-from bayescal.estimators.binned.plugin import ace, debiased_ece, ece, mce
+from bayescal.estimators.binned.plugin import ace, ece, mce
 from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
 from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
 from bayescal.estimators.cells.deviation import CellTable, pde, pde_bins

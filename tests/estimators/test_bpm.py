@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bayescal import estimators, simulate
 from bayescal.errors import InputError
-from bayescal.estimators import bpm
+from bayescal.estimators import _bpm, bpm
 from bayescal.estimators.bpm import fit_bpm_curve, tce_bpm
 
 RELEASED = "tcebpm.transcription(step=max(1,step))"
@@ -31,22 +31,22 @@ def read(shared_data: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str
     return outcomes, scores, answers
 
 
-def equation_9(coefficients: Any, bins: bpm._Bins) -> float:
-    g = bpm._probability(np.asarray(coefficients), bpm._basis(bins.s, bins.q))
+def equation_9(coefficients: Any, bins: _bpm.Bins) -> float:
+    g = _bpm.probability_of(np.asarray(coefficients), _bpm.basis_of(bins.s, bins.q))
     return float(np.sum(bins.weight * np.exp((g - bins.hit_rate) ** 2)))
 
 
-def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> bpm._Bins:
+def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> _bpm.Bins:
     """The bins of the equation 9 oracle: N // B rows each, the remainder left out."""
     order = np.argsort(scores, kind="stable")
     parts = []
-    for bins in bpm._schemes(scores.size):
+    for bins in _bpm.schemes(scores.size):
         rows = scores.size // bins
         s, y = (
             a[order][: bins * rows].reshape(bins, rows).mean(axis=1) for a in (scores, outcomes)
         )
         parts.append([s, 1 - s, y, np.full(bins, 1 / bins)])
-    return bpm._Bins(*np.concatenate(parts, axis=1))
+    return _bpm.Bins(*np.concatenate(parts, axis=1))
 
 
 def coefficients(fitted: bpm.BPMCurve) -> list[float]:
@@ -106,7 +106,7 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(shared_data: Path, name: 
     oracle = answers[EQUATION_9]
     bins = oracle_bins(outcomes, scores)
     assert equation_9(oracle["a,b,c"], bins) == pytest.approx(oracle["objective"], abs=1e-10)
-    fitted = bpm._fit_paper(bins)
+    fitted = _bpm.fit_paper(bins)
     assert fitted.loss <= oracle["objective"]
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
@@ -114,7 +114,7 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(shared_data: Path, name: 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 def test_the_paper_objective_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
     outcomes, scores, answers = read(shared_data, name)
-    bins = bpm._shared_bins(outcomes, scores, None)
+    bins = _bpm.shared_bins(outcomes, scores, None)
     fitted = fit_bpm_curve(outcomes, scores)
     assert fitted.loss == pytest.approx(equation_9(coefficients(fitted), bins), abs=1e-9)
     assert fitted.loss <= equation_9(answers[EQUATION_9]["a,b,c"], bins)
@@ -124,7 +124,7 @@ def test_the_paper_objective_beats_the_oracle_coefficients(shared_data: Path, na
 @pytest.mark.parametrize("name", ["D1", "D2", "D5", "clinical-low-underconfident"])
 def test_no_start_finds_a_better_minimum(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
-    bins = bpm._shared_bins(y_true.astype(float), y_prob, None)
+    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
     found = fit_bpm_curve(y_true, y_prob).loss
     rng = np.random.default_rng(0)
     tries = rng.normal(0, 3, size=(2000, 3))
@@ -134,8 +134,8 @@ def test_no_start_finds_a_better_minimum(name: str) -> None:
 @pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
 def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
     y_true, y_prob = simulate.sample("D4", size, random_state=1)
-    bins = bpm._shared_bins(y_true.astype(float), y_prob, None)
-    schemes = len(bpm._schemes(size))
+    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
+    schemes = len(_bpm.schemes(size))
     assert np.sum(bins.weight) == pytest.approx(schemes)
     assert np.sum(bins.weight * bins.hit_rate) == pytest.approx(schemes * y_true.mean())
     assert np.sum(bins.weight * bins.s) == pytest.approx(schemes * y_prob.mean())
@@ -145,7 +145,7 @@ def test_bins_have_equal_mass_and_keep_every_observation(size: int) -> None:
 def test_bins_keep_the_digits_of_scores_near_one() -> None:
     rest = np.repeat([1e-12, 2e-13, 0.4], [50, 30, 20])
     y_true = np.ones(100)
-    bins = bpm._shared_bins(y_true, 1 - rest, None)
+    bins = _bpm.shared_bins(y_true, 1 - rest, None)
     top = bins.q[bins.s > 0.999]
     assert top.min() == pytest.approx(1 - (1 - 2e-13), rel=1e-9)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal.data.validate import check_choice
+from bayescal._base.arrays import Floats, blocks
+from bayescal.data.table import levels_of
+from bayescal.data.validate import as_count, check_choice
 from bayescal.data.weights import are_counts
 
 __all__ = [
@@ -69,7 +69,7 @@ class Members:
     def index(self) -> Index:
         """The bin of every case."""
         index = np.empty(self.size, np.int32)
-        for part in _blocks(self.size):
+        for part in blocks(self.size, room=_BLOCK):
             index[part] = self.find(part)
         return index
 
@@ -101,7 +101,7 @@ class Members:
 
     def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
         total = np.zeros(self.n_bins)
-        for part in _blocks(self.size):
+        for part in blocks(self.size, room=_BLOCK):
             total += np.bincount(self.find(part), values(part), self.n_bins)
         return total
 
@@ -246,7 +246,7 @@ def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
     first = np.searchsorted(cuts, below, side="right")
     parted = np.searchsorted(cuts, above) > first
     found = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
-    for part in _blocks(scores.size):
+    for part in blocks(scores.size, room=_BLOCK):
         index[part] = found.take(index[part])
     within = np.flatnonzero(index < 0)
     case = within[np.argsort(scores[within])]
@@ -262,8 +262,9 @@ def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
 def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
     """Cases with equal scores share out the bins that they reach into."""
     weight = np.ones(scores.size) if weights is None else weights
-    _, group = np.unique(scores, return_inverse=True)
-    above = np.cumsum(np.bincount(group, weight))
+    levels = levels_of(scores)
+    group = levels.row
+    above = np.cumsum(levels.totals(weight))
     below = np.concatenate([[0.0], above[:-1]])
     first = np.searchsorted(cuts, below, side="right")
     last = np.maximum(np.searchsorted(cuts, above, side="left"), first)
@@ -279,12 +280,6 @@ def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
     return sparse.csc_array((share, index, ends), shape=(edges.size - 1, group.size))
 
 
-def _blocks(size: int) -> Iterator[slice]:
-    """Parts of an array that a processor keeps at hand."""
-    for start in range(0, size, _BLOCK):
-        yield slice(start, start + _BLOCK)
-
-
 def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
     """Options of `bins_of`, each valid."""
     return {
@@ -296,7 +291,4 @@ def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
 
 def as_bins(n_bins: Any, name: str = "n_bins") -> int:
     """A number of bins, or an error."""
-    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 1 <= n_bins <= MOST_BINS:
-        raise InputError(f"{name} must be a whole number from 1 to {MOST_BINS:,}, got {n_bins!r}.")
-    return int(n_bins)
+    return as_count(n_bins, name, 1, MOST_BINS)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 
 __all__ = ["Sums", "in_space", "on_line"]
 
@@ -69,9 +69,8 @@ def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:
     enough = nearest - SAME * cases.sum()
     ranks = 1 + np.arange(np.searchsorted(np.cumsum(np.sort(cases)), enough) + 1)
     index, sizes = [], []
-    step = max(1, CHUNK // ranks.size)
-    for first in range(0, len(points), step):
-        part = points[first : first + step]
+    for block in blocks(len(points), ranks.size, CHUNK):
+        part = points[block]
         distance, neighbour = tree.query(part, k=ranks)
         held = np.cumsum(cases[neighbour], axis=1) >= enough
         radius = np.take_along_axis(distance, held.argmax(axis=1)[:, None], axis=1)[:, 0]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
+from bayescal.data.validate import as_count
 from bayescal.estimators.cells._nearest import in_space, on_line
 from bayescal.estimators.door import (
     OutcomesLike,
@@ -181,13 +182,7 @@ def _ascents(rank: NDArray[np.intp], cases: Floats) -> float:
 def _as_neighbours(number: Any, total: float) -> int:
     if number is None:
         return round(math.sqrt(total))
-    whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-    if not whole or not 1 <= number <= total:
-        raise InputError(
-            f"n_neighbors must be a whole number from 1 to the number of cases, {total:.6g}, "
-            f"got {number!r}."
-        )
-    return int(number)
+    return as_count(number, "n_neighbors", 1, total, limit="the number of cases")
 
 
 def _as_features(features: Any, size: int) -> Floats:

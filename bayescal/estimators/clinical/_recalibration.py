@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
-from bayescal._base.log_odds import EDGE
+from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import fit_logistic, log_likelihood
 
-__all__ = ["Recalibration", "as_cases", "defined", "log_odds_of"]
+__all__ = ["Recalibration", "as_cases", "defined"]
 
 Converged = NDArray[np.bool_]
 
@@ -99,12 +98,6 @@ class Recalibration:
     def _ends(self, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         lowest = np.where(chosen, self.log_odds, np.inf).min(axis=-1)
         return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
-
-
-def log_odds_of(scores: Floats) -> Floats:
-    """Log-odds; scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away."""
-    odds: Floats = logit(np.clip(scores, EDGE, 1 - EDGE))
-    return odds
 
 
 def as_cases(weights: Floats | None, size: int) -> Floats:

@@ -12,7 +12,7 @@ from scipy.special import chdtri, erfc
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.logistic import fit_logistic, log_likelihood
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.estimators.clinical._recalibration import Recalibration
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 
@@ -112,7 +112,7 @@ def giviti_test(
     """
     start = START[check_choice(devel, START, "devel")]
     level = as_level(threshold, "threshold")
-    highest = _as_degree(max_degree, start)
+    highest = as_count(max_degree, "max_degree", start, HIGHEST)
     cut = float(chdtri(1, 1 - level))
     degrees: list[NDArray[np.intp]] = []
 
@@ -231,13 +231,3 @@ def _quadrature() -> tuple[Floats, Floats]:
     """Gauss-Legendre angles and weights from 0 to a right angle."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return np.pi / 4 * (nodes + 1), np.pi / 4 * weights
-
-
-def _as_degree(max_degree: Any, start: int) -> int:
-    whole = isinstance(max_degree, (int, np.integer)) and not isinstance(max_degree, bool)
-    if whole and start <= max_degree <= HIGHEST:
-        return int(max_degree)
-    raise InputError(
-        f"max_degree must be a whole number from {start}, the first, to {HIGHEST}, "
-        f"got {max_degree!r}."
-    )

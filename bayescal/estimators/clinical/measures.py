@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import log_odds_of
 from bayescal.estimators.clinical._recalibration import (
     Recalibration,
     as_cases,
     defined,
-    log_odds_of,
 )
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator

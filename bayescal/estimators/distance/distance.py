@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
+from bayescal.data.validate import as_count
 from bayescal.estimators.distance._programmes import (
     Cells,
     best_partition,
@@ -143,7 +143,7 @@ def lower_distance_to_calibration(
     0.045
     """
     cases = read(y_true, y_prob, sample_weight)
-    return evaluate(_lower_core, cases, resolution=_as_resolution(resolution))
+    return evaluate(_lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS))
 
 
 @estimator(
@@ -263,15 +263,7 @@ def distance_bounds(
     (0.0034, 0.014)
     """
     cases = read(y_true, y_prob, sample_weight)
-    lower = evaluate(_lower_core, cases, resolution=_as_resolution(resolution))
+    lower = evaluate(
+        _lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS)
+    )
     return DistanceBounds(lower, evaluate(_partition_core, cases))
-
-
-def _as_resolution(resolution: Any) -> int:
-    least, most = RESOLUTIONS
-    whole = isinstance(resolution, (int, np.integer)) and not isinstance(resolution, bool)
-    if not whole or not least <= resolution <= most:
-        raise InputError(
-            f"resolution must be a whole number from {least} to {most}, got {resolution!r}."
-        )
-    return int(resolution)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, log_expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import log_odds_of, logarithms
 from bayescal.data.table import Table
 from bayescal.data.weights import quantile
 from bayescal.estimators.integrated._curve import Curve
@@ -18,28 +19,27 @@ __all__ = ["BASES", "Basis", "full_rank", "regression"]
 Basis = Callable[[Floats], Floats]
 """Scores, (n,), to the functions of them that a regression uses, (k, n)."""
 
-NEAREST = 1e-12
 STEPS = 100
 
 
 def logistic_basis(table: Table, n_knots: int) -> Basis:
     """A line in the log-odds."""
-    return lambda score: np.stack([np.ones_like(score), _log_odds(score)])
+    return lambda score: np.stack([np.ones_like(score), log_odds_of(score)])
 
 
 def beta_basis(table: Table, n_knots: int) -> Basis:
     """The log of the score and of its complement: beta calibration, unconstrained."""
 
     def functions(score: Floats) -> Floats:
-        inside = _inside(score)
-        return np.stack([np.log(inside), -np.log1p(-inside), np.ones_like(inside)])
+        log_s, log_q = logarithms(score)
+        return np.stack([log_s, -log_q, np.ones_like(log_s)])
 
     return functions
 
 
 def rcs_basis(table: Table, n_knots: int) -> Basis:
     """A restricted cubic spline in the log-odds: cubic between knots, straight beyond them."""
-    log_odds = _log_odds(table.score)
+    log_odds = log_odds_of(table.score)
     outer = {3: 0.1, 7: 0.025}.get(n_knots, 0.05)
     probs = np.linspace(outer, 1 - outer, n_knots)
     knots = np.unique([quantile(log_odds, table.trials, prob) for prob in probs])
@@ -53,7 +53,7 @@ def rcs_basis(table: Table, n_knots: int) -> Basis:
         return above * above * above
 
     def functions(score: Floats) -> Floats:
-        x = _log_odds(score)
+        x = log_odds_of(score)
         bends = [
             cubed(x, knot)
             - cubed(x, before) * (end - knot) / gap
@@ -97,10 +97,14 @@ def regression(basis: Basis, table: Table, at: Floats) -> Curve:
 
 
 def _maxima(basis: Floats, trials: Floats, hits: Floats) -> Floats:
-    """Coefficients of greatest likelihood on the rows of a basis, NaN where there are none."""
-    found = np.full((hits.shape[0], basis.shape[0]), np.nan)
+    """Coefficients of greatest likelihood on the rows of a basis, NaN where there are none.
+
+    Residuals are those of every row, where `bayescal._base.logistic` has totals alone: far out, the
+    totals lose the digits that tell whether outcomes are separated by five functions of few scores.
+    """
+    maxima = np.full((hits.shape[0], basis.shape[0]), np.nan)
     running = np.arange(hits.shape[0])
-    coef = np.zeros_like(found)
+    coef = np.zeros_like(maxima)
     value = _log_likelihood(coef, basis, trials, hits)
     for _ in range(STEPS):
         fitted = expit(coef @ basis)
@@ -115,12 +119,12 @@ def _maxima(basis: Floats, trials: Floats, hits: Floats) -> Floats:
         step = np.linalg.solve(information, gradient[..., None])[..., 0]
         coef, value = _uphill(coef, step, value, basis, trials, hits)
         near = (gradient * step).sum(axis=1) < 1e-18
-        found[running[near]] = coef[near]
+        maxima[running[near]] = coef[near]
         if near.any():
             running, coef, hits, value = running[~near], coef[~near], hits[~near], value[~near]
         if running.size == 0:
             break
-    return found
+    return maxima
 
 
 def _uphill(
@@ -141,12 +145,3 @@ def _log_likelihood(coef: Floats, basis: Floats, trials: Floats, hits: Floats) -
     eta = coef @ basis
     value: Floats = np.einsum("ij,ij->i", hits, eta) + log_expit(-eta) @ trials
     return value
-
-
-def _inside(score: Floats) -> Floats:
-    return np.clip(score, NEAREST, 1 - NEAREST)
-
-
-def _log_odds(score: Floats) -> Floats:
-    odds: Floats = logit(_inside(score))
-    return odds

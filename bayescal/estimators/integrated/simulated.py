@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from bayescal._base.arrays import RandomState, blocks, random_generator
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.table import tabulate
@@ -16,8 +17,6 @@ from bayescal.estimators.integrated._summaries import INDICES
 from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
 
 __all__ = ["ici_interval"]
-
-RandomState = int | np.random.Generator | None
 
 
 def ici_interval(
@@ -55,7 +54,7 @@ def ici_interval(
         Number of curves, at least 100; rounded up to a multiple of four.
     sample_weight : array-like of shape (n_samples,), optional
         Case counts. If any is not whole they are rescaled to Kish's effective sample size.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
 
     Returns
     -------
@@ -98,13 +97,11 @@ def ici_interval(
         centre, covariance = binomial_mle(basis.T, table.trials, hits)
     except SeparationError:
         raise no_curve(smoother) from None
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     spread = np.linalg.cholesky(covariance).T
     drawn = centre + rng.standard_normal((number, centre.size)) @ spread
     values = np.empty(number)
-    step = max(1, BLOCK // table.score.size)
-    for start in range(0, number, step):
-        part = slice(start, start + step)
+    for part in blocks(number, table.score.size, BLOCK):
         values[part] = distance(np.abs(expit(drawn[part] @ basis) - table.score), table)
     lower, upper = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(lower), float(upper)

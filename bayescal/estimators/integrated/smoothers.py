@@ -14,7 +14,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError, SeparationError
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.validate import as_count, as_scores, check_choice
 from bayescal.estimators.door import BLOCK, OutcomesLike, read
 from bayescal.estimators.integrated._curve import Curve
 from bayescal.estimators.integrated._loess import loess, lowess
@@ -125,12 +125,10 @@ def flexible_curve(
 def as_smoothing(smoother: Any, span: Any, n_knots: Any) -> dict[str, Any]:
     """Options of a smoother, each valid; see `flexible_curve`."""
     check_choice(smoother, [*BASES, *SPANS, "isotonic"], "smoother")
-    whole = isinstance(n_knots, (int, np.integer)) and not isinstance(n_knots, bool)
-    if not whole or not 3 <= n_knots <= 7:
-        raise InputError(f"n_knots must be a whole number from 3 to 7, got {n_knots!r}.")
+    knots = as_count(n_knots, "n_knots", 3, 7)
     if span is not None and (not isinstance(span, (int, float, np.number)) or not 0 < span <= 1):
         raise InputError(f"span must be above 0 and at most 1, got {span!r}.")
-    return {"smoother": smoother, "span": span, "n_knots": int(n_knots)}
+    return {"smoother": smoother, "span": span, "n_knots": knots}
 
 
 def smoother_of(smoother: str, span: float | None, n_knots: int) -> Smoother:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 
@@ -98,12 +98,10 @@ def gaussian_form(scores: Floats, width: float) -> Form:
     wave = 2 * math.pi / period * np.arange(highest + 1)
     power = width * math.sqrt(2 * math.pi) / period * np.exp(-0.5 * (wave * width) ** 2)
     power[1:] *= 2
-    step = max(1, BLOCK // scores.size)
 
     def form(masses: Floats) -> Floats:
         total = np.zeros(masses.shape[0])
-        for start in range(0, wave.size, step):
-            part = slice(start, start + step)
+        for part in blocks(wave.size, scores.size, BLOCK):
             angle = place[:, None] * wave[part]
             total += ((masses @ np.cos(angle)) ** 2 + (masses @ np.sin(angle)) ** 2) @ power[part]
         return total

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, ndtr
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.table import Table
 from bayescal.estimators.kernel._form import form_of, kernel_at
@@ -30,12 +30,11 @@ def draw_calibrated(
     trials = table.trials.astype(np.int64)
     many = np.flatnonzero(trials > 1)
     values = np.empty(draws)
-    step = max(1, BLOCK // trials.size)
-    for start in range(0, draws, step):
-        part = values[start : start + step]
-        hits = (rng.random((part.size, trials.size)) < table.score).astype(np.float64)
-        hits[:, many] = rng.binomial(trials[many], table.score[many], (part.size, many.size))
-        part[:] = pairs_of_hits(table, form, hits).unbiased()
+    for part in blocks(draws, trials.size, BLOCK):
+        size = part.stop - part.start
+        hits = (rng.random((size, trials.size)) < table.score).astype(np.float64)
+        hits[:, many] = rng.binomial(trials[many], table.score[many], (size, many.size))
+        values[part] = pairs_of_hits(table, form, hits).unbiased()
     return values
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
-from bayescal.data.validate import check_choice
+from bayescal.data.validate import as_count, check_choice
 from bayescal.estimators.door import (
     OutcomesLike,
     Statistic,
@@ -310,15 +310,5 @@ def skce(
     scale = as_width(width, kernel)
     cases = read(y_true, y_prob, sample_weight, needs="order" if form == "block" else "rows")
     if form == "block":
-        _as_block_size(block_size, cases.scores.size)
+        as_count(block_size, "block_size", 2, cases.scores.size, limit="the number of cases")
     return evaluate(skce_core, cases, form=form, kernel=kernel, width=scale, block_size=block_size)
-
-
-def _as_block_size(size: Any, cases: int) -> int:
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 2 <= size <= cases:
-        raise InputError(
-            f"block_size must be a whole number from 2 to the number of cases, {cases}, "
-            f"got {size!r}."
-        )
-    return int(size)

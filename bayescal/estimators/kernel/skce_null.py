@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.errors import InputError
 from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import check_choice
+from bayescal.data.validate import as_count, check_choice
 from bayescal.data.weights import are_counts
 from bayescal.estimators._result import Tested
 from bayescal.estimators.door import OutcomesLike, read
@@ -31,7 +31,7 @@ def skce_test(
     kernel: str = "laplace",
     width: float = 1.0,
     resamples: int = 999,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     sample_weight: ArrayLike | None = None,
 ) -> Tested:
     """Test of calibration by the unbiased squared kernel calibration error, one-sided.
@@ -53,7 +53,7 @@ def skce_test(
         As in `skce`.
     resamples : int
         Number of sets of outcomes drawn, at least 19; for "resampling" only.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Equal seeds and equal cases, in any order, give equal p-values.
     sample_weight : array-like of shape (n_samples,), optional
         Case counts. "resampling" needs whole ones; for "moments" others are rescaled to Kish's
@@ -97,7 +97,7 @@ def skce_test(
     0.00342 0.024
     """
     check_choice(method, ("moments", "resampling"), "method")
-    draws = _as_resamples(resamples)
+    draws = as_count(resamples, "resamples", FEWEST_RESAMPLES)
     options: dict[str, Any] = {"kernel": kernel, "width": width}
     cases = read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)
@@ -120,7 +120,7 @@ def _share_at_least(
     statistic: Floats,
     options: dict[str, Any],
     draws: int,
-    random_state: int | np.random.Generator | None,
+    random_state: RandomState,
 ) -> Floats:
     """Share of the draws and the data themselves with at least this statistic, rounding aside."""
     if not are_counts(table.trials):
@@ -128,17 +128,8 @@ def _share_at_least(
             "sample_weight must hold whole numbers of cases for method='resampling'. "
             "Round them, or use method='moments'."
         )
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     drawn = np.sort(draw_calibrated(table, draws=draws, rng=rng, **options))
     below = np.searchsorted(drawn, statistic - SAME * np.abs(statistic))
     share: Floats = (1 + draws - below) / (1 + draws)
     return share
-
-
-def _as_resamples(resamples: Any) -> int:
-    whole = isinstance(resamples, (int, np.integer)) and not isinstance(resamples, bool)
-    if not whole or resamples < FEWEST_RESAMPLES:
-        raise InputError(
-            f"resamples must be a whole number of at least {FEWEST_RESAMPLES}, got {resamples!r}."
-        )
-    return int(resamples)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaln, logsumexp
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.data.table import Table
 
 __all__ = ["likeliest_bandwidth", "ratio_norm"]
@@ -27,11 +27,10 @@ def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Fl
     """
     score, trials = table.score, table.trials
     powers = np.zeros(hits.shape[0])
-    step = max(1, BLOCK // score.size)
-    for start in range(0, score.size, step):
-        row = np.arange(start, min(start + step, score.size))
+    for part in blocks(score.size, score.size, BLOCK):
+        row = np.arange(part.start, part.stop)
         kernel = _log_beta_kernel(score[row], score, bandwidth)
-        own = (row - start, row)
+        own = (row - part.start, row)
         kernel[own] = np.where(trials[row] > 1, kernel[own], -np.inf)
         kernel -= kernel.max(axis=1, keepdims=True)
         np.exp(kernel, out=kernel)

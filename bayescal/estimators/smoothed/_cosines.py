@@ -12,6 +12,7 @@ from scipy import fft
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import log_odds_of
 
 __all__ = [
     "MOST_CELLS",
@@ -22,7 +23,6 @@ __all__ = [
     "cosines",
     "fast_size",
     "fixed_points",
-    "log_odds",
     "log_odds_line",
     "series",
     "too_small",
@@ -36,7 +36,6 @@ COARSE = 8
 MOST_CELLS = 1 << 20
 REACH = 13.0
 """Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
-LARGEST_LOG_ODDS = 40.0
 NEGLIGIBLE = 1e-14
 STEPS = 100
 CHUNK = 1 << 15
@@ -85,17 +84,9 @@ class Line(NamedTuple):
         return Line(np.clip(place, 0, 1), self.length * left / cells)
 
 
-def log_odds(scores: Floats) -> Floats:
-    """Log-odds, held to at most 40 in size, where scores of 0 and 1 stand."""
-    with np.errstate(divide="ignore"):
-        exact = np.log(scores) - np.log1p(-scores)
-    clipped: Floats = np.clip(exact, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=exact)
-    return clipped
-
-
 def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
-    place = log_odds(scores)
+    place = log_odds_of(scores)
     start = float(place.min()) - REACH / 2 * sigma
     length = float(place.max()) + REACH / 2 * sigma - start
     place -= start

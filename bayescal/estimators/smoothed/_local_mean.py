@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 
 __all__ = ["local_mean"]
 
@@ -47,9 +47,7 @@ def local_mean(
         row = near % centre.size
         centre, mass, hits = images[near], mass[row], hits[row]
     mean, density = np.empty(at.size), np.empty(at.size)
-    step = max(1, BLOCK // centre.size)
-    for start in range(0, at.size, step):
-        part = slice(start, start + step)
+    for part in blocks(at.size, centre.size, BLOCK):
         exponent = -0.5 * ((at[part, None] - centre) / sigma) ** 2
         largest = exponent.max(axis=1)
         kernel = np.exp(exponent - largest[:, None])

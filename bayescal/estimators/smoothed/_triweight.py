@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import spherical_jn
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.estimators.smoothed._cosines import cosines, fast_size, series
 
 __all__ = ["NARROWEST", "triweight_norms"]
@@ -34,16 +34,15 @@ def triweight_norms(
     weight = np.ones(scores.size) if weights is None else weights
     total = float(weight.sum())
     values = np.full(outcomes.shape[0], np.nan)
-    step = max(1, GROUP // max(scores.size, NODES))
-    for start in range(0, values.size, step):
-        hits = outcomes[start : start + step] * (weight / total)
+    for part in blocks(values.size, max(scores.size, NODES), GROUP):
+        hits = outcomes[part] * (weight / total)
         width = _spread(scores, hits) * (2 * total) ** -0.2
         if bandwidth is not None:
             width[:] = min(bandwidth, FLAT)
         row = np.flatnonzero(width >= NARROWEST)
         if row.size:
             masses = np.concatenate([weight[None] / total, hits[row]])
-            values[start + row] = _norms(scores, masses, width[row], order)
+            values[part.start + row] = _norms(scores, masses, width[row], order)
     return values
 
 

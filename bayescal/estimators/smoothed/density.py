@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
@@ -56,9 +56,7 @@ def _ls_core(scores: Floats, weights: Floats | None, *, sigma: float) -> Statist
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
         values = np.empty(outcomes.shape[0])
-        step = max(1, GROUP // intervals)
-        for first in range(0, values.size, step):
-            part = slice(first, first + step)
+        for part in blocks(values.size, intervals, GROUP):
             gap = smooth(outcomes[part] * share) - expected
             values[part] = absolute_area(gap, _pieces(gap) / intervals, 1 / intervals)[0]
         return values
@@ -98,8 +96,7 @@ def ls_ece(
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
     y_prob : array-like of shape (n_samples,)
-        Predicted probabilities. Log-odds are held to at most 40 in size, where scores of 0 and 1
-        stand.
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sigma : float
         Standard deviation of the noise, in log-odds. The authors match 15 bins by 1/15.
     sample_weight : array-like of shape (n_samples,), optional

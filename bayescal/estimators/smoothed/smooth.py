@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_odds import log_odds_of
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
@@ -23,7 +24,6 @@ from bayescal.estimators.smoothed._cosines import (
     as_bandwidth,
     cosines,
     fixed_points,
-    log_odds,
     log_odds_line,
     too_small,
 )
@@ -176,8 +176,7 @@ def logit_smooth_ece(
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
     y_prob : array-like of shape (n_samples,)
-        Predicted probabilities. Log-odds are held to at most 40 in size, where scores of 0 and 1
-        stand.
+        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sigma : float, optional
         Bandwidth in log-odds. Without it, the fixed point.
     sample_weight : array-like of shape (n_samples,), optional
@@ -308,7 +307,7 @@ def smooth_ece_curve(
     if metric == "identity":
         rate, density = local_mean(scores, outcomes, weights, points, bandwidth, mirrors=True)
     else:
-        place, at = log_odds(scores), log_odds(points)
+        place, at = log_odds_of(scores), log_odds_of(points)
         rate, density = local_mean(place, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
 
@@ -321,9 +320,7 @@ def _areas(
 ) -> Floats:
     """SmoothECE of the residuals that are made of each row, a few rows at a time."""
     values = np.empty(rows.shape[0])
-    group = max(1, BLOCK // line.cells(sigma or line.floor))
-    for start in range(0, values.size, group):
-        part = slice(start, start + group)
+    for part in blocks(values.size, line.cells(sigma or line.floor), BLOCK):
         values[part] = smooth_of_residuals(line, residuals(rows[part]), sigma)
     return values
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.data.weights import are_counts
 
-__all__ = ["Cells", "blocks", "cells_of", "draw", "leave_one_out"]
+__all__ = ["Cells", "cells_of", "draw", "leave_one_out"]
 
 BLOCK = 1 << 18
 CASES_PER_CELL = 8
@@ -52,11 +52,9 @@ def cells_of(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> 
     return Cells(scores[first], outcomes[first], counts, size, are_counts(weight))
 
 
-def blocks(replicates: int, width: int) -> Iterator[int]:
+def _sizes(replicates: int, width: int) -> Iterator[int]:
     """How many replicates of this width to take at a time, so that memory stays bounded."""
-    step = max(1, BLOCK // width)
-    for start in range(0, replicates, step):
-        yield min(step, replicates - start)
+    return (part.stop - part.start for part in blocks(replicates, width, BLOCK))
 
 
 def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -64,11 +62,11 @@ def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Fl
     number = cells.counts.size
     if not cells.whole or cells.size > CASES_PER_CELL * number:
         chances = cells.counts / cells.counts.sum()
-        for some in blocks(replicates, number):
+        for some in _sizes(replicates, number):
             yield rng.multinomial(cells.size, chances, size=some).astype(np.float64)
         return
     cell = np.repeat(np.arange(number), cells.counts.astype(np.intp))
-    for some in blocks(replicates, cells.size):
+    for some in _sizes(replicates, cells.size):
         drawn = cell[rng.integers(cells.size, size=(some, cells.size))]
         drawn += number * np.arange(some)[:, None]
         counted = np.bincount(drawn.ravel(), minlength=some * number)
@@ -90,7 +88,7 @@ def leave_one_out(
 
     def rows() -> Iterator[Floats]:
         start = 0
-        for some in blocks(left_out.size, cells.counts.size):
+        for some in _sizes(left_out.size, cells.counts.size):
             block = np.tile(cells.counts, (some, 1))
             block[np.arange(some), left_out[start : start + some]] -= 1
             start += some

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayescal._base.arrays import RandomState, random_generator
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.estimators.door import Cases, OutcomesLike, read
 from bayescal.estimators.uncertainty._analytic import ANALYTIC
 from bayescal.estimators.uncertainty._bootstrap import bca_levels, known, resampled
@@ -62,7 +63,7 @@ def estimator_interval(
     ci_prob: float = 0.95,
     resamples: int = 1000,
     sample_weight: ArrayLike | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     **options: Any,
 ) -> Interval:
     """Interval for an estimate.
@@ -84,7 +85,7 @@ def estimator_interval(
         Number of resamples, at least 100. "analytic" takes none.
     sample_weight : array-like of shape (n_samples,), optional
         Case counts. If any is not whole, a resample has Kish's effective number of cases.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Equal seeds and equal cases, in any order, give equal intervals.
     **options
         Passed to the estimator, such as `n_bins`.
@@ -147,14 +148,14 @@ def estimator_interval(
     """
     level = as_level(ci_prob)
     check_choice(method, METHODS, "method")
-    count = _as_resamples(resamples)
+    count = as_count(resamples, "resamples", FEWEST_RESAMPLES)
     cases = read(y_true, y_prob, sample_weight, replicates=False)
     applied = applied_of(estimator, options)
     estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)
     if method == "analytic":
         ends = _analytic(applied, cases, level)
         return _within_span(applied, estimate, ends, method, level)
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method == "consistency":
@@ -186,11 +187,3 @@ def _within_span(
 ) -> Interval:
     lower, upper = np.clip(ends, *applied.span)
     return Interval(estimate, float(lower), float(upper), method, level)
-
-
-def _as_resamples(resamples: Any) -> int:
-    if not isinstance(resamples, (int, np.integer)) or resamples < FEWEST_RESAMPLES:
-        raise InputError(
-            f"resamples must be a whole number of at least {FEWEST_RESAMPLES}, got {resamples!r}."
-        )
-    return int(resamples)

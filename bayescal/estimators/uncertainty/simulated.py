@@ -6,12 +6,11 @@ of a fitted curve it is a posterior predictive check.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
+from bayescal.data.table import levels_of
 from bayescal.estimators.uncertainty.applied import Applied
 
 __all__ = ["cases_by_score", "estimates_on_simulated_outcomes"]
@@ -37,9 +36,9 @@ def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Coun
     trials : ndarray of int of shape (distinct,)
         Their sum is the sum of the weights, rounded.
     """
-    score, row = np.unique(scores, return_inverse=True)
-    trials = np.bincount(row, weights)
-    return score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64)
+    levels = levels_of(scores)
+    trials = levels.cases() if weights is None else levels.totals(weights)
+    return levels.score, np.diff(np.rint(np.cumsum(trials)), prepend=0).astype(np.int64)
 
 
 def estimates_on_simulated_outcomes(
@@ -78,12 +77,12 @@ def estimates_on_simulated_outcomes(
     size = int(trials.sum())
     if not resample_scores and (size <= MOST_CASES or not applied.weighs):
         statistic = applied.at(np.repeat(score, trials))
-        for part in _parts(values.size, size):
+        for part in blocks(values.size, size, BLOCK):
             chance = np.repeat(probability[part], trials, axis=1)
             values[part] = statistic(rng.random(chance.shape) < chance)
         return values
     outcomes = np.tile([0.0, 1.0], score.size)
-    for part in _parts(values.size, outcomes.size):
+    for part in blocks(values.size, outcomes.size, BLOCK):
         shape = probability[part].shape
         cases = np.broadcast_to(trials, shape)
         if resample_scores:
@@ -92,9 +91,3 @@ def estimates_on_simulated_outcomes(
         weights = np.stack([cases - hits, hits], axis=2).reshape(shape[0], -1).astype(np.float64)
         values[part] = applied.to_weights(np.repeat(score, 2), outcomes, weights)
     return values
-
-
-def _parts(replicates: int, width: int) -> Iterator[slice]:
-    """Replicates that fit in memory together: two at least, so that batches can be tried."""
-    step = max(2, BLOCK // max(width, 1))
-    return (slice(start, start + step) for start in range(0, replicates, step))

@@ -150,7 +150,7 @@ def test_comes_near_1_for_a_calibrated_model() -> None:
     ("options", "message"),
     [
         ({"n_neighbors": 0}, "n_neighbors must be a whole number from 1"),
-        ({"n_neighbors": 4}, "number of cases, 3, got 4"),
+        ({"n_neighbors": 4}, "from 1 to 3, the number of cases, got 4"),
         ({"n_neighbors": 1.5}, "n_neighbors"),
         ({"n_neighbors": True}, "n_neighbors"),
         ({"n_neighbors": 3}, "same mean around every case"),

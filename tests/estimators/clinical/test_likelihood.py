@@ -443,7 +443,7 @@ def test_spiegelhalter_needs_a_brier_score_left_to_chance(scores: list[float]) -
         (giviti_test, {"threshold": 95}, "threshold must lie strictly between 0 and 1"),
         (giviti_test, {"max_degree": 5}, "max_degree must be a whole number from 1"),
         (giviti_test, {"max_degree": 2.0}, "max_degree"),
-        (giviti_test, {"max_degree": 1, "devel": "internal"}, "from 2, the first"),
+        (giviti_test, {"max_degree": 1, "devel": "internal"}, "from 2 to 4"),
     ],
 )
 def test_refuses_options_out_of_range(test: Any, options: dict, message: str) -> None:

@@ -258,7 +258,7 @@ def test_batches_weights_and_orders(function: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"resolution": 8}, "resolution must be a whole number from 16 to 8192"),
+        ({"resolution": 8}, "resolution must be a whole number from 16 to 8,192"),
         ({"resolution": 10**6}, "resolution"),
         ({"resolution": 64.0}, "resolution"),
         ({"resolution": True}, "resolution"),
