@@ -44,7 +44,7 @@ class BPMCurve:
     objective : str
         What was optimised, "paper" or "released".
     loss : float
-        The minimum that was found: equation 9, or minus the sum that the released code maximises.
+        The minimum: equation 9, or minus the sum that the released code maximises.
     """
 
     a: float
@@ -92,7 +92,7 @@ class Bins:
 
 
 def schemes(size: int) -> range:
-    """Numbers of bins."""
+    """Numbers of bins of the schemes for so many cases."""
     fewest, most = size // 100, size // 20
     step = max(1, (most - fewest) // 10)
     fewest = max(fewest, min(FEWEST_BINS, size))

@@ -25,7 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Estimator:
-    """What is known of an estimator.
+    """An estimator: authors, estimand, range and cost, its public function and its core.
 
     Attributes
     ----------

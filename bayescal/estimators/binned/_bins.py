@@ -107,7 +107,7 @@ class Members:
 
 
 class Rebins(NamedTuple):
-    """What bins cut for many weightings hold: fields of shape (replicates, bins)."""
+    """Cases and mean score of bins cut for many weightings, each of shape (replicates, bins)."""
 
     mass: Floats
     score: Floats
@@ -202,9 +202,9 @@ def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Membe
     def find(part: slice) -> Index:
         score = scores[part]
         product = score * n_bins
-        whole = np.floor(product)
-        index = whole.astype(np.int32)
-        product -= whole
+        floor = np.floor(product)
+        index = floor.astype(np.int32)
+        product -= floor
         if product.min() < SAME:
             np.subtract(index, 1, out=index, where=score <= edges.take(index))
         return index
@@ -226,8 +226,8 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
     """Weight before each cut, without the ends."""
     k = np.arange(1.0, n_bins)
     if isinstance(weights, int) or are_counts(weights):
-        whole: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
-        return whole
+        counts: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
+        return counts
     # so that rounding in the sums parts no case from its bin
     return float(weights.sum()) * (k / n_bins - SAME)
 
@@ -240,14 +240,14 @@ def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
     """
     cells = min(_MOST_CELLS, scores.size // _CASES_PER_CELL + 1)
     index = width_index(scores, cells)
-    held = Members.of(index, cells, weights).mass
-    above = np.cumsum(held)
-    below = above - held
+    mass = Members.of(index, cells, weights).mass
+    above = np.cumsum(mass)
+    below = above - mass
     first = np.searchsorted(cuts, below, side="right")
     parted = np.searchsorted(cuts, above) > first
-    found = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
+    bin_of_cell = np.where(parted, -1 - np.arange(cells), first).astype(np.int32)
     for part in blocks(scores.size, room=_BLOCK):
-        index[part] = found.take(index[part])
+        index[part] = bin_of_cell.take(index[part])
     within = np.flatnonzero(index < 0)
     case = within[np.argsort(scores[within])]
     cell = -1 - index[case]
@@ -275,8 +275,8 @@ def _split_shares(scores: Floats, weights: Floats | None, cuts: Floats) -> Any:
     edges = np.concatenate([[0.0], cuts, above[-1:]])
     row = group[case]
     overlap = np.minimum(above[row], edges[index + 1]) - np.maximum(below[row], edges[index])
-    held = (above - below)[row]
-    share = weight[case] * np.maximum(overlap, 0) / np.where(held > 0, held, 1)
+    mass = (above - below)[row]
+    share = weight[case] * np.maximum(overlap, 0) / np.where(mass > 0, mass, 1)
     return sparse.csc_array((share, index, ends), shape=(edges.size - 1, group.size))
 
 

@@ -42,8 +42,8 @@ def rebinned(
         if starts.size < scores.size:
             trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
         mass, score, hits = _cut(scores[starts], trials, events, n_bins, binning, ties)
-    held = np.where(mass > 0, mass, 1)
-    return Rebins(mass, score / held), np.clip(hits / held, 0, 1)
+    divisor = np.where(mass > 0, mass, 1)
+    return Rebins(mass, score / divisor), np.clip(hits / divisor, 0, 1)
 
 
 def _starts(values: NDArray[np.generic]) -> NDArray[np.intp]:
@@ -59,12 +59,12 @@ def _cut(
     total = above[:, -1:]
     number = min(n_bins, int(total.max()))  # further ones would stay empty
     cuts = mass_cuts(np.arange(1.0, number), number, total, binning)
-    place = _search_rows(above, cuts)
-    beyond = (_take(above, place) - cuts) / _take(trials, place) * (ties == "split")
+    index = _search_rows(above, cuts)
+    beyond = (_take(above, index) - cuts) / _take(trials, index) * (ties == "split")
 
     def between(values: Floats) -> Floats:
-        sums = _sums(values, place + 1)
-        moved = beyond * _take(values, place)
+        sums = _sums(values, index + 1)
+        moved = beyond * _take(values, index)
         sums[:, :-1] -= moved
         sums[:, 1:] += moved
         return sums
@@ -79,21 +79,21 @@ def _sums(rows: Floats, ends: NDArray[np.intp]) -> Floats:
     starts[:, 1:] = ends
     starts += size * np.arange(count)[:, None]
     flat = starts.ravel()
-    held = np.diff(flat, append=rows.size) > 0
+    nonempty = np.diff(flat, append=rows.size) > 0
     sums = np.zeros(flat.size)
-    sums[held] = np.add.reduceat(rows.ravel(), flat[held])
+    sums[nonempty] = np.add.reduceat(rows.ravel(), flat[nonempty])
     return sums.reshape(starts.shape)
 
 
-def _take(values: Floats, place: NDArray[np.intp]) -> Floats:
-    return np.take_along_axis(values, place, axis=1)
+def _take(values: Floats, index: NDArray[np.intp]) -> Floats:
+    return np.take_along_axis(values, index, axis=1)
 
 
 def _search_rows(rows: Floats, values: Floats) -> NDArray[np.intp]:
-    """First place in each ascending row of whole numbers that reaches each of its values."""
+    """First index at which each ascending row of counts reaches each of its values."""
     count, size = rows.shape
     ends = np.cumsum(rows[:, -1:] + 1, axis=0)
     shift = ends - rows[:, -1:]
-    found = np.searchsorted((rows + shift).ravel(), (values + shift).ravel())
-    inside: NDArray[np.intp] = found.reshape(values.shape) - size * np.arange(count)[:, None]
+    position = np.searchsorted((rows + shift).ravel(), (values + shift).ravel())
+    inside: NDArray[np.intp] = position.reshape(values.shape) - size * np.arange(count)[:, None]
     return inside

@@ -28,7 +28,7 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Sweep:
-    """Bins of equal width, or of equal mass by rank, more and more of them.
+    """Bins of equal width, or of equal mass by rank, for every number of bins from 1 up.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class Sweep:
         stopped, start = True, 2
         while active.size and start <= most:
             if stopped:
-                place = self._mixed(hits[active])
-            n_bins, k = _cuts(place, start, min(start + start // 2 + 8, most), active.size)
+                position = self._mixed(hits[active])
+            n_bins, k = _cuts(position, start, min(start + start // 2 + 8, most), active.size)
             bins, falls = self._falls(n_bins, k, events, active)
             stops = falls.any(axis=1)
             stopped = bool(stops.any())
@@ -90,7 +90,7 @@ class Sweep:
         return np.concatenate([[0.0], np.cumsum(self.table.trials)])
 
     @cached_property
-    def _place(self) -> Floats:
+    def _position(self) -> Floats:
         """Where each distinct score, and the end, stand among bins that divide 0 to 1."""
         if self.width:
             return np.append(self.table.score, self.table.score[-1])
@@ -98,10 +98,10 @@ class Sweep:
         return share
 
     def _mixed(self, hits: Floats) -> Floats:
-        """Places from the first event to the last non-event, of all replicates together."""
+        """Positions from the first event to the last non-event, of all replicates together."""
         low = np.flatnonzero((hits > 0).any(axis=0))[0]
         high = np.flatnonzero((hits < self.table.trials).any(axis=0))[-1]
-        return self._place[low : high + 2]
+        return self._position[low : high + 2]
 
     def _falls(
         self, n_bins: Ints, k: Ints, events: Floats, active: Ints
@@ -109,8 +109,8 @@ class Sweep:
         """Whether the mean outcome falls from bin to bin, and of how many bins they are."""
         below, seen = self._below(n_bins, k, events, active)
         step = np.diff(below)
-        held = (step > 0) & (n_bins[1:] == n_bins[:-1])
-        bins, rate = n_bins[1:][held], np.diff(seen)[:, held] / step[held]
+        nonempty = (step > 0) & (n_bins[1:] == n_bins[:-1])
+        bins, rate = n_bins[1:][nonempty], np.diff(seen)[:, nonempty] / step[nonempty]
         return bins[1:], (np.diff(rate) < -self._slack) & (bins[1:] == bins[:-1])
 
     def _below(self, n_bins: Ints, k: Ints, events: Floats, active: Ints) -> tuple[Floats, Floats]:
@@ -131,20 +131,20 @@ class Sweep:
         return cut, (1 - beyond) * events[replicate, row] + beyond * events[replicate, row - 1]
 
 
-def _cuts(place: Floats, first: int, last: int, replicates: int) -> tuple[Ints, Ints]:
-    """Numbers of bins from `first`, and for each the cuts to look at: those from place to place.
+def _cuts(position: Floats, first: int, last: int, replicates: int) -> tuple[Ints, Ints]:
+    """Numbers of bins from `first`, and for each the cuts between the first and last position.
 
-    All of them, or only those beside a place, whichever are fewer. `last` may not be reached.
+    All of them, or only those next to a position, whichever are fewer. `last` may not be reached.
     """
-    span = float(place[-1] - place[0])
-    every, beside = int(span * last) + 6, 3 * place.size
+    span = float(position[-1] - position[0])
+    every, beside = int(span * last) + 6, 3 * position.size
     last = min(last, first + _BLOCK // (min(every, beside) * replicates))
     numbers = np.arange(first, last + 1)[:, None]
     if every <= beside:
-        k = (numbers * place[0]).astype(np.intp) - 1 + np.arange(every)
-        inside = (k >= 0) & (k <= numbers) & (k <= numbers * place[-1] + 2)
+        k = (numbers * position[0]).astype(np.intp) - 1 + np.arange(every)
+        inside = (k >= 0) & (k <= numbers) & (k <= numbers * position[-1] + 2)
         return np.broadcast_to(numbers, k.shape)[inside], k[inside]
-    near = (numbers * place).astype(np.intp)
+    near = (numbers * position).astype(np.intp)
     k = np.clip(np.hstack([near - 1, near, near + 1]), 0, numbers)
-    found = np.unique(numbers * (last + 1) + k)
-    return found // (last + 1), found % (last + 1)
+    pairs = np.unique(numbers * (last + 1) + k)
+    return pairs // (last + 1), pairs % (last + 1)

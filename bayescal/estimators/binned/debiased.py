@@ -58,9 +58,10 @@ def debiased_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins : int
         Number of bins.
@@ -73,7 +74,8 @@ def debiased_ece(
     signed : bool
         Return the estimate of the p-th power before it is floored and rooted. It may be negative.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def debiased_ece(
 
 
 def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
-    several = bins.mass >= 2 - SAME  # cases shared out between bins add up to whole ones
+    several = bins.mass >= 2 - SAME  # cases shared out between bins add up to integers
     debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
     error = debias(gap, variance, np.where(several, bins.mass, 2)) * several

@@ -75,7 +75,7 @@ def top_label_ece(
     n_bins, binning, p, ties
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def class_wise_ece(
     n_bins, binning, p, ties
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

@@ -71,9 +71,10 @@ def ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins : int
         Number of bins; those that stay empty do not count.
@@ -92,7 +93,7 @@ def ece(
         their outcomes on average over all orders of the cases. Neither depends on the order of
         the rows.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole, bins are cut at equal shares of the total.
+        Counts of cases. Unless all are integers, bins are cut at equal shares of the total.
 
     Returns
     -------
@@ -166,16 +167,17 @@ def ace(
     ties: str = "together",
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
-    """Adaptive calibration error: the mean gap over bins of equal mass, whatever they hold.
+    """Adaptive calibration error: the mean gap over bins, each bin counting the same.
 
     1/B sum_b |mean outcome - mean score|, over the B bins that hold a case. It differs from `ece`
     where bins of equal mass cannot hold equally many cases.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins : int
         Number of bins; those that stay empty do not count.
@@ -185,7 +187,7 @@ def ace(
     ties : {"together", "split"}
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -250,9 +252,10 @@ def mce(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins : int
         Number of bins.
@@ -261,7 +264,7 @@ def mce(
     ties : {"together", "split"}
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def sweep_ece(
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores,
         each with its own number of bins.
-    y_prob : array-like of shape (n_samples,)
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     binning : {"rank", "width"}
         As in `ece`. "rank" is how the authors cut bins of equally many cases.
@@ -73,7 +73,8 @@ def sweep_ece(
     ties : {"together", "split"}
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -125,14 +126,14 @@ def sweep_bins(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,)
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     binning : {"rank", "width"}
         As in `ece`.
     ties : {"together", "split"}
         As in `ece`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

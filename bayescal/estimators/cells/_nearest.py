@@ -72,8 +72,8 @@ def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:
     for block in blocks(len(points), ranks.size, CHUNK):
         part = points[block]
         distance, neighbour = tree.query(part, k=ranks)
-        held = np.cumsum(cases[neighbour], axis=1) >= enough
-        radius = np.take_along_axis(distance, held.argmax(axis=1)[:, None], axis=1)[:, 0]
+        reached = np.cumsum(cases[neighbour], axis=1) >= enough
+        radius = np.take_along_axis(distance, reached.argmax(axis=1)[:, None], axis=1)[:, 0]
         inside = tree.query_ball_point(part, radius * (1 + SAME))
         sizes += [len(members) for members in inside]
         index.append(np.fromiter(chain.from_iterable(inside), dtype=np.int32))

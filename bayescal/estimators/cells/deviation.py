@@ -19,7 +19,7 @@ __all__ = ["CellTable", "pde", "pde_bins"]
 
 
 class CellTable(NamedTuple):
-    """What bins or cells hold, in ascending order of their scores.
+    """Cases, mean score, mean outcome and deviation of bins or cells, by ascending score.
 
     Attributes
     ----------
@@ -83,9 +83,10 @@ def pde(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins : int
         Number of bins.
@@ -96,7 +97,7 @@ def pde(
     cell : array-like of shape (n_samples,), optional
         Label of the cell that each case is in, such as its leaf of a tree; in place of bins.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -150,14 +151,14 @@ def pde_bins(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     n_bins, binning, p, cell
         As in `pde`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

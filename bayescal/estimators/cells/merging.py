@@ -33,13 +33,13 @@ def average_labels(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates.
-    y_prob : array-like of shape (n_samples,)
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     cell : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def merge_cells(
     cell : array-like of shape (n_samples,)
         Label of the merged cell that each case is in.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -125,20 +125,20 @@ def probabilistic_count(
     cell: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """How many cells a model has, counted by what they hold.
+    """Effective number of cells of a model.
 
     1 / sum_c w_c^2, with w_c the share of the cases in cell c: one over the probability that two
     cases drawn at random are in one cell. It is the number of cells where all hold equally many.
 
     Parameters
     ----------
-    y_prob : array-like of shape (n_samples,)
+    y_prob : array-like of shape (n_samples,), or CalibrationData
         Predicted probabilities.
     cell : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

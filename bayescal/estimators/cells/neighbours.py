@@ -46,8 +46,8 @@ def _core(
         return lambda outcomes: np.array([of_scores(row) for row in table.hits(outcomes)])
 
     cases = np.ones(table.order.size) if table.weight is None else table.weight
-    score, places = scores[table.order], features[table.order]
-    points, point = np.unique(places, axis=0, return_inverse=True)
+    score, features = scores[table.order], features[table.order]
+    points, point = np.unique(features, axis=0, return_inverse=True)
     point = point.ravel()
 
     def gathered(values: Floats) -> Floats:
@@ -86,9 +86,10 @@ def auc_v(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     features : array-like of shape (n_samples, n_features), optional
         What the model saw, on scales on which Euclidean distances mean something. None: cases are
@@ -96,8 +97,8 @@ def auc_v(
     n_neighbors : int, optional
         k, at least 1. None: the square root of the number of cases, rounded.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts, in neighbourhoods and in pairs. If any is not whole they are rescaled to
-        Kish's effective sample size.
+        Counts of cases, in neighbourhoods and in pairs. Unless all are integers they are sampling
+        weights, and are rescaled to Kish's effective sample size.
 
     Returns
     -------
@@ -114,7 +115,7 @@ def auc_v(
     Notes
     -----
     It is no calibration error: it stays the same under any rising map of the scores, unless these
-    say which cases are near. With k = 1 and no two cases in one place it is the area under the ROC
+    say which cases are near. With k = 1 and no two cases at one point it is the area under the ROC
     curve; with more neighbours v comes nearer to the probability of the event, and a model that
     orders cases perfectly nearer to 1.
 

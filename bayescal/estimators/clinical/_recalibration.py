@@ -25,7 +25,7 @@ NO_MAXIMUM = (
 
 @dataclass(frozen=True)
 class Recalibration:
-    """Scores of cases, ready to meet many sets of outcomes.
+    """Log-odds of the scores of cases, for logistic regressions of many sets of outcomes.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def as_cases(weights: Floats | None, size: int) -> Floats:
 
 
 def defined(value: float | Floats) -> float | Floats:
-    """The value, or an error if it is the one value asked for and does not exist."""
+    """The value, or values; SeparationError for a single one that is NaN."""
     if isinstance(value, float) and np.isnan(value):
         raise SeparationError(NO_MAXIMUM)
     return value

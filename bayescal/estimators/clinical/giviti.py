@@ -59,9 +59,10 @@ def giviti_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     devel : {"external", "internal"}
         "external": the model was developed on other data. The first degree is 1. "internal": it is
@@ -73,7 +74,8 @@ def giviti_test(
     max_degree : int
         Highest degree, from the first to 4. It is lower where there are too few distinct scores.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------

@@ -41,14 +41,15 @@ def observed_expected_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1, of both classes.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     ci_prob : float in (0, 1)
         Probability of the interval.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -97,13 +98,13 @@ def calibration_in_the_large_interval(
     ci_prob: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
-    """Interval for `calibration_in_the_large`, the intercept with the slope held at 1.
+    """Interval for `calibration_in_the_large`, the intercept with the slope fixed at 1.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1, of both classes.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     kind : {"profile", "wald"}
         "profile": where twice the log likelihood lies a chi-squared quantile below its maximum.
@@ -111,7 +112,8 @@ def calibration_in_the_large_interval(
     ci_prob : float in (0, 1)
         Probability of the interval.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -155,9 +157,9 @@ def calibration_slope_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1, of both classes.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     kind : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best
@@ -165,7 +167,8 @@ def calibration_slope_interval(
     ci_prob : float in (0, 1)
         Probability of the interval.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -209,9 +212,9 @@ def calibration_intercept_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1, of both classes.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     kind : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best slope
@@ -219,7 +222,8 @@ def calibration_intercept_interval(
     ci_prob : float in (0, 1)
         Probability of the interval.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------

@@ -101,16 +101,18 @@ def cox_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     kind : {"joint", "intercept", "slope"}
         "joint": a = 0 and b = 1 against a and b free (weak calibration, unreliability).
         "intercept": a = 0 against a free, with b = 1 (calibration in the large).
         "slope": b = 1 against b free, with a free.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -167,12 +169,14 @@ def unreliability(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -209,12 +213,14 @@ def discrimination_index(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -251,12 +257,14 @@ def quality_index(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------

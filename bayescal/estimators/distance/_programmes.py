@@ -118,8 +118,8 @@ def smooth_error(score: Floats, residual: Floats) -> float:
     if total < 0:
         path, total = -path, -total
     gap, path = np.diff(score), path[:-1]
-    held = np.clip(path, 0, total)
-    return float(total + gap @ np.abs(path - held) + _monotone_misfit(held, gap))
+    clipped = np.clip(path, 0, total)
+    return float(total + gap @ np.abs(path - clipped) + _monotone_misfit(clipped, gap))
 
 
 def _monotone_misfit(values: Floats, weights: Floats) -> float:

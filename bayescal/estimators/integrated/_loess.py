@@ -163,20 +163,20 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
     at_last, at_anchor = np.zeros(2), np.array([1.0, 0.0])
     terms: list[tuple[float, float]] = []
     for _ in range(local.degree + 1):
-        size, moment, found = 0.0, 0.0, np.zeros(hits.shape[0])
+        size, moment, sums = 0.0, 0.0, np.zeros(hits.shape[0])
         for start in range(near.start, near.stop, BLOCK):
             rows = slice(start, min(start + BLOCK, near.stop))
             u = (table.score[rows] - anchor) / reach
             power = _power(u, terms)
             closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))
             weighted = closeness * power
-            found += hits[:, rows] @ weighted
+            sums += hits[:, rows] @ weighted
             square = weighted * power * table.trials[rows]
             size += float(square.sum())
             moment += _sum(square, u)
         if size <= least_size:
             break
-        fit += np.outer(found / size, at_anchor)
+        fit += np.outer(sums / size, at_anchor)
         if not terms:
             least_size = size * max(local.least / reach, 1e-7) ** 2
         mean, carry = moment / size, size / last_size

@@ -85,9 +85,10 @@ def ici(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
         How outcomes are smoothed; see `flexible_curve`.
@@ -96,7 +97,8 @@ def ici(
     n_knots : int
         Knots of "rcs", from 3 to 7.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -152,14 +154,15 @@ def e50(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     smoother, span, n_knots
         As in `ici`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -206,14 +209,15 @@ def e90(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     smoother, span, n_knots
         As in `ici`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -260,14 +264,15 @@ def emax(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     smoother, span, n_knots
         As in `ici`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -320,9 +325,10 @@ def eci(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     form : {"mean-square", "relative"}
         "mean-square": 100 mean (smoothed - score)^2. "relative": mean (smoothed - score)^2 /
@@ -330,7 +336,7 @@ def eci(
     smoother, span, n_knots
         As in `ici`.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------

@@ -38,9 +38,9 @@ def ici_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     index : {"ici", "e50", "e90", "emax", "eci"}
         Which index; "eci" in its mean-square form.
@@ -53,7 +53,8 @@ def ici_interval(
     draws : int
         Number of curves, at least 100; rounded up to a multiple of four.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
 
     Returns

@@ -42,9 +42,10 @@ def flexible_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     scores : array-like of shape (n_scores,), optional
         Where the curve is wanted; at `y_prob`, or the rows of a table, when not given.
@@ -61,7 +62,8 @@ def flexible_curve(
     n_knots : int
         Knots of "rcs", from 3 to 7; equal ones count once. The other smoothers do not use it.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def isotonic(table: Table, at: Floats) -> Curve:
 
 
 def no_curve(smoother: str) -> SeparationError:
-    """What to say when the likelihood of a regression has no maximum."""
+    """The error for a regression whose likelihood has no maximum."""
     return SeparationError(
         f"y_true is perfectly separated by the scores, or holds one class only, so the {smoother!r}"
         " curve does not exist. Pass smoother='loess', or use bayescal.fit for a posterior."

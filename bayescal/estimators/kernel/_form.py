@@ -92,8 +92,8 @@ def gaussian_form(scores: Floats, width: float) -> Form:
 
     k(d) = sum_k c_k cos(2 pi k d / period) with c_k > 0, so the sum is one of squared waves.
     """
-    place = scores - scores[0]
-    period = place[-1] + (TAIL + 0.4) * width
+    offset = scores - scores[0]
+    period = offset[-1] + (TAIL + 0.4) * width
     highest = math.ceil(TAIL * period / (2 * math.pi * width))
     wave = 2 * math.pi / period * np.arange(highest + 1)
     power = width * math.sqrt(2 * math.pi) / period * np.exp(-0.5 * (wave * width) ** 2)
@@ -102,7 +102,7 @@ def gaussian_form(scores: Floats, width: float) -> Form:
     def form(masses: Floats) -> Floats:
         total = np.zeros(masses.shape[0])
         for part in blocks(wave.size, scores.size, BLOCK):
-            angle = place[:, None] * wave[part]
+            angle = offset[:, None] * wave[part]
             total += ((masses @ np.cos(angle)) ** 2 + (masses @ np.sin(angle)) ** 2) @ power[part]
         return total
 

@@ -25,7 +25,7 @@ BLOCK = 1 << 17
 def draw_calibrated(
     table: Table, kernel: str, width: float, draws: int, rng: np.random.Generator
 ) -> Floats:
-    """Of outcomes drawn from the scores, of shape (draws,)."""
+    """Unbiased squared errors of outcomes drawn from the scores, of shape (draws,)."""
     form = form_of(table.score, kernel, width)
     trials = table.trials.astype(np.int64)
     many = np.flatnonzero(trials > 1)
@@ -39,14 +39,14 @@ def draw_calibrated(
 
 
 class Moments(NamedTuple):
-    """Standard deviation and skewness; the mean is 0."""
+    """Standard deviation and skewness of the unbiased squared error; its mean is 0."""
 
     sd: float
     skewness: float
 
 
 def moments_of(table: Table, kernel: str, width: float) -> Moments:
-    """Standard deviation and skewness, over outcomes drawn from the scores.
+    """Moments of the unbiased squared error over outcomes drawn from the scores.
 
     With v and m the second and third central moments of an outcome, sum_(i != j) r_i r_j k_ij has
     the second moment 2 sum_(i != j) v_i v_j k_ij^2 and the third
@@ -62,8 +62,8 @@ def moments_of(table: Table, kernel: str, width: float) -> Moments:
         return np.bincount(cell, trials * values, cells).astype(np.float64, copy=False)
 
     single, square, cube = (total(variance**order) for order in (1, 2, 3))
-    place = total(score) / total(np.ones_like(score))
-    similar = kernel_at(np.abs(place[:, None] - place), kernel, width)
+    position = total(score) / total(np.ones_like(score))
+    similar = kernel_at(np.abs(position[:, None] - position), kernel, width)
     paired = similar**2 @ single
     second = 2 * (single @ paired - square.sum())
     product = similar * single
@@ -83,8 +83,8 @@ def _cells(score: Floats) -> tuple[NDArray[np.intp], int]:
     """The cell of each distinct score, without empty ones, and their number."""
     if score.size <= MOST_CELLS:
         return np.arange(score.size), score.size
-    place = (score - score[0]) * (MOST_CELLS / (score[-1] - score[0]))
-    _, cell = np.unique(np.minimum(place.astype(np.intp), MOST_CELLS - 1), return_inverse=True)
+    position = (score - score[0]) * (MOST_CELLS / (score[-1] - score[0]))
+    _, cell = np.unique(np.minimum(position.astype(np.intp), MOST_CELLS - 1), return_inverse=True)
     return cell, int(cell[-1]) + 1
 
 

@@ -53,7 +53,7 @@ class PairSums(NamedTuple):
 
 
 def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
-    """Of events at each distinct score, (replicates, rows)."""
+    """Sums over pairs, from the events at each distinct score, (replicates, rows)."""
     score, trials = table.score, table.trials
     own = np.einsum("ri,i->r", hits, 1 - 2 * score) + np.sum(trials * score**2)
     return PairSums(form(hits - trials * score), own, table.total)
@@ -62,7 +62,7 @@ def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
 def pairs_of_weights(
     scores: Floats, outcomes: Floats, weights: Floats, *, kernel: str, width: float
 ) -> PairSums:
-    """Of many weightings, (replicates, n), of the same cases in ascending order of score."""
+    """Sums over pairs for many weightings, (replicates, n), of cases by ascending score."""
     form = form_of(scores, kernel, width)
     residual = outcomes - scores
     return PairSums(form(weights * residual), weights @ residual**2, weights.sum(axis=1))

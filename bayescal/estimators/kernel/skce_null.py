@@ -38,9 +38,10 @@ def skce_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     method : {"resampling", "moments"}
         "resampling": the share of sets of outcomes drawn from the scores, the data counted among
@@ -56,7 +57,7 @@ def skce_test(
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Equal seeds and equal cases, in any order, give equal p-values.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. "resampling" needs whole ones; for "moments" others are rescaled to Kish's
+        Counts of cases. "resampling" needs integers; for "moments" others are rescaled to Kish's
         effective sample size.
 
     Returns
@@ -68,7 +69,7 @@ def skce_test(
     ------
     InputError
         As `skce`; if every score is 0 or 1, where the outcomes of a calibrated model are no matter
-        of chance; if "resampling" meets weights that are not whole.
+        of chance; if "resampling" meets weights that are no integers.
 
     Notes
     -----

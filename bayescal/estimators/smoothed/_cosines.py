@@ -49,19 +49,19 @@ class Line(NamedTuple):
 
     Attributes
     ----------
-    place : ndarray of shape (n_samples,)
+    position : ndarray of shape (n_samples,)
         From 0 to 1.
     length : float
-        Of the whole line, in the units of the bandwidth.
+        Of the line, in the units of the bandwidth.
     """
 
-    place: Floats
+    position: Floats
     length: float
 
     @property
     def floor(self) -> float:
         """A bandwidth below that of most data of this size."""
-        return min(1 / 16, float(np.cbrt(self.length / self.place.size)) / 5)
+        return min(1 / 16, float(np.cbrt(self.length / self.position.size)) / 5)
 
     def cells(self, sigma: float) -> int:
         """Cells that resolve a bandwidth."""
@@ -74,24 +74,24 @@ class Line(NamedTuple):
 
     def without_gaps(self, sigma: float, cells: int) -> Line:
         """The line without the cells that no kernel up to this bandwidth reaches."""
-        index = np.minimum((self.place * cells).astype(np.intp), cells - 1)
-        held = np.bincount(index, minlength=cells) > 0
+        index = np.minimum((self.position * cells).astype(np.intp), cells - 1)
+        occupied = np.bincount(index, minlength=cells) > 0
         at = np.arange(cells)
-        since = at - np.maximum.accumulate(np.where(held, at, -1))
+        since = at - np.maximum.accumulate(np.where(occupied, at, -1))
         kept = since <= np.ceil(REACH * sigma / self.length * cells)
         left = int(kept.sum())
-        place = (self.place * cells - np.cumsum(~kept)[index]) / left
-        return Line(np.clip(place, 0, 1), self.length * left / cells)
+        position = (self.position * cells - np.cumsum(~kept)[index]) / left
+        return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
 def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
-    place = log_odds_of(scores)
-    start = float(place.min()) - REACH / 2 * sigma
-    length = float(place.max()) + REACH / 2 * sigma - start
-    place -= start
-    place /= length
-    return Line(place, length), start
+    position = log_odds_of(scores)
+    start = float(position.min()) - REACH / 2 * sigma
+    length = float(position.max()) + REACH / 2 * sigma - start
+    position -= start
+    position /= length
+    return Line(position, length), start
 
 
 def as_bandwidth(value: Any, name: str = "sigma") -> float:
@@ -113,15 +113,15 @@ def fast_size(least: float) -> int:
     return int(4 * fft.next_fast_len(quarter, real=True))
 
 
-def cosines(place: Floats, masses: Floats, cells: int) -> Floats:
-    """Sums of mass times cos(pi k place), for k up to a quarter of the cells.
+def cosines(position: Floats, masses: Floats, cells: int) -> Floats:
+    """Sums of mass times cos(pi k position), for k up to a quarter of the cells.
 
     Masses are shared out to the nodes of a grid by cubic B-splines, which the division by their
     transform undoes. A spline is a cubic in the offset, so the moments of each cell suffice.
 
     Parameters
     ----------
-    place : ndarray of shape (n_samples,)
+    position : ndarray of shape (n_samples,)
     masses : ndarray of shape (replicates, n_samples)
     cells : int
 
@@ -131,9 +131,9 @@ def cosines(place: Floats, masses: Floats, cells: int) -> Floats:
     """
     nodes = np.zeros((masses.shape[0], cells + 4))
     chunk = max(CHUNK, 2 * cells)
-    for start in range(0, place.size, chunk):
+    for start in range(0, position.size, chunk):
         part = slice(start, start + chunk)
-        offset = place[part] * cells + 0.5
+        offset = position[part] * cells + 0.5
         index = offset.astype(np.intp)
         offset -= index
         for row, mass in zip(nodes, masses[:, part], strict=True):
@@ -210,14 +210,14 @@ def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, 
     turn = np.where(up[row, at], -1.0, 1.0)  # as if every crossing were upwards
     first = np.minimum(turn * height[row, at], 0)
     last = np.maximum(turn * height[row, at + 1], 0)
-    whole = turn * pieces[row, at] / step
-    bend = 6 * whole - 3 * (first + last)
+    total = turn * pieces[row, at] / step
+    bend = 6 * total - 3 * (first + last)
     rise = last - first + bend
     steepness = np.sqrt(np.maximum(rise**2 + 4 * bend * first, 0))
     divisor = rise + steepness
     root = np.minimum(-2 * first / np.where(divisor > 0, divisor, 1), 1)
     below = root * (first + root * (rise / 2 - root * bend / 3))
-    extra = step * (whole - 2 * below) - np.abs(pieces[row, at])
+    extra = step * (total - 2 * below) - np.abs(pieces[row, at])
     count = height.shape[0]
     area = np.abs(pieces).sum(axis=1) + np.bincount(row, extra, count)
     return area, np.bincount(row, steepness, count) / step
@@ -235,15 +235,15 @@ def fixed_points(line: Line, masses: Floats) -> Floats:
     while True:
         cells = min(line.cells(floor), MOST_CELLS)
         floor = max(floor, CELLS * line.length / cells)
-        found = _solve(cosines(line.place, masses, cells), line.length, floor)
-        values[pending] = found
-        small = (found <= floor) & (found > 0)
+        solved = _solve(cosines(line.position, masses, cells), line.length, floor)
+        values[pending] = solved
+        small = (solved <= floor) & (solved > 0)
         if not small.any() or floor < NEGLIGIBLE:
             return values
         if not small.all():
             pending, masses = pending[small], masses[small]
         line = line.without_gaps(floor, cells)
-        lowest = float(found[small].min()) / 2  # no bandwidth is below its area
+        lowest = float(solved[small].min()) / 2  # no bandwidth is below its area
         finer = max(floor / 16, lowest, CELLS * line.length / MOST_CELLS)
         if finer > floor / 2:
             return values

@@ -19,7 +19,7 @@ BLOCK = 1 << 20
 
 
 def local_mean(
-    place: Floats, outcomes: Floats, weights: Floats, at: Floats, sigma: float, *, mirrors: bool
+    position: Floats, outcomes: Floats, weights: Floats, at: Floats, sigma: float, *, mirrors: bool
 ) -> tuple[Floats, Floats]:
     """Mean outcome around each point, and the density there.
 
@@ -28,7 +28,7 @@ def local_mean(
 
     Parameters
     ----------
-    place, outcomes, weights : ndarray of shape (n_samples,)
+    position, outcomes, weights : ndarray of shape (n_samples,)
     at : ndarray of shape (points,)
     sigma : float
     mirrors : bool
@@ -39,7 +39,7 @@ def local_mean(
     mean, density : ndarray of shape (points,)
     """
     sigma = min(sigma, FLAT) if mirrors else sigma
-    centre, mass, hits = _gathered(place, outcomes, weights, sigma * TOGETHER)
+    centre, mass, hits = _gathered(position, outcomes, weights, sigma * TOGETHER)
     if mirrors:
         turns = range(-math.ceil(REACH * sigma), math.ceil(REACH * sigma) + 1)
         images = np.concatenate([2 * turn + side * centre for turn in turns for side in (1, -1)])
@@ -58,14 +58,14 @@ def local_mean(
 
 
 def _gathered(
-    place: Floats, outcomes: Floats, weights: Floats, width: float
+    position: Floats, outcomes: Floats, weights: Floats, width: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Mean place, weight and weighted outcome of the events, and of the others, in each cell."""
+    """Mean position, weight and weighted outcome of the events, and of the others, in each cell."""
     counted = weights > 0
-    place, outcomes, weights = place[counted], outcomes[counted], weights[counted]
-    cell = 2 * np.floor(place / width) + outcomes
+    position, outcomes, weights = position[counted], outcomes[counted], weights[counted]
+    cell = 2 * np.floor(position / width) + outcomes
     _, row = np.unique(cell, return_inverse=True)
     mass, hits, moment = (
-        np.bincount(row, weights * each).astype(np.float64) for each in (1.0, outcomes, place)
+        np.bincount(row, weights * each).astype(np.float64) for each in (1.0, outcomes, position)
     )
     return moment / mass, mass, hits

@@ -65,9 +65,9 @@ def _norms(scores: Floats, masses: Floats, width: Floats, order: float) -> Float
     damping = 105 * spherical_jn(3, wave) / wave**3
     kernel = np.concatenate([np.ones((width.size, 1)), damping], axis=1)
     density, events = series(coefs[:1] * kernel, intervals), series(coefs[1:] * kernel, intervals)
-    held = density > 1e-9 * density.max(axis=1, keepdims=True)
-    rate = events / np.where(held, density, 1)
+    covered = density > 1e-9 * density.max(axis=1, keepdims=True)
+    rate = events / np.where(covered, density, 1)
     gap = np.abs(np.linspace(0, 1, intervals + 1) - rate) ** order
-    power = np.trapezoid(np.where(held, gap * density, 0), dx=1 / intervals, axis=1)
+    power = np.trapezoid(np.where(covered, gap * density, 0), dx=1 / intervals, axis=1)
     norm: Floats = power ** (1 / order)
     return norm

@@ -48,7 +48,7 @@ def _ls_core(scores: Floats, weights: Floats | None, *, sigma: float) -> Statist
     probability = expit(start + line.length * np.linspace(0, 1, intervals + 1))
 
     def smooth(masses: Floats) -> Floats:
-        coefs = cosines(line.place, masses, line.cells(sigma / 2))
+        coefs = cosines(line.position, masses, line.cells(sigma / 2))
         wave = np.pi * sigma / line.length * np.arange(coefs.shape[1])
         return series(coefs * np.exp(-0.5 * wave**2), intervals)
 
@@ -93,14 +93,15 @@ def ls_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sigma : float
         Standard deviation of the noise, in log-odds. The authors match 15 bins by 1/15.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -117,7 +118,7 @@ def ls_ece(
     -----
     The integral is computed, to about 1e-8; the authors draw noise and average, and print other
     digits each time (.1363 for .1355 with 10,000 draws). Unlike in SmoothECE a score is compared
-    with the outcomes at its noisy place, so that noise alone makes a calibrated model's value a
+    with the outcomes at its noisy position, so that noise alone makes a calibrated model's value a
     little more than zero.
 
     References
@@ -177,9 +178,10 @@ def kde_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     form : {"ratio", "triweight"}
         "ratio" needs time in the square of the number of different scores, "triweight" linear
@@ -191,7 +193,8 @@ def kde_ece(
     p : float
         Order of the norm, at least 1.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole they are rescaled to Kish's effective sample size.
+        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
+        Kish's effective sample size.
 
     Returns
     -------

@@ -100,14 +100,15 @@ def smooth_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     sigma : float, optional
         Bandwidth. Without it, sigma*.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -123,7 +124,7 @@ def smooth_ece(
     Notes
     -----
     The kernel is diagonal in the cosines of [0, 1]: their coefficients are computed once, and
-    each bandwidth damps them. Areas are good to 1e-9, and sigma* is found by Newton steps, since
+    each bandwidth damps them. Areas are good to 1e-9, and sigma* is computed by Newton steps, since
     the derivative of the area in sigma is known from the slopes where the residual changes sign.
 
     The authors' package relplot 1.0.3 gives scores within one cell of its grid from 0 or 1 half
@@ -173,14 +174,15 @@ def logit_smooth_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples)
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
+        table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
     sigma : float, optional
         Bandwidth in log-odds. Without it, the fixed point.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -250,9 +252,9 @@ def smooth_ece_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     sigma : float, optional
         Bandwidth, at least 1e-6. Without it the fixed point of SmoothECE, or .001 if that is
@@ -262,7 +264,7 @@ def smooth_ece_curve(
     metric : {"identity", "logit"}
         Whether to smooth over scores or over their log-odds.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+        Counts of cases, or sampling weights.
 
     Returns
     -------
@@ -307,8 +309,8 @@ def smooth_ece_curve(
     if metric == "identity":
         rate, density = local_mean(scores, outcomes, weights, points, bandwidth, mirrors=True)
     else:
-        place, at = log_odds_of(scores), log_odds_of(points)
-        rate, density = local_mean(place, outcomes, weights, at, bandwidth, mirrors=False)
+        position, at = log_odds_of(scores), log_odds_of(points)
+        rate, density = local_mean(position, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
 
 
@@ -335,7 +337,7 @@ def smooth_of_residuals(line: Line, residuals: Floats, sigma: float | None) -> F
     cells = line.cells(sigma / 2)
     if cells > MOST_CELLS:
         raise too_small(sigma, narrowest)
-    coefs = cosines(line.place, residuals, cells)
+    coefs = cosines(line.position, residuals, cells)
     return area_at(coefs, np.full(coefs.shape[0], min(sigma / line.length, FLAT)))[0]
 
 

@@ -81,7 +81,7 @@ def _mean(bins: Bins, values: Floats) -> Floats:
 
 
 def _of(interval: Callable[..., tuple[float, float]]) -> Callable[..., tuple[float, float]]:
-    """A public interval function, called as the others here are."""
+    """A public interval function as `(cases, level) -> (lower, upper)`."""
     return lambda cases, level: interval(cases, ci_prob=level)
 
 

@@ -40,7 +40,7 @@ def bca_levels(
     rng: np.random.Generator,
 ) -> Floats:
     """Levels of the quantiles, moved by the bias and the acceleration of the estimate."""
-    if not cells.whole:
+    if not cells.integral:
         raise InputError(
             "method 'bca' leaves out one case at a time, so sample_weight must hold whole numbers "
             "of cases. Use 'percentile' or 'basic'."

@@ -28,15 +28,15 @@ class Cells(NamedTuple):
     scores, outcomes, counts : ndarray of shape (cells,)
     size : int
         Number of cases, rounded.
-    whole : bool
-        Whether every count is a whole number.
+    integral : bool
+        Whether every count is an integer.
     """
 
     scores: Floats
     outcomes: Floats
     counts: Floats
     size: int
-    whole: bool
+    integral: bool
 
 
 def cells_of(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> Cells:
@@ -60,7 +60,7 @@ def _sizes(replicates: int, width: int) -> Iterator[int]:
 def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Bootstrap resamples, as blocks of cases per cell of shape (some, cells)."""
     number = cells.counts.size
-    if not cells.whole or cells.size > CASES_PER_CELL * number:
+    if not cells.integral or cells.size > CASES_PER_CELL * number:
         chances = cells.counts / cells.counts.sum()
         for some in _sizes(replicates, number):
             yield rng.multinomial(cells.size, chances, size=some).astype(np.float64)

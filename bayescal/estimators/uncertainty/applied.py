@@ -62,7 +62,7 @@ class Applied:
         ------
         InputError
             If it is not one finite number; if a table does not have what the estimator needs; if
-            weights that are not whole meet an estimator that takes none.
+            weights that are no integers meet an estimator that takes none.
         """
         if self.entry is not None:
             value = self._as_number(self.function(data, **self.options))

@@ -70,9 +70,9 @@ def estimator_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,)
+    y_true : array-like of shape (n_samples,), or CalibrationData
+        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
     estimator : str or callable
         The name of an estimator of this module, or `estimator(y_true, y_prob, **options)` that
@@ -84,7 +84,7 @@ def estimator_interval(
     resamples : int
         Number of resamples, at least 100. "analytic" takes none.
     sample_weight : array-like of shape (n_samples,), optional
-        Case counts. If any is not whole, a resample has Kish's effective number of cases.
+        Counts of cases. Unless all are integers, a resample has Kish's effective number of cases.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Equal seeds and equal cases, in any order, give equal intervals.
     **options
