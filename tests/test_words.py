@@ -1,0 +1,124 @@
+"""Names say what a thing is, and docstrings use words that a reader can look up."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SOURCES = sorted(
+    path
+    for folder in ("bayescal", "docs/_scripts", "docs/benchmarks", "tests", ".ci")
+    for path in (REPOSITORY / folder).rglob("*.py")
+)
+PAGES = [
+    path
+    for path in sorted(REPOSITORY.glob("docs/**/*.md"))
+    if not {"_build", "generated", "results"} & set(path.parts)
+]
+
+VAGUE = {"found", "held", "place", "said", "whole"}
+"""They name a value by what happened to it; what it is goes unsaid."""
+
+UNEXPLAINED = re.compile(
+    r"\bfound\b"
+    r"|\bheld\b(?!-out| out| at | together)"
+    r"|Half of that\."
+    r"|whose, of what"
+    r"|To each case what its cell has"
+    r"|As a content security policy names"
+)
+
+
+def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that the code gives to something, and its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.lineno, node.asname
+
+
+def docstrings_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Lines of docstrings, of modules, classes and functions."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and (text := ast.get_docstring(node, clean=False)):
+            first = node.body[0].lineno
+            yield from enumerate(text.splitlines(), first)
+
+
+def where(path: Path) -> str:
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+def vague(tree: ast.AST) -> list[tuple[int, str]]:
+    return [(line, name) for line, name in names_in(tree) if name.strip("_") in VAGUE]
+
+
+def test_names_say_what_a_thing_is() -> None:
+    wrong = [
+        f"{where(path)}:{line} {name}"
+        for path in SOURCES
+        for line, name in vague(ast.parse(path.read_text("utf-8")))
+    ]
+    assert not wrong, "\n".join([f"{len(wrong)} names to replace:", *wrong])
+
+
+def test_docstrings_use_words_that_can_be_looked_up() -> None:
+    wrong = [
+        f"{where(path)}:{line} {text.strip()}"
+        for path in SOURCES
+        if path.is_relative_to(REPOSITORY / "bayescal")
+        for line, text in docstrings_in(ast.parse(path.read_text("utf-8")))
+        if UNEXPLAINED.search(text)
+    ]
+    assert not wrong, "\n".join([f"{len(wrong)} lines to reword:", *wrong])
+
+
+def test_examples_on_pages_name_things_too() -> None:
+    wrong = []
+    for path in [REPOSITORY / "README.md", *PAGES]:
+        for code in re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
+            wrong += [f"{where(path)}: {name}" for _, name in vague(ast.parse(code))]
+    assert not wrong, "\n".join([f"{len(wrong)} names to replace:", *wrong])
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("found = 1", ["found"]),
+        ("def f(place, *said, whole=1): pass", ["place", "said", "whole"]),
+        ("self._held = 1", ["_held"]),
+        ("for found, other in pairs: pass", ["found"]),
+        ("import numpy as place", ["place"]),
+        ("expit_in_place(x); whole_numbers = x.found", []),
+    ],
+)
+def test_which_names_are_vague(code: str, names: list[str]) -> None:
+    assert sorted(name for _, name in vague(ast.parse(code))) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("line", "unexplained"),
+    [
+        ("What a file held.", True),
+        ("The minimum that was found.", True),
+        ("Half of that.", True),
+        ("Expected held-out log score.", False),
+        ("The intercept with the slope held at 1.", False),
+        ("A foundation.", False),
+    ],
+)
+def test_which_lines_are_unexplained(line: str, unexplained: bool) -> None:
+    assert bool(UNEXPLAINED.search(line)) is unexplained
