@@ -60,9 +60,9 @@ HEAVY = {
 
 def block(name: str) -> list[str]:
     """Lines of the fenced block that the page calls by this name."""
-    found = re.findall(rf"^```text {name}\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
-    assert len(found) == 1, f"{PAGE.name} must hold one fenced block 'text {name}'"
-    return [line for line in found[0].splitlines() if line.strip()]
+    actual = re.findall(rf"^```text {name}\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    assert len(actual) == 1, f"{PAGE.name} must hold one fenced block 'text {name}'"
+    return [line for line in actual[0].splitlines() if line.strip()]
 
 
 @cache
@@ -163,11 +163,11 @@ class Imports(ast.NodeVisitor):
 @cache
 def modules() -> dict[str, Path]:
     """Every module, by its name relative to the package; "" is the front door."""
-    found = {}
+    actual = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        actual[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return actual
 
 
 @cache
@@ -376,18 +376,18 @@ def versions_asked(module: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(module):
         asked = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else ""
         if isinstance(node, ast.Attribute):
-            found = node.attr in attributes and asked != "bayescal.__version__"
+            actual = node.attr in attributes and asked != "bayescal.__version__"
         elif isinstance(node, ast.ImportFrom):
             names = {name.name for name in node.names}
-            found = (node.module or "").startswith("packaging") or bool(names & attributes)
+            actual = (node.module or "").startswith("packaging") or bool(names & attributes)
         elif isinstance(node, ast.Import):
-            found = any(name.name.startswith("packaging") for name in node.names)
+            actual = any(name.name.startswith("packaging") for name in node.names)
         elif isinstance(node, ast.Call):
             call = re.fullmatch(r"(?:(?:importlib\.)?metadata\.)?version\((.*)\)", asked)
-            found = call is not None and call[1] not in {"'bayescal'", "__name__"}
+            actual = call is not None and call[1] not in {"'bayescal'", "__name__"}
         else:
-            found = False
-        if found:
+            actual = False
+        if actual:
             yield node.lineno, asked
 
 

@@ -34,8 +34,8 @@ from examples import agrees, run, steps_of  # noqa: E402
 
 
 def pages() -> list[Path]:
-    found = [path for path in DOCS.rglob("*.md") if not _is_made(path)]
-    return [REPOSITORY / "README.md", *sorted(found)]
+    actual = [path for path in DOCS.rglob("*.md") if not _is_made(path)]
+    return [REPOSITORY / "README.md", *sorted(actual)]
 
 
 def _is_made(path: Path) -> bool:
@@ -141,8 +141,8 @@ def test_links_lead_somewhere(path: Path, text: str) -> None:
     for link in LINK.findall(re.sub(r"\$[^$\n]*\$|`[^`\n]*`", "", text)):
         if re.match(r"\w+:", link):
             continue
-        place, _, anchor = link.partition("#")
-        target = (path.parent / place).resolve() if place else path
+        page, _, anchor = link.partition("#")
+        target = (path.parent / page).resolve() if page else path
         if target.is_relative_to(DOCS / "notebooks"):  # copies of those in the repository
             target = REPOSITORY / "notebooks" / target.name
         if _is_made(target):

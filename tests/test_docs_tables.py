@@ -94,12 +94,12 @@ def test_the_page_of_readings_begins_with_what_does_not_cover(
             "estimate_rmse": 0.01,
             "said_above_truth": 0.04,
             "said_close": 0.0,
-            "said_miscalibrated": said,
+            "said_miscalibrated": wording,
         }
         | {f"{target}_coverage": 0.97 for target in page.DISTANCES}
         | {f"{target}_misses_below": 0.0 for target in page.DISTANCES}
         | {"emax_coverage": emax, "emax_misses_below": 0.1}
-        for truth, n, emax, said in (
+        for truth, n, emax, wording in (
             ("jump", 100, 0.87, 0.0),  # within two Monte Carlo errors of .92
             ("shelf", 100, 0.5, 0.0),
             ("jump", 5000, 0.97, 0.11),

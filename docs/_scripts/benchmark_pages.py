@@ -47,11 +47,11 @@ def stored(name: str) -> dict:
 
 def cells(populations: str) -> pd.DataFrame:
     """Every cell of the coverage benchmark on some populations."""
-    found = [
+    result = [
         pd.DataFrame(json.loads(path.read_text("utf-8"))["cells"])
         for path in sorted(RESULTS.glob(f"coverage-{populations}-*.json"))
     ]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    return pd.concat(result, ignore_index=True) if result else pd.DataFrame()
 
 
 def markdown(table: pd.DataFrame, digits: int = 3) -> str:
@@ -111,10 +111,10 @@ def draw_coverage(table: pd.DataFrame, path: Path) -> None:
 def overall(table: pd.DataFrame) -> pd.DataFrame:
     """Each method over all cells of a size."""
     grouped = table.groupby(["method", "size"])
-    found = grouped.agg(
+    result = grouped.agg(
         mean=("coverage", "mean"), worst=("coverage", "min"), score=("mean_interval_score", "mean")
     )
-    wide = found.unstack("size")
+    wide = result.unstack("size")
     wide.columns = [f"{what}, n = {size}" for what, size in wide.columns]
     wide.index = [LABELS.get(name, name) for name in wide.index]
     wide.index.name = "method"
@@ -150,15 +150,15 @@ def against_one_rival(table: pd.DataFrame) -> pd.DataFrame:
     score = score.dropna()
     best = score[rivals].mean().idxmin()
     size = score.index.get_level_values("size")
-    found = score.groupby(size).mean()
+    result = score.groupby(size).mean()
     cells_best = score[rivals].min(axis=1).groupby(size).mean()
     wide = pd.DataFrame(
         {
-            "average": found["average"],
-            LABELS[best]: found[best],
-            "ratio": found["average"] / found[best],
+            "average": result["average"],
+            LABELS[best]: result[best],
+            "ratio": result["average"] / result[best],
             "best rival of each cell": cells_best,
-            "ratio to it": found["average"] / cells_best,
+            "ratio to it": result["average"] / cells_best,
         }
     )
     wide.index.name = "n"
@@ -182,7 +182,7 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 
 def coverage_page() -> str:
     """Coverage, width and score of intervals for the true calibration error."""
-    said = [
+    lines = [
         "# Intervals beside other methods",
         "Coverage of the true calibration error by 95 % intervals on simulated populations where "
         "it is known. The interval score is the width plus a penalty for missing (Gneiting & "
@@ -194,45 +194,45 @@ def coverage_page() -> str:
         table = cells(name)
         if table.empty:
             continue
-        said.append(f"## {title}")
-        said.append(f"{NOTES[name]} {counted(table)}")
+        lines.append(f"## {title}")
+        lines.append(f"{NOTES[name]} {counted(table)}")
         draw_coverage(table, PAGES / f"coverage-{name}.png")
-        said.append(
+        lines.append(
             f"![Coverage of several intervals, by population and size](coverage-{name}.png)"
         )
-        said.append("Coverage of the average:")
-        said.append(markdown(by_size(table, "average", "coverage")))
-        said.append("Its mean interval score:")
-        said.append(markdown(by_size(table, "average", "mean_interval_score")))
+        lines.append("Coverage of the average:")
+        lines.append(markdown(by_size(table, "average", "coverage")))
+        lines.append("Its mean interval score:")
+        lines.append(markdown(by_size(table, "average", "mean_interval_score")))
         short = short_cells(table)
         if short.empty:
-            said.append(
+            lines.append(
                 "No cell is surely below what we aim at: .92 from 100 cases on, .90 at 50 (the "
                 "upper 99 % Clopper-Pearson limit of its coverage reaches it)."
             )
         else:
-            said.append(
+            lines.append(
                 "Cells surely below what we aim at, .92 from 100 cases on and .90 at 50: their "
                 "upper 99 % Clopper-Pearson limit does not reach it."
             )
-            said.append(markdown(short))
+            lines.append(markdown(short))
         ratio = against_one_rival(table)
         if not ratio.empty:
-            said.append(
+            lines.append(
                 "Mean interval score over the populations, beside the rival that is best over all "
                 "of them, and beside whichever rival is best in each cell:"
             )
-            said.append(markdown(ratio))
-        said.append("All methods, over the populations: mean and worst coverage, mean score.")
-        said.append(markdown(overall(table)))
+            lines.append(markdown(ratio))
+        lines.append("All methods, over the populations: mean and worst coverage, mean score.")
+        lines.append(markdown(overall(table)))
         lost = losses(table)
         if not lost.empty:
-            said.append(
+            lines.append(
                 f"Where we lose: in {len(lost)} cells the best rival of the cell has a smaller "
                 "interval score. These are all of them, by the ratio of ours to theirs."
             )
-            said.append(markdown(lost))
-    return "\n\n".join(said) + "\n"
+            lines.append(markdown(lost))
+    return "\n\n".join(lines) + "\n"
 
 
 EARLIER = (
@@ -262,7 +262,7 @@ def gain_page() -> str:
     if not record:
         return ""
     table = pd.DataFrame(record["cells"])
-    said = [
+    lines = [
         "# Does the gain's interval hold?",
         "Coverage, width and power of 95 % intervals of what a recalibration gained, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
@@ -277,7 +277,7 @@ def gain_page() -> str:
         wide = mine.set_index(["scenario", "size", "method"])[
             ["gain", "runs", "coverage", "width", "excludes_zero"]
         ]
-        said.append(f"## {title}")
+        lines.append(f"## {title}")
         ours = mine[mine["method"].isin(("curve", "paired"))]
         short = ours[ours["coverage_upper"] < NOMINAL]
         if not short.empty:
@@ -285,9 +285,9 @@ def gain_page() -> str:
                 f"{row['scenario']}, n = {row['size']}, {row['method']}: {row['coverage']:.2f}"
                 for _, row in short.iterrows()
             )
-            said.append(f"Falls short (upper 99 % limit of its coverage below .95): {cells}.")
-        said.append(markdown(wide, 4))
-    return "\n\n".join([*said, *cross_fit_part()]) + "\n"
+            lines.append(f"Falls short (upper 99 % limit of its coverage below .95): {cells}.")
+        lines.append(markdown(wide, 4))
+    return "\n\n".join([*lines, *cross_fit_part()]) + "\n"
 
 
 GAINS = {

@@ -60,7 +60,7 @@ def grouped() -> dict[str, list[Estimator]]:
         title: [ESTIMATORS[name] for name in names if name in ESTIMATORS]
         for title, names in GROUPS.items()
     }
-    left = [found for name, found in ESTIMATORS.items() if name not in sorted_names]
+    left = [estimator for name, estimator in ESTIMATORS.items() if name not in sorted_names]
     return groups | ({OTHERS: left} if left else {})
 
 
@@ -68,31 +68,33 @@ def number(value: float) -> str:
     return SIGNS.get(value, f"{value:.3g}")
 
 
-def row(found: Estimator) -> str:
+def row(estimator: Estimator) -> str:
     """One line of a table."""
-    low, high = map(number, found.span)
-    name = f"{{py:obj}}`{found.name} <bayescal.estimators.{found.name}>`"
+    low, high = map(number, estimator.span)
+    name = f"{{py:obj}}`{estimator.name} <bayescal.estimators.{estimator.name}>`"
     cells = (
-        f"{name}<br>{found.title}<br>*{found.paper}*",
-        f"{found.estimates}<br>*bounds:* {found.bound}" if found.bound else found.estimates,
+        f"{name}<br>{estimator.title}<br>*{estimator.paper}*",
+        f"{estimator.estimates}<br>*bounds:* {estimator.bound}"
+        if estimator.bound
+        else estimator.estimates,
         f"{low} to {high}",
-        number(found.perfect),
-        found.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n"),
+        number(estimator.perfect),
+        estimator.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n"),
     )
     return "| " + " | ".join(cells) + " |"
 
 
-def table(found: list[Estimator]) -> str:
+def table(estimator: list[Estimator]) -> str:
     heads = ("estimator", "of what", "range", "perfect", "cost")
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    return "\n".join([*lines, *map(row, found)])
+    return "\n".join([*lines, *map(row, estimator)])
 
 
 def text() -> str:
     """The whole page."""
-    unsafe = [f"`{found.name}`" for found in ESTIMATORS.values() if not found.tie_safe]
+    unsafe = [f"`{estimator.name}`" for estimator in ESTIMATORS.values() if not estimator.tie_safe]
     ties = SOME_UNSAFE.format(names=", ".join(unsafe)) if unsafe else ALL_SAFE
-    sections = [f"## {title}\n\n{table(found)}" for title, found in grouped().items()]
+    sections = [f"## {title}\n\n{table(estimator)}" for title, estimator in grouped().items()]
     return "\n\n".join([INTRODUCTION.format(ties=ties), *sections]) + "\n"
 
 

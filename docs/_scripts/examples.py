@@ -47,13 +47,13 @@ class Step:
 
 def steps_of(page: str) -> Iterator[Step]:
     """What a page asks to be run, in order."""
-    fences = [found for found in FENCE.finditer(page) if found["language"] in LANGUAGES]
-    for place, fence in enumerate(fences):
+    fences = [match for match in FENCE.finditer(page) if match["language"] in LANGUAGES]
+    for index, fence in enumerate(fences):
         if fence["sketch"]:
             continue
         start = fence.start("body")
         if fence["language"] == "python":
-            after = fences[place + 1] if place + 1 < len(fences) else None
+            after = fences[index + 1] if index + 1 < len(fences) else None
             shown = after and after["language"] == "text" and not after["sketch"]
             near = shown and not page[fence.end() : after.start()].strip()
             output = after.span("body") if after and near else None
@@ -64,13 +64,13 @@ def steps_of(page: str) -> Iterator[Step]:
 
 def _commands(page: str, start: int, end: int) -> Iterator[Step]:
     """Lines `$ command` (with `\\` at the end of those that go on), each with what follows it."""
-    prompts = [start + found.start() for found in re.finditer(r"^\$ ", page[start:end], re.M)]
+    prompts = [start + match.start() for match in re.finditer(r"^\$ ", page[start:end], re.M)]
     for prompt, limit in pairwise([*prompts, end]):
-        said = re.match(r"\$ ((?:.*\\\n)*.*\n)", page[prompt:limit])
-        assert said is not None
-        shown = prompt + said.end()
+        call = re.match(r"\$ ((?:.*\\\n)*.*\n)", page[prompt:limit])
+        assert call is not None
+        shown = prompt + call.end()
         output = (shown, limit) if page[shown:limit].strip() else None
-        command = said[1].replace("\\\n", " ").strip()
+        command = call[1].replace("\\\n", " ").strip()
         yield Step("console", command, page[:prompt].count("\n") + 1, output)
 
 
@@ -115,10 +115,10 @@ def agrees(shown: str, printed: str) -> bool:
     at = len(first)
     for part in middle:
         places = range(at, len(words) - len(part) + 1)
-        found = next((i for i in places if _equal(part, words[i : i + len(part)])), None)
-        if found is None:
+        match = next((i for i in places if _equal(part, words[i : i + len(part)])), None)
+        if match is None:
             return False
-        at = found + len(part)
+        at = match + len(part)
     rest = words[at:]
     return len(last) <= len(rest) and _equal(last, rest[len(rest) - len(last) :])
 

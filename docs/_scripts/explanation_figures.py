@@ -170,12 +170,12 @@ def draw_estimators() -> None:
     names = ("clinical-middle-calibrated", "clinical-middle-overconfident")
     for ax, name in zip(both, names, strict=True):
         truth = bc.simulate.truth(name).tce()
-        for place, (label, (estimate, colour, marker)) in enumerate(ESTIMATORS.items()):
-            found = np.array([estimate(*simulated(name, n)) for n in SIZES])
-            low, high = np.quantile(found, [0.05, 0.95], axis=1)
-            at = np.array(SIZES) * 1.06 ** (place - 1.5)
+        for index, (label, (estimate, colour, marker)) in enumerate(ESTIMATORS.items()):
+            result = np.array([estimate(*simulated(name, n)) for n in SIZES])
+            low, high = np.quantile(result, [0.05, 0.95], axis=1)
+            at = np.array(SIZES) * 1.06 ** (index - 1.5)
             ax.vlines(at, low, high, color=colour, lw=1.2, alpha=0.7)
-            ax.plot(at, found.mean(axis=1), marker, color=colour, ms=5, label=label)
+            ax.plot(at, result.mean(axis=1), marker, color=colour, ms=5, label=label)
         ax.axhline(truth, color=GREY, lw=1, zorder=0, label="the truth")
         ax.set(xscale="log", ylim=(-0.005, 0.24), xlabel="Patients")
         ax.set_xticks(SIZES, [str(n) for n in SIZES], fontsize="small")
@@ -194,7 +194,7 @@ def brier_gains(name: str, n: int = 200, runs: int = 100) -> dict[str, Floats]:
     truth = bc.simulate.truth(name)
     _, scores = truth.sample(20_000, random_state=1)
     risk = truth.curve(scores)
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for run in range(runs):
         y_true, y_prob = truth.sample(n, random_state=run)
         other_true, other_prob = truth.sample(n, random_state=10_000 + run)
@@ -207,23 +207,23 @@ def brier_gains(name: str, n: int = 200, runs: int = 100) -> dict[str, Floats]:
             ("in truth", risk, scores, fitted.predict_proba(scores)[:, 1]),
         ):
             gain = np.mean((y - before) ** 2 - (y - after) ** 2)
-            found.setdefault(where, []).append(float(gain))
-    return {where: np.array(values) for where, values in found.items()}
+            result.setdefault(where, []).append(float(gain))
+    return {where: np.array(values) for where, values in result.items()}
 
 
 def draw_gain() -> None:
     both = panels(9.0, 3.4)
     names = ("clinical-middle-calibrated", "clinical-middle-overconfident")
     for ax, name in zip(both, names, strict=True):
-        found = brier_gains(name)
+        result = brier_gains(name)
         rng = np.random.default_rng(0)
-        for place, (where, values) in enumerate(reversed(found.items())):
-            jitter = place + rng.uniform(-0.18, 0.18, values.size)
+        for index, (where, values) in enumerate(reversed(result.items())):
+            jitter = index + rng.uniform(-0.18, 0.18, values.size)
             colour = GREY if where == "in truth" else BLUE
             ax.plot(values, jitter, ".", color=colour, ms=4, alpha=0.6)
-            ax.plot([values.mean()] * 2, [place - 0.32, place + 0.32], color=ORANGE, lw=2)
+            ax.plot([values.mean()] * 2, [index - 0.32, index + 0.32], color=ORANGE, lw=2)
         ax.axvline(0, color=INK, lw=0.8)
-        ax.set_yticks(range(len(found)), list(found)[::-1])
+        ax.set_yticks(range(len(result)), list(result)[::-1])
         ax.set_xlabel("Brier gain of a beta recalibration")
         ax.set_title(f"The model was {name.rsplit('-', 1)[1]}")
     save(both[0], "gain")

@@ -25,19 +25,19 @@ def width(values: object) -> float:
 
 def population_widths(name: str, runs: int = 20) -> None:
     """Widths of intervals as multiples of that for the observed scores."""
-    found = {kind: np.empty((runs, 4)) for kind in POPULATIONS}
+    result = {kind: np.empty((runs, 4)) for kind in POPULATIONS}
     for run in range(runs):
         y_true, y_prob = bc.simulate.sample(name, 200, random_state=run)
         post = bc.fit(y_true, y_prob, random_state=run, draws=2000)
         threshold = min(float(np.quantile(y_prob, 0.8)), 0.9)
-        for kind, rows in found.items():
+        for kind, rows in result.items():
             rows[run, :3] = [
                 width(post.functional(f, population=kind))
                 for f in ("tce", "e90", "observed_expected")
             ]
             rows[run, 3] = width(post.net_benefit([threshold], population=kind)["model"])
     for kind in POPULATIONS[1:]:
-        ratio = found[kind].mean(axis=0) / found["sample"].mean(axis=0)
+        ratio = result[kind].mean(axis=0) / result["sample"].mean(axis=0)
         print(
             name,
             kind,
@@ -48,20 +48,20 @@ def population_widths(name: str, runs: int = 20) -> None:
 def population_coverage(runs: int = 300) -> None:
     """How often each interval holds the true error where scores have two clusters."""
     truth = 0.05 * 0.5 * 14 / 20
-    found: dict[str, list[tuple[bool, float]]] = {kind: [] for kind in POPULATIONS}
+    result: dict[str, list[tuple[bool, float]]] = {kind: [] for kind in POPULATIONS}
     for run in range(runs):
         post = bc.fit(*alerts(200, 1000 + run), random_state=run, draws=2000)
-        for kind, rows in found.items():
+        for kind, rows in result.items():
             lower, upper = np.quantile(post.tce(population=kind), [0.025, 0.975])
             rows.append((bool(lower <= truth <= upper), upper - lower))
-    for kind, rows in found.items():
+    for kind, rows in result.items():
         print("two clusters", kind, "coverage, width", np.mean(rows, axis=0).round(3))
 
 
 def own_mean(runs: int = 60) -> None:
     """The gain of one's own posterior mean, in the posterior and in truth."""
     truth = bc.simulate.truth("clinical-middle-calibrated")
-    found = []
+    result = []
     for run in range(runs):
         y_true, y_prob = truth.sample(200, random_state=run)
         post = bc.fit(y_true, y_prob, random_state=run, draws=1000)
@@ -69,8 +69,8 @@ def own_mean(runs: int = 60) -> None:
         gain = np.mean((eta - y_prob) ** 2 - (eta - eta.mean(axis=0)) ** 2, axis=1)
         _, others = truth.sample(20_000, random_state=10_000 + run)
         plugged = post.predict(others).mean(("chain", "draw")).to_numpy()
-        found.append((gain.mean(), np.mean(gain > 0), -np.mean((others - plugged) ** 2)))
-    print("own mean: least", np.min(found, axis=0)[0], "means", np.mean(found, axis=0).round(4))
+        result.append((gain.mean(), np.mean(gain > 0), -np.mean((others - plugged) ** 2)))
+    print("own mean: least", np.min(result, axis=0)[0], "means", np.mean(result, axis=0).round(4))
 
 
 def rejections(name: str, runs: int = 200) -> None:

@@ -289,7 +289,7 @@ def look_up(tree: Any, path: tuple[str | int, ...]) -> Any:
 def compared(folder: Path) -> list[dict[str, Any]]:
     """Every source with what it printed, and what we compute."""
     reference = json.loads((folder / "oracles" / "clinical.json").read_text("utf-8"))
-    found = []
+    result = []
     for source in SOURCES:
         printed, data = look_up(reference, source.root), read(folder, source)
         numbers = [
@@ -300,8 +300,8 @@ def compared(folder: Path) -> list[dict[str, Any]]:
             }
             for number in source.numbers
         ]
-        found.append({"source": source.name, "n": data[0].size, "numbers": numbers})
-    return found
+        result.append({"source": source.name, "n": data[0].size, "numbers": numbers})
+    return result
 
 
 def main() -> None:

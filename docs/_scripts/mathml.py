@@ -27,11 +27,11 @@ def converted(node: nodes.math | nodes.math_block) -> str:
     """The formula as MathML, or as it was written if it cannot be read."""
     code = node.astext().translate(unichar2tex.uni2tex_table)
     try:
-        found = latex2mathml.tex2mathml(code, as_block=isinstance(node, nodes.math_block))
+        result = latex2mathml.tex2mathml(code, as_block=isinstance(node, nodes.math_block))
     except MathError as error:
         logger.warning("no MathML for %r: %s", node.astext(), error, location=node)
         return f"<code>{html.escape(node.astext())}</code>"
-    return aligned(APPLIED.sub(THIN_SPACE, str(found)))  # browsers put no space into "log s"
+    return aligned(APPLIED.sub(THIN_SPACE, str(result)))  # browsers put no space into "log s"
 
 
 def aligned(formula: str) -> str:
@@ -47,8 +47,8 @@ def sided(row: str) -> str:
     first, *cells = row.split("<mtd>")
     sides = ("right", "left")
     return first + "".join(
-        f'<mtd style="text-align: -webkit-{sides[place % 2]}">{cell}'
-        for place, cell in enumerate(cells)
+        f'<mtd style="text-align: -webkit-{sides[index % 2]}">{cell}'
+        for index, cell in enumerate(cells)
     )
 
 

@@ -108,25 +108,25 @@ def losses(record: dict, table: pd.DataFrame) -> list[str]:
     """Every size at which a peer is faster or we miss the goal, and what takes more memory."""
     large = table[table["n"] >= LARGE]
     slower, short = large["ratio"] < 1, (large["ratio"] >= 1) & (large["ratio"] < large["goal"])
-    said = ["## Where we lose"]
+    lines = ["## Where we lose"]
     parts = (
         (f"A peer is faster at n of {LARGE:,} or more:", large[slower]),
         ("We are faster, but not by the five times we want for this quantity:", large[short]),
         (f"A peer is faster below n = {LARGE:,}, where we ask nothing of ourselves:",
          table[(table["n"] < LARGE) & (table["ratio"] < 1)]),
     )  # fmt: skip
-    for what, found in parts:
-        if len(found):
-            said += [what, shown(found)]
+    for what, result in parts:
+        if len(result):
+            lines += [what, shown(result)]
     why = reasons(table[(table["ratio"] < 1) | (table["ratio"] < table["goal"])])
     if why:
-        said += ["The causes:", why]
+        lines += ["The causes:", why]
     titles = {row["quantity"]: row["title"] for row in record["rows"]}
     memory = pd.Series(record["memory"], name="copies of the input", dtype=float)
     if len(memory):
         memory = memory.rename(index=titles).rename_axis("quantity")
         over = memory[memory > MOST_COPIES].sort_values(ascending=False)
-        said += [
+        lines += [
             "## Memory",
             "Peak memory of one call at n = 10^7 above that of the input, in multiples of the "
             f"input: outcomes and scores, 8 bytes each. We aim at no more than {MOST_COPIES}. "
@@ -135,7 +135,7 @@ def losses(record: dict, table: pd.DataFrame) -> list[str]:
             f"More than {MOST_COPIES}: {', '.join(over.index) or 'none'}."
             + (f" {OVER}" if len(over) else ""),
         ]
-    return said
+    return lines
 
 
 OVER = (
@@ -151,7 +151,7 @@ def peers_page() -> str:
         return ""
     table = comparisons(record)
     versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-    said = [
+    lines = [
         "# Are the estimators fast?",
         "Ours and those of other packages: the same quantity, the same data, one run. Times are "
         "CPU time of one thread, the least of several; packages take turns, so that a busy "
@@ -164,21 +164,21 @@ def peers_page() -> str:
         f"{record['machine']['processor']}, Python {record['machine']['python']}; {versions}.",
     ]
     for n in sorted(table["n"].unique()):
-        said += [f"## n = {n:,}", shown(table[table["n"] == n].drop(columns="n"))]
-    said += losses(record, table)
+        lines += [f"## n = {n:,}", shown(table[table["n"] == n].drop(columns="n"))]
+    lines += losses(record, table)
     alone, stated = values(record, differing=False), values(record, differing=True)
-    said += [
+    lines += [
         "## Do the values agree?",
         f"Where a peer claims our quantity its value is ours to {SAME:g}, relative"
         + (", but for these:" if len(alone) else ", without exception."),
     ]
     if len(alone):
-        said.append(markdown(alone.drop(columns="what differs").set_index("quantity")))
-    said += [
+        lines.append(markdown(alone.drop(columns="what differs").set_index("quantity")))
+    lines += [
         "Where its definition or its accuracy differs:",
         markdown(stated.set_index("quantity")),
     ]
-    said.append("## Every time")
+    lines.append("## Every time")
     for n in sorted(table["n"].unique()):
-        said += [f"Milliseconds at n = {n:,}:", markdown(every_time(record, n))]
-    return "\n\n".join(said) + "\n"
+        lines += [f"Milliseconds at n = {n:,}:", markdown(every_time(record, n))]
+    return "\n\n".join(lines) + "\n"

@@ -115,14 +115,14 @@ def _false_too_often(table: pd.DataFrame) -> list[str]:
         rows.append(
             many[["truth", "size", "runs"]].assign(statement=title.lower(), share=many[column])
         )
-    found = pd.concat(rows).sort_values("share", ascending=False)
+    result = pd.concat(rows).sort_values("share", ascending=False)
     means = ", ".join(
         f"*{title.lower()}* {table[column].mean():.3f}" for column, (title, _) in VERDICTS.items()
     )
     words = f"False statements, explained below, as a mean over all cells: {means}."
-    if found.empty:
+    if result.empty:
         return [f"{words} In no cell is one of them more frequent than {MOST_FALSE:.2f}."]
-    shown = found.rename(columns={"truth": "population", "size": "n"}).set_index("statement")
+    shown = result.rename(columns={"truth": "population", "size": "n"}).set_index("statement")
     return [
         f"{words} Cells with more than {MOST_FALSE:.2f}:",
         markdown(shown[["population", "n", "runs", "share"]], 2),

@@ -47,13 +47,13 @@ RECALIBRATORS = {
 def draw_errors(table: pd.DataFrame, path: Path) -> None:
     """Posterior interval of the calibration error that each method left."""
     figure, ax = plt.subplots(figsize=(6.4, 0.27 * len(table) + 0.9), layout="constrained")
-    place = range(len(table))[::-1]
+    index = range(len(table))[::-1]
     sides = [table["tce"] - table["tce_lower"], table["tce_upper"] - table["tce"]]
     ax.errorbar(
-        table["tce"], place, xerr=sides, fmt="o", color=POSTERIOR, ms=4, label="posterior, 95 %"
+        table["tce"], index, xerr=sides, fmt="o", color=POSTERIOR, ms=4, label="posterior, 95 %"
     )
-    ax.plot(table["ece"], place, "x", color="#D55E00", ms=5, label="ECE, 15 equal mass")
-    ax.set_yticks(place, table["method"], fontsize="small")
+    ax.plot(table["ece"], index, "x", color="#D55E00", ms=5, label="ECE, 15 equal mass")
+    ax.set_yticks(index, table["method"], fontsize="small")
     ax.set_xlim(left=0)
     ax.set_xlabel("Top-label calibration error on 10 000 test cases")
     ax.legend(frameon=False)

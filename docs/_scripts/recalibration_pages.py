@@ -73,13 +73,13 @@ def cifar_page() -> str:
         for tce, brier in [(one["posterior"]["tce"], one["posterior"]["brier"])]
         if one["setting"] != "perfect"
     ).set_index("model")
-    held = pd.DataFrame(
+    left_out = pd.DataFrame(
         {"measure": name, "held": round(row["coverage"] * one["subsets"]), "of": one["subsets"]}
         for one in record["against_size"]
         if one["setting"] in ("mediocre", "bad")
         for name, row in one["posterior"].items()
     )
-    count = held.groupby("measure")[["held", "of"]].sum()
+    count = left_out.groupby("measure")[["held", "of"]].sum()
     draw_errors(errors.reset_index(), PAGES / "cifar-errors.png")
     draw_values(record["against_size"], PAGES / "cifar-values.png")
     draw_gains(record["against_size"], record["true_gains"], PAGES / "cifar-gains.png")
@@ -146,7 +146,7 @@ def recalibrators_page() -> str:
     summary, single = pd.DataFrame(record["summary"]), pd.DataFrame(record["per_truth"])
     draw_sample_efficiency(table, PAGES / "recalibrators.png")
     runs = ", ".join(f"{count} {group}" for group, count in record["runs"].items())
-    said = [
+    lines = [
         "# How much data does a recalibrator need?",
         "Expected log loss on new cases, beyond that of the true probabilities, when a "
         f"recalibrator is fitted to n cases. Calibration sets for each size and truth: {runs}. "
@@ -159,12 +159,12 @@ def recalibrators_page() -> str:
     ]
     for group, mine in table.groupby("group", sort=False):
         mean = mine.pivot_table(index="method", columns="n", values="log_loss", sort=False)
-        said += [
+        lines += [
             f"## {group.capitalize()} truths",
             f"Mean excess log loss over {mine['truth'].nunique()} truths.",
             markdown(mean.rename(columns=lambda n: f"n = {n}"), 4),
         ]
-    said += [
+    lines += [
         "## The Bayesian average against the best other",
         "At each size the other with the smallest mean loss is picked afterwards, on the same "
         "runs, which favours it. *Difference* is ours less theirs, paired by run: below zero, ours "
@@ -174,7 +174,7 @@ def recalibrators_page() -> str:
     means = short_of_best(summary[summary["score"] == "log_loss"])
     truths = short_of_best(single)
     alone = int((truths["best_other"] == "none").sum())
-    said += [
+    lines += [
         "## Where it is not the best",
         "Up to 500 cases, where its log loss is worse than that of the best other by more than two "
         "standard errors. In the mean over truths:",
@@ -185,7 +185,7 @@ def recalibrators_page() -> str:
         "method that happens to suit the truth.",
         markdown(against_best(truths, ["group", "truth", "n"]), 5),
     ]
-    return "\n\n".join(said) + "\n"
+    return "\n\n".join(lines) + "\n"
 
 
 def short_of_best(table: pd.DataFrame) -> pd.DataFrame:

@@ -92,22 +92,22 @@ METRICS = {
 
 def errors(hit, confidence):
     """Estimates of the top-label calibration error, and its posterior."""
-    found = bc.compare(hit, confidence, draws=2000, random_state=0)
-    lower, upper = found.posterior.interval("tce")
+    result = bc.compare(hit, confidence, draws=2000, random_state=0)
+    lower, upper = result.posterior.interval("tce")
     return {name: metric(hit, confidence) for name, metric in METRICS.items()} | {
-        "tce": float(found.posterior.tce().median()),
+        "tce": float(result.posterior.tce().median()),
         "tce_lower": lower,
         "tce_upper": upper,
-        "prob_calibrated": found.prob_calibrated,
+        "prob_calibrated": result.prob_calibrated,
     }
 
 
 def gains(hit, before, after):
-    found = bc.recalibration_gain(hit, before, after, draws=1000, random_state=0)
-    table = found.summary()
+    result = bc.recalibration_gain(hit, before, after, draws=1000, random_state=0)
+    table = result.summary()
     kept = ("median", "lower", "upper", "prob_improved")
     rows = {f"{name}_gain": table.loc[name, list(kept)].to_dict() for name in table.index}
-    return {"route": found.route} | rows
+    return {"route": result.route} | rows
 
 
 def table_row(name):
@@ -227,7 +227,7 @@ def subsets(setting, n, span):
     warnings.simplefilter("ignore")
     values = np.empty((len(span), len(ESTIMATES) + len(PLAIN), 2))
     posterior = np.empty((len(span), len(POSTERIOR), len(MEANS)))
-    for place, run in enumerate(span):
+    for index, run in enumerate(span):
         rng = stream(SEED, setting, n, run)
         if setting == "resnet110":
             (proba, label), (test, truth) = real()
@@ -236,12 +236,12 @@ def subsets(setting, n, span):
             before, after, labels = test[chosen], tempered[chosen], truth[chosen]
         else:
             before, after, labels = simulated(SHARPENINGS[setting], n, rng)
-        values[place] = sides(before, after, labels)
+        values[index] = sides(before, after, labels)
         best, row = before.argmax(axis=1), np.arange(n)
         gain = bc.recalibration_gain(
             best == labels, before.max(axis=1), after[row, best], draws=1000, random_state=run
         )
-        posterior[place] = gain.summary().loc[list(POSTERIOR), list(MEANS)].to_numpy()
+        posterior[index] = gain.summary().loc[list(POSTERIOR), list(MEANS)].to_numpy()
     return {"values": values, "posterior": posterior}
 
 
@@ -250,17 +250,17 @@ def size_record(setting, n, results, true):
     posterior = np.concatenate([result["posterior"] for result in results])
     fall = values[..., 0] - values[..., 1]
     record = {"setting": setting, "n": n, "subsets": len(values), "estimates": {}, "posterior": {}}
-    for place, name in enumerate((*ESTIMATES, *PLAIN)):
+    for index, name in enumerate((*ESTIMATES, *PLAIN)):
         record["estimates"][name] = {
-            "before": values[:, place, 0].mean(),
-            "after": values[:, place, 1].mean(),
-            "improvement": fall[:, place].mean(),
-            "sd": fall[:, place].std(ddof=1) if len(values) > 1 else None,
+            "before": values[:, index, 0].mean(),
+            "after": values[:, index, 1].mean(),
+            "improvement": fall[:, index].mean(),
+            "sd": fall[:, index].std(ddof=1) if len(values) > 1 else None,
         }
-    for place, name in enumerate(POSTERIOR):
-        row = dict(zip(MEANS, posterior[:, place].mean(axis=0).tolist(), strict=True))
+    for index, name in enumerate(POSTERIOR):
+        row = dict(zip(MEANS, posterior[:, index].mean(axis=0).tolist(), strict=True))
         if true:
-            ends = posterior[:, place, 1:3]
+            ends = posterior[:, index, 1:3]
             inside = (ends[:, 0] <= true[name]) & (true[name] <= ends[:, 1])
             row["coverage"] = float(inside.mean())
         record["posterior"][name] = row
@@ -280,7 +280,7 @@ def main() -> None:
         Batch(partial(table_row, name), 1, {"what": "cifar table", "name": name})
         for name in methods
     ]
-    table = [json.loads(str(found["row"])) for found in run(rows, "Table 1")]
+    table = [json.loads(str(value["row"])) for value in run(rows, "Table 1")]
     for row in table:
         print(
             {key: round(x, 4) for key, x in row.items() if isinstance(x, float)} | row, flush=True

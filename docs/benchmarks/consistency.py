@@ -49,7 +49,7 @@ def whole_check(n: int, **options: object) -> dict[str, object]:
 
 def main() -> None:
     bc.fit([0, 1], [0.2, 0.7], random_state=0)
-    found = {
+    result = {
         "ece": [replicates_of_ece(n) for n in (200, 1000, 10_000)],
         "check": [
             whole_check(n, **options)
@@ -58,8 +58,8 @@ def main() -> None:
         ],
     }
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "consistency.json").write_text(json.dumps(found, indent=1) + "\n")
-    print(json.dumps(found, indent=1))
+    (RESULTS / "consistency.json").write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

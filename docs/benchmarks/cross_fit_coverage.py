@@ -61,8 +61,8 @@ def batch(name, kind, n, span):
     for row, run in enumerate(span):
         y, s = truth.sample(n, random_state=stream(SEED, name, n, run))
         after = bc.cross_fit(y, s, recalibrator, n_folds=FOLDS, n_repeats=REPEATS, random_state=run)
-        found = bc.recalibration_gain(y, s, after, draws=DRAWS, random_state=run)
-        ends[row] = [found.interval(measure) for measure in MEASURES]
+        result = bc.recalibration_gain(y, s, after, draws=DRAWS, random_state=run)
+        ends[row] = [result.interval(measure) for measure in MEASURES]
         final[row] = gains(truth, recalibrator.fit(s, y))
     return {"ends": ends, "final": final}
 

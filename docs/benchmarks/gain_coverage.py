@@ -103,12 +103,12 @@ SCENARIOS = (
 
 def intervals(y, s, after, seed, routes):
     """Each method's interval of each measure."""
-    found = {}
+    result = {}
     for route in routes:
         gain = bc.recalibration_gain(
             y, s, after, thresholds=THRESHOLDS, route=route, draws=1000, random_state=seed
         )
-        found |= {(route, name): gain.interval(name) for name in MEASURES}
+        result |= {(route, name): gain.interval(name) for name in MEASURES}
     each = {
         "brier": (s - y) ** 2 - (after - y) ** 2,
         "log_score": y * np.log(after / s) + (1 - y) * np.log((1 - after) / (1 - s)),
@@ -118,9 +118,9 @@ def intervals(y, s, after, seed, routes):
     weight = rng.multinomial(y.size, np.full(y.size, 1 / y.size), RESAMPLES) / y.size
     for name, values in each.items():
         half = student.ppf(0.975, y.size - 1) * values.std(ddof=1) / np.sqrt(y.size)
-        found["paired t", name] = (values.mean() - half, values.mean() + half)
-        found["paired bootstrap", name] = tuple(np.quantile(weight @ values, [0.025, 0.975]))
-    return found
+        result["paired t", name] = (values.mean() - half, values.mean() + half)
+        result["paired bootstrap", name] = tuple(np.quantile(weight @ values, [0.025, 0.975]))
+    return result
 
 
 METHODS = ("curve", "paired", "paired t", "paired bootstrap")
@@ -129,14 +129,14 @@ METHODS = ("curve", "paired", "paired t", "paired bootstrap")
 def batch(scenario, n, span):
     warnings.simplefilter("ignore")
     ends = np.full((len(span), len(METHODS), len(MEASURES), 2), np.nan)
-    for place, run in enumerate(span):
+    for index, run in enumerate(span):
         rng = stream(SEED, scenario.name, n, run)
         s = np.clip(scenario.law.draw(n, rng), 1e-9, 1 - 1e-9)
         y = (rng.random(n) < scenario.curve(s)).astype(float)
         routes = ("curve", "paired") if run % PAIRED_EVERY == 0 else ("curve",)
         made = intervals(y, s, scenario.map(s), int(rng.integers(2**31)), routes)
         for (method, measure), pair in made.items():
-            ends[place, METHODS.index(method), MEASURES.index(measure)] = pair
+            ends[index, METHODS.index(method), MEASURES.index(measure)] = pair
     return {"ends": ends}
 
 
@@ -144,13 +144,13 @@ def table_row(name, n, method, gain, low, high):
     """Coverage, width, score, and how often an interval leaves zero out."""
     dims = ("truth", "size", "run", "method", "target")
     ends = {"lower": low - 1e-12, "upper": high + 1e-12}
-    found = xr.Dataset(
+    result = xr.Dataset(
         {end: (dims, values[None, None, :, None, None]) for end, values in ends.items()}
         | {"true_value": ("truth", [gain])},
         {"truth": [name], "size": [n], "method": [method], "target": ["gain"]},
         {"ci_prob": "0.95"},
     )
-    table = coverage_table(found).droplevel("target").reset_index()
+    table = coverage_table(result).droplevel("target").reset_index()
     table = table.rename(columns={"true_value": "gain"})
     return table.assign(excludes_zero=float(((low > 0) | (high < 0)).mean()))
 
@@ -181,8 +181,8 @@ def main() -> None:
     ]
     results = run_batches(batches, "Gains", n_jobs=options.jobs, progress=None, path=options.path)
     tables = []
-    for place, (scenario, n) in enumerate(cells):
-        mine = results[place * len(parts) : (place + 1) * len(parts)]
+    for index, (scenario, n) in enumerate(cells):
+        mine = results[index * len(parts) : (index + 1) * len(parts)]
         ends = np.concatenate([result["ends"] for result in mine])
         true = scenario.gains()
         for column, measure in enumerate(MEASURES):

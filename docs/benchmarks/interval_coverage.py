@@ -48,7 +48,7 @@ def main() -> None:
     sizes = (*SIZES, 50_000) if options.populations == "near" else SIZES
     tables = []
     for truths, counts in work(options.populations, tuple(options.sizes or sizes)):
-        found = coverage(
+        result = coverage(
             truths,
             counts,
             options.methods,
@@ -57,7 +57,7 @@ def main() -> None:
             n_jobs=options.jobs,
             path=options.path,
         )
-        table = coverage_table(found).droplevel("target").reset_index()
+        table = coverage_table(result).droplevel("target").reset_index()
         table = table.rename(columns={"true_value": "tce_true"})
         print(table.round(3).to_string(), flush=True)
         tables.append(table)

@@ -113,7 +113,7 @@ def bayescal() -> Calls:
         )
 
     def statistic(test: Callable[..., Any]) -> Call:
-        return Call(test, lambda found: float(found.statistic))
+        return Call(test, lambda result: float(result.statistic))
 
     return {
         "ece_width": Call(e.ece),
@@ -126,7 +126,7 @@ def bayescal() -> Calls:
         "ici_loess": Call(e.ici),
         "ici_lowess": Call(lambda y, p: e.ici(y, p, smoother="lowess", span=0.75)),
         "slope": Call(e.calibration_slope),
-        "corp": Call(s.corp_decomposition, lambda found: float(found.miscalibration)),
+        "corp": Call(s.corp_decomposition, lambda result: float(result.miscalibration)),
         "skce": Call(e.skce),
         "mmce": Call(e.mmce),
         "ks": Call(e.ks_error),
@@ -159,7 +159,7 @@ def relplot() -> Calls:
         "smooth": Call(lambda y, p: metrics.smECE(p, y), differs="bandwidth to 1/1024"),
         "smooth_interval": Call(
             interval,
-            lambda found: float(found.confidence_interval.high),
+            lambda result: float(result.confidence_interval.high),
             "bandwidth to 1/1024; it ships with 100 resamples",
             SMALL,
         ),
@@ -174,7 +174,7 @@ def probcal() -> Calls:
             lambda y, p: metrics.evaluate(
                 y, p, metrics=[metric], n_boot=resamples(p.size), random_state=0, stratify=False
             ),
-            lambda found: float(found.ci_high[0]),
+            lambda result: float(result.ci_high[0]),
             differs,
         )
 
@@ -192,13 +192,13 @@ def probcal() -> Calls:
         "slope": Call(metrics.calibration_slope),
         "corp": Call(
             lambda y, p: curves.corp_reliability(y, p, bands=None),
-            lambda found: float(found.brier_mcb),
+            lambda result: float(result.brier_mcb),
             "the log score's decomposition as well",
         ),
         "skce": Call(lambda y, p: metrics.skce(y, p, bandwidth=1.0), largest=SMALL),
-        "ks": Call(metrics.ecce, lambda found: found.stat_max),
-        "hosmer_lemeshow": Call(metrics.hosmer_lemeshow, lambda found: found.statistic),
-        "spiegelhalter": Call(metrics.spiegelhalter_z, lambda found: found.z),
+        "ks": Call(metrics.ecce, lambda result: result.stat_max),
+        "hosmer_lemeshow": Call(metrics.hosmer_lemeshow, lambda result: result.statistic),
+        "spiegelhalter": Call(metrics.spiegelhalter_z, lambda result: result.z),
         "brier": Call(metrics.brier_score),
         "ece_interval": interval("ece"),
         "debiased_interval": interval("ece_debiased", floor),
@@ -283,7 +283,7 @@ def scikit_learn() -> Calls:
 
     return {
         "ece_width": Call(ece, differs="calibration_curve and numpy.histogram"),
-        "slope": Call(slope, lambda found: float(found.coef_[0, 0]), "L-BFGS to 1e-4"),
+        "slope": Call(slope, lambda result: float(result.coef_[0, 0]), "L-BFGS to 1e-4"),
         "brier": Call(brier_score_loss),
         "isotonic": Call(isotonic, fitted),
     }
@@ -328,7 +328,7 @@ def model_diagnostics() -> Calls:
         "brier": Call(SquaredError()),
         "corp": Call(
             lambda y, p: decompose(y, p, scoring_function=SquaredError()),
-            lambda found: float(found["miscalibration"][0]),
+            lambda result: float(result["miscalibration"][0]),
         ),
     }
 
@@ -339,7 +339,7 @@ def betacal() -> Calls:
     return {
         "beta": Call(
             lambda y, p: BetaCalibration("abm").fit(p, y),
-            lambda found: float(found.predict(AT)[0]),
+            lambda result: float(result.predict(AT)[0]),
             "L-BFGS to 1e-4",
         )
     }

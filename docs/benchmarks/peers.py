@@ -55,13 +55,13 @@ def data(n: int, seed: int = 0) -> tuple[Any, Any]:
 
 def installed() -> tuple[dict[str, Calls], list[str]]:
     """The calls of every package there is, ours first, and the names of those that are absent."""
-    found, absent = {"bayescal": bayescal()}, []
+    packages, absent = {"bayescal": bayescal()}, []
     for name, calls in PEERS.items():
         try:
-            found[name] = calls()
+            packages[name] = calls()
         except ImportError:
             absent.append(name)
-    return found, absent
+    return packages, absent
 
 
 def timed(call: Callable[[], Any], number: int) -> tuple[float, Any]:
@@ -105,14 +105,14 @@ def side_by_side(calls: dict[str, Call], y: Any, p: Any) -> list[dict[str, Any]]
     ]
 
 
-def rows(found: dict[str, Calls], wanted: list[str], largest: int) -> Iterator[dict[str, Any]]:
+def rows(packages: dict[str, Calls], wanted: list[str], largest: int) -> Iterator[dict[str, Any]]:
     """Every quantity at every size, by all packages that have it."""
     for quantity in wanted:
         what = QUANTITIES[quantity]
         for n in what.sizes:
             calls = {
                 name: package[quantity]
-                for name, package in found.items()
+                for name, package in packages.items()
                 if quantity in package and n <= min(package[quantity].largest, largest)
             }
             if "bayescal" in calls:
@@ -196,20 +196,20 @@ def main() -> None:
         return
 
     wanted = options.quantities or list(QUANTITIES)
-    found, absent = installed()
+    packages, absent = installed()
     gc.freeze()  # collecting what the packages hold would take longer than most calls
     print("Not installed, and skipped:", ", ".join(absent) or "none")
     record: dict[str, Any] = {
         "machine": machine(),
         "versions": {
             name: importlib.metadata.version(name)
-            for name in (*LIBRARIES, *(peer for peer in PEERS if peer in found))
+            for name in (*LIBRARIES, *(peer for peer in PEERS if peer in packages))
         },
         "absent": absent,
         "memory": memory(wanted) if options.memory else {},
         "rows": [],
     }
-    for row in rows(found, wanted, options.largest):
+    for row in rows(packages, wanted, options.largest):
         show(row)
         record["rows"].append(row)
         options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")

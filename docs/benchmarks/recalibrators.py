@@ -79,7 +79,7 @@ def batch(population_of, n, span):
     s, weight = population(population_of.scores)
     eta = population_of.curve(s)
     loss = np.full((len(span), len(METHODS), 3), np.nan)
-    for place, run in enumerate(span):
+    for index, run in enumerate(span):
         y, score = population_of.sample(n, stream(SEED, population_of.name, n, run))
         for column, (name, method) in enumerate(METHODS.items()):
             if name in TREES and run % TREES_EVERY:
@@ -90,7 +90,7 @@ def batch(population_of, n, span):
                     after = method.fit(score, y).transform(s)
                 except SeparationError:
                     failed = True
-            loss[place, column] = (*excess(eta, after, weight), failed)
+            loss[index, column] = (*excess(eta, after, weight), failed)
     return {"loss": loss}
 
 
@@ -105,9 +105,9 @@ def short_of_best(losses):
     `losses` has shape (truths, runs, methods).
     """
     ours = list(METHODS).index(OURS)
-    others = [place for place, name in enumerate(METHODS) if not name.startswith("bayesian")]
+    others = [index for index, name in enumerate(METHODS) if not name.startswith("bayesian")]
     mean = np.nanmean(losses, axis=(0, 1))
-    best = min(others, key=lambda place: mean[place])
+    best = min(others, key=lambda index: mean[index])
     difference = losses[:, :, ours] - losses[:, :, best]
     each = [mean_and_error(row) for row in difference]
     error = np.sqrt(np.sum([e**2 for _, e in each])) / len(each)
@@ -145,18 +145,18 @@ def main() -> None:
             for n in options.sizes
             for part in parts
         ]
-        found = run_batches(
+        results = run_batches(
             batches,
             f"Recalibrators, {group}",
             n_jobs=options.jobs,
             progress=None,
             path=options.path,
         )
-        loss = np.concatenate([result["loss"] for result in found])
+        loss = np.concatenate([result["loss"] for result in results])
         loss = loss.reshape(len(truths), len(options.sizes), runs, len(METHODS), 3)
-        for place, one in enumerate(truths):
+        for index, one in enumerate(truths):
             for at, n in enumerate(options.sizes):
-                mean, error = mean_and_error(loss[place, at])
+                mean, error = mean_and_error(loss[index, at])
                 for column, name in enumerate(METHODS):
                     (log, brier, failed), (log_error, brier_error, _) = mean[column], error[column]
                     cells.append(
@@ -172,7 +172,7 @@ def main() -> None:
                             "failed": failed,
                         }
                     )
-                row = short_of_best(loss[place : place + 1, at, :, :, 0])
+                row = short_of_best(loss[index : index + 1, at, :, :, 0])
                 per_truth.append({"group": group, "truth": one.name, "n": n} | row)
         for at, n in enumerate(options.sizes):
             for column, score in enumerate(("log_loss", "brier")):

@@ -25,7 +25,7 @@ SEED = 20250
 
 def verdict(curve: str, prior: str, n: int, simulations: int, options: Any) -> dict[str, Any]:
     start = time.perf_counter()
-    found = sbc(
+    result = sbc(
         curve,
         prior,
         n=n,
@@ -34,16 +34,16 @@ def verdict(curve: str, prior: str, n: int, simulations: int, options: Any) -> d
         n_jobs=options.jobs,
         path=options.path,
     )
-    table = uniformity(found, options.prob)
+    table = uniformity(result, options.prob)
     worst = table["level"].idxmin()
     families = {}
-    if "family" in found.coords:
-        probability = found["posterior_prob"]
+    if "family" in result.coords:
+        probability = result["posterior_prob"]
         error = probability.std("simulation") / simulations**0.5
         mean = probability.mean("simulation")
         families = {
             "mean_posterior_prob": mean.to_series().to_dict(),
-            "standard_errors_off": ((mean - found["prior_prob"]) / error).to_series().to_dict(),
+            "standard_errors_off": ((mean - result["prior_prob"]) / error).to_series().to_dict(),
         }
     return families | {
         "curve": curve,
@@ -56,8 +56,8 @@ def verdict(curve: str, prior: str, n: int, simulations: int, options: Any) -> d
         "difference": float(table.loc[worst, "difference"]),
         "joint_level": float(table["joint_level"].min()),
         "levels": {str(name): float(level) for name, level in table["level"].items()},
-        "largest_pareto_k": float(found["pareto_k"].max()),
-        "pareto_k_above_0.7": float((found["pareto_k"] > 0.7).mean()),
+        "largest_pareto_k": float(result["pareto_k"].max()),
+        "pareto_k_above_0.7": float((result["pareto_k"] > 0.7).mean()),
         "seconds": time.perf_counter() - start,
     }
 

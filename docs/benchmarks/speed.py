@@ -63,11 +63,11 @@ def ten_million(n: int) -> dict[str, float]:
         lambda: bc.fit(outcomes[small], scores[small], random_state=0).tce(), 5
     )
     sort = median_seconds(lambda: np.sort(scores), 3)
-    whole = median_seconds(lambda: bc.fit(outcomes, scores, random_state=0).tce(), 3)
+    seconds = median_seconds(lambda: bc.fit(outcomes, scores, random_state=0).tce(), 3)
     table = median_seconds(lambda: bc.CalibrationData(outcomes, scores), 3)
     return {
         "n": n,
-        "fit_and_tce": whole,
+        "fit_and_tce": seconds,
         "table_alone": table,
         "numpy_sort": sort,
         "fit_and_tce_at_2000": at_2000,
@@ -125,13 +125,13 @@ def compression() -> dict[str, float]:
             grid = np.linspace(0.01, 0.99, 99)
             curves.append(CURVES["beta"].probability(mode.point[None], grid, problem.frame)[0])
         sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
-        found = {
+        result = {
             "mode_in_sd": float(np.max(np.abs(modes[0].point - modes[1].point) / sd)),
             "tce_at_mode": float(abs(tce[0] - tce[1])),
             "curve_at_mode": float(np.max(np.abs(curves[0] - curves[1]))),
         }
-        print(f"  {name:32s} {found}")
-        worst = {key: max(worst[key], found[key]) for key in worst}
+        print(f"  {name:32s} {result}")
+        worst = {key: max(worst[key], result[key]) for key in worst}
     return worst
 
 

@@ -330,10 +330,10 @@ def near_calibration(n: int, errors: tuple[float, ...] = (1.5, 2.5, 4.0)) -> tup
     middle = np.average(x, weights=information)
     shift_error = 1 / np.sqrt(n * information.mean())
     slope_error = 1 / np.sqrt(n * np.mean(information * (x - middle) ** 2))
-    found = []
+    result = []
     for z in errors:
         shift, slope = z * shift_error, np.exp(-z * slope_error)
-        found += [
+        result += [
             Truth(
                 f"shift of {z:g} standard errors",
                 f"logit g = x + {shift:.4g}, x = logit s ~ Normal(-1.1, 1.2)",
@@ -347,4 +347,4 @@ def near_calibration(n: int, errors: tuple[float, ...] = (1.5, 2.5, 4.0)) -> tup
                 on_log_odds(lambda x, slope=slope: middle + slope * (x - middle)),
             ),
         ]
-    return tuple(found)
+    return tuple(result)

@@ -23,11 +23,11 @@ def sample(density, information, draws=4000, seed=0):
 def test_gaussian_evidence_and_moments():
     covariance = np.array([[2.0, 0.6], [0.6, 0.5]])
     density = stats.multivariate_normal(np.zeros(2), covariance)
-    found = sample(lambda u: density.logpdf(u) + 3.0, np.linalg.inv(covariance))
-    assert found.log_evidence == pytest.approx(3.0, abs=4 * found.log_evidence_error)
-    assert found.pareto_k < 0.5
-    np.testing.assert_allclose(np.cov(found.draws.T), covariance, atol=0.15)
-    np.testing.assert_allclose(found.draws.mean(axis=0), 0, atol=0.08)
+    actual = sample(lambda u: density.logpdf(u) + 3.0, np.linalg.inv(covariance))
+    assert actual.log_evidence == pytest.approx(3.0, abs=4 * actual.log_evidence_error)
+    assert actual.pareto_k < 0.5
+    np.testing.assert_allclose(np.cov(actual.draws.T), covariance, atol=0.15)
+    np.testing.assert_allclose(actual.draws.mean(axis=0), 0, atol=0.08)
 
 
 def test_the_stated_monte_carlo_error_is_the_spread_over_seeds():
@@ -51,10 +51,10 @@ def test_a_poor_scale_is_refitted_and_a_hopeless_density_is_confessed():
 
 
 def test_resampling_keeps_quantiles():
-    found = sample(lambda u: stats.norm().logpdf(u[:, 0]), np.eye(1) * 0.5)
-    drawn = np.quantile(found.draws, [0.025, 0.5, 0.975])
+    actual = sample(lambda u: stats.norm().logpdf(u[:, 0]), np.eye(1) * 0.5)
+    drawn = np.quantile(actual.draws, [0.025, 0.5, 0.975])
     np.testing.assert_allclose(drawn, stats.norm.ppf([0.025, 0.5, 0.975]), atol=0.1)
-    first, second = np.split(found.draws[:, 0], 2)
+    first, second = np.split(actual.draws[:, 0], 2)
     assert abs(first.mean() - second.mean()) < 0.1, "draws are in random order"
 
 
@@ -101,10 +101,10 @@ def test_a_mixture_of_narrow_and_wide_is_sampled_whole():
     def log_density(u):
         return np.log(sum(w * part.pdf(u) for w, part in zip(shares, parts, strict=True)))
 
-    found = importance_sample(log_density, modes, 4000, np.random.default_rng(0))
-    assert found.log_evidence == pytest.approx(0, abs=4 * found.log_evidence_error)
-    assert found.log_evidence_error < 0.02
-    assert found.pareto_k < 0.5
-    near = np.abs(found.draws - 0.01).max(axis=1) < 0.05
+    actual = importance_sample(log_density, modes, 4000, np.random.default_rng(0))
+    assert actual.log_evidence == pytest.approx(0, abs=4 * actual.log_evidence_error)
+    assert actual.log_evidence_error < 0.02
+    assert actual.pareto_k < 0.5
+    near = np.abs(actual.draws - 0.01).max(axis=1) < 0.05
     assert near.mean() == pytest.approx(0.5, abs=0.03)
-    assert (np.abs(found.draws).max(axis=1) > 0.6).mean() == pytest.approx(0.2, abs=0.03)
+    assert (np.abs(actual.draws).max(axis=1) > 0.6).mean() == pytest.approx(0.2, abs=0.03)

@@ -58,6 +58,6 @@ def test_rows_do_not_mind_their_neighbours() -> None:
     rows = np.random.default_rng(1).exponential(size=(7, 400))
     together, k = smooth_rows(rows)
     for row, weight, alone in zip(rows, together, k, strict=True):
-        found, own = smooth_rows(row[None])
-        np.testing.assert_array_equal(found[0], weight)
+        actual, own = smooth_rows(row[None])
+        np.testing.assert_array_equal(actual[0], weight)
         assert own[0] == alone

@@ -55,10 +55,10 @@ def test_estimators_stand_beside_what_calibration_gives(off) -> None:
     for name, row in table.iterrows():
         estimator = getattr(bc.estimators, name)
         assert row["estimate"] == pytest.approx(estimator(y_true, y_prob), rel=1e-9)
-        found = bc.estimators.estimator_interval(
+        actual = bc.estimators.estimator_interval(
             y_true, y_prob, name, method="basic", resamples=400, random_state=1
         )
-        assert (row["lower"], row["upper"]) == pytest.approx((found.lower, found.upper))
+        assert (row["lower"], row["upper"]) == pytest.approx((actual.lower, actual.upper))
         assert 0 <= row["calibrated_lower"] < row["calibrated_upper"]
         assert (row["prob_exceeds"] < 0.05) == row["verdict"].startswith("larger")
         assert (row["prob_exceeds"] < 0.05) == (row["estimate"] > row["calibrated_upper"])
@@ -144,19 +144,19 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
 
 
 @pytest.mark.parametrize(
-    ("scenario", "n", "verdict", "said", "choice"),
+    ("scenario", "n", "verdict", "wording", "choice"),
     [
         ("clinical-middle-calibrated", 4000, "close enough", "is close enough", "identity"),
         ("clinical-middle-overconfident", 3000, "miscalibrated", "is miscalibrated", "logistic"),
         ("clinical-middle-calibrated", 20, "cannot tell", "cannot tell", "identity"),
     ],
 )
-def test_verdict_and_advice_follow_the_data(scenario, n, verdict, said, choice) -> None:
+def test_verdict_and_advice_follow_the_data(scenario, n, verdict, wording, choice) -> None:
     a = bc.assess(*data(scenario, n), **CHEAP)
     lower, upper = a.summary().loc["tce", ["lower", "upper"]]
     assert a.verdict == verdict, (lower, upper)
     assert (a.prob_tce_below(a.close) > 0.975) == (verdict == "close enough")
-    assert said in a.headline()
+    assert wording in a.headline()
     assert a.recommendation.choice == choice
     assert any("too few" in note for note in a.notes) == (a.data.events < 100)
 
@@ -217,14 +217,14 @@ def test_the_sentences_for_a_paper_hold_the_numbers(off) -> None:
 
 def test_the_record_is_ready_for_json(off, rare) -> None:
     for a in (off, rare):
-        found = json.loads(json.dumps(a.to_dict(), allow_nan=False))
-        assert found["verdict"] == a.verdict
-        assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
-        assert found["functionals"]["calibration_slope"]["ideal"] == 1
-        assert found["settings"]["seed"] == 1
-        assert found["curves"]["identity"]["prior"] == 0.1
-        assert found["notes"] == a.notes
-    assert found["groups"]["north"]["cases"] == 200
+        actual = json.loads(json.dumps(a.to_dict(), allow_nan=False))
+        assert actual["verdict"] == a.verdict
+        assert set(actual["functionals"]) == set(bc.functionals.FUNCTIONALS)
+        assert actual["functionals"]["calibration_slope"]["ideal"] == 1
+        assert actual["settings"]["seed"] == 1
+        assert actual["curves"]["identity"]["prior"] == 0.1
+        assert actual["notes"] == a.notes
+    assert actual["groups"]["north"]["cases"] == 200
 
 
 # Notes

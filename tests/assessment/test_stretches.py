@@ -33,9 +33,10 @@ def test_a_wrong_tail_is_told_and_the_calibrated_bulk_is_not_called_wrong() -> N
 
 
 def test_of_a_calibrated_model_nothing_is_called_wrong() -> None:
-    said = [where(stretches_of(averaged(lambda x: x, n=800, seed=seed))) for seed in range(4)]
+    sentences = [where(stretches_of(averaged(lambda x: x, n=800, seed=seed))) for seed in range(4)]
     assert (
-        said == ["Over no range of predictions is it clear that they are too high or too low."] * 4
+        sentences
+        == ["Over no range of predictions is it clear that they are too high or too low."] * 4
     )
 
 

@@ -222,14 +222,14 @@ def test_a_collapsed_table_is_counts_without_a_word():
 @given(cut=st.integers(1, 299))
 def test_adding_chunks_gives_the_same_table_as_the_whole(cut):
     y, s = many_scores(300)
-    whole = bc.CalibrationData(y, s)
-    assert bc.CalibrationData(y[:cut], s[:cut]) + bc.CalibrationData(y[cut:], s[cut:]) == whole
+    full = bc.CalibrationData(y, s)
+    assert bc.CalibrationData(y[:cut], s[:cut]) + bc.CalibrationData(y[cut:], s[cut:]) == full
 
 
 @pytest.mark.parametrize("cuts", [[100], [1500, 2500], [9000, 9001]])
 def test_compressed_tables_add_exactly_in_any_order(cuts):
     y, s = many_scores(10_000)
-    whole = bc.CalibrationData(y, s)
+    full = bc.CalibrationData(y, s)
     parts = [
         bc.CalibrationData(a, b) for a, b in zip(np.split(y, cuts), np.split(s, cuts), strict=True)
     ]
@@ -239,7 +239,7 @@ def test_compressed_tables_add_exactly_in_any_order(cuts):
         forward = forward + part
     for part in parts[-2::-1]:
         backward = backward + part
-    assert whole == forward == backward == bc.CalibrationData(y[shuffled], s[shuffled])
+    assert full == forward == backward == bc.CalibrationData(y[shuffled], s[shuffled])
 
 
 def test_compression_keeps_counts_means_and_the_scores_zero_and_one():

@@ -31,7 +31,7 @@ def mapped(score):
 
 
 @pytest.fixture(scope="module")
-def found(patients):
+def actual(patients):
     y, s = patients
     return bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=1)
 
@@ -44,8 +44,8 @@ def terms_of(after, thresholds=()):
     before = np.array([0.1, 0.4, 0.7, 0.8])
     after = np.array(after)
     group = np.unique(after, return_inverse=True)[1]
-    found = curve_terms(curve, weight, before, after, group, thresholds)
-    return curve[0], weight[0], before, after, {name: value[0] for name, value in found.items()}
+    actual = curve_terms(curve, weight, before, after, group, thresholds)
+    return curve[0], weight[0], before, after, {name: value[0] for name, value in actual.items()}
 
 
 def test_a_map_that_merges_nothing_gains_what_its_calibration_gains() -> None:
@@ -108,10 +108,10 @@ def test_paired_scores_are_those_of_the_bayesian_bootstrap(patients) -> None:
     assert draws.std() == pytest.approx(each.std() / np.sqrt(each.size + 1), rel=0.06)
 
 
-def test_both_routes_agree_on_the_scores(patients, found) -> None:
+def test_both_routes_agree_on_the_scores(patients, actual) -> None:
     y, s = patients
     paired = bc.recalibration_gain(y, s, mapped(s), route="paired", random_state=1).summary()
-    curve = found.summary()
+    curve = actual.summary()
     for name in ("brier", "log_score"):
         width = curve.loc[name, "upper"] - curve.loc[name, "lower"]
         assert curve.loc[name, "mean"] == pytest.approx(paired.loc[name, "mean"], abs=0.2 * width)
@@ -368,7 +368,7 @@ def test_whole_sampling_weights_have_no_scale(patients, route) -> None:
     assert f"sampling weights worth {given.n:.1f} cases" in repr(given)
 
 
-def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, found) -> None:
+def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, actual) -> None:
     y, s = patients
     after = expit(logit(s) + 0.02)
     gain = bc.recalibration_gain(y, s, after, thresholds=(0.3,), draws=200, random_state=0)
@@ -376,7 +376,7 @@ def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, found) -> No
     assert 0 < moved < 10
     assert f"{moved} cases cross the threshold" in gain.notes[0]
     assert gain.notes[0] in repr(gain)
-    assert not found.notes
+    assert not actual.notes
 
 
 # Which route
@@ -408,13 +408,13 @@ def test_equal_scores_with_unequal_successors_are_no_map() -> None:
         bc.recalibration_gain(y, s, after, route="curve")
 
 
-def test_in_sample_gains_say_so(patients, found) -> None:
+def test_in_sample_gains_say_so(patients, actual) -> None:
     y, s = patients
     gain = bc.recalibration_gain(y, s, mapped(s), in_sample=True, draws=200, random_state=0)
     assert "in-sample" in gain.summary().attrs["evidence"]
     assert "looks too good" in repr(gain)
-    assert "in-sample" not in repr(found)
-    assert "assumed not seen by the map" in repr(found)
+    assert "in-sample" not in repr(actual)
+    assert "assumed not seen by the map" in repr(actual)
 
 
 def test_scores_of_0_and_1_give_finite_gains() -> None:
@@ -431,28 +431,28 @@ def test_scores_of_0_and_1_give_finite_gains() -> None:
 # What it says
 
 
-def test_summary(found) -> None:
-    table = found.summary()
+def test_summary(actual) -> None:
+    table = actual.summary()
     names = ["tce", "brier", "log_score", "net_benefit@0.1", "net_benefit@0.3"]
     assert list(table.index) == names
     assert table.attrs["ci_prob"] == 0.95
-    assert table.loc["brier", "prob_improved"] == found.prob_improved
-    assert set(PARTS) < set(found.summary(parts=True).index)
-    narrow = found.summary(0.5)
+    assert table.loc["brier", "prob_improved"] == actual.prob_improved
+    assert set(PARTS) < set(actual.summary(parts=True).index)
+    narrow = actual.summary(0.5)
     assert (narrow["lower"] >= table["lower"]).all()
     assert (narrow["upper"] <= table["upper"]).all()
-    assert found.prob_above(0.001) < found.prob_improved
-    assert found.draws.sizes == {"chain": 4, "draw": 500}
+    assert actual.prob_above(0.001) < actual.prob_improved
+    assert actual.draws.sizes == {"chain": 4, "draw": 500}
 
 
-def test_seeds_repeat(patients, found) -> None:
+def test_seeds_repeat(patients, actual) -> None:
     y, s = patients
-    again = bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=found.seed)
-    pd.testing.assert_frame_equal(again.summary(), found.summary())
+    again = bc.recalibration_gain(y, s, mapped(s), thresholds=(0.1, 0.3), random_state=actual.seed)
+    pd.testing.assert_frame_equal(again.summary(), actual.summary())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (([0, 1], [0.2, 0.7], [0.2]), "y_true has 2 observations but after has 1"),
         (([0, 1], [0.2], [0.2, 0.3]), "y_true has 2 observations but before has 1"),
@@ -461,27 +461,27 @@ def test_seeds_repeat(patients, found) -> None:
         (([0, 2], [0.2, 0.7], [0.2, 0.3]), r"y_true\[1\] = 2 is neither 0 nor 1"),
     ],
 )
-def test_refuses_what_are_no_triples(arguments, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_refuses_what_are_no_triples(arguments, message) -> None:
+    with pytest.raises(InputError, match=message):
         bc.recalibration_gain(*arguments)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"thresholds": (1.0,)}, "thresholds must lie strictly between 0 and 1"),
         ({"route": "bootstrap"}, "route must be one of"),
         ({"draws": 3}, "draws must be a whole number"),
     ],
 )
-def test_refuses_options_out_of_range(options, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_refuses_options_out_of_range(options, message) -> None:
+    with pytest.raises(InputError, match=message):
         bc.recalibration_gain([0, 1, 1], [0.2, 0.7, 0.5], [0.2, 0.6, 0.5], **options)
 
 
-def test_unknown_measures_are_named(found) -> None:
+def test_unknown_measures_are_named(actual) -> None:
     with pytest.raises(InputError, match="measure must be one of"):
-        found.interval("auc")
+        actual.interval("auc")
 
 
 # Recommending
@@ -498,20 +498,20 @@ def test_unknown_measures_are_named(found) -> None:
 )
 def test_recommend(truth, n, choices) -> None:
     y, s = bc.simulate.sample(truth, n, random_state=4)
-    found = bc.recommend(y, s, random_state=0)
-    assert found.choice in choices
-    assert found.table.loc["identity", "gain"] == 0
-    assert found.table.loc[found.choice, "short_of_best"] <= 1
-    assert str(found).startswith("Recommended: ")
+    actual = bc.recommend(y, s, random_state=0)
+    assert actual.choice in choices
+    assert actual.table.loc["identity", "gain"] == 0
+    assert actual.table.loc[actual.choice, "short_of_best"] <= 1
+    assert str(actual).startswith("Recommended: ")
 
 
 def test_recommended_gains_are_differences_of_elpd(patients) -> None:
     y, s = patients
-    found = bc.recommend(y, s, random_state=7).table
+    actual = bc.recommend(y, s, random_state=7).table
     ladder = bc.compare(y, s, random_state=7).table["elpd_loo"]
-    for name in found.index:
+    for name in actual.index:
         difference = (ladder[name] - ladder["identity"]) / y.size
-        assert found.loc[name, "gain"] == pytest.approx(difference, abs=1e-6)
+        assert actual.loc[name, "gain"] == pytest.approx(difference, abs=1e-6)
 
 
 # Cross-fitting
@@ -550,7 +550,7 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
         ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1"),
@@ -558,9 +558,9 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
         ({"recalibrator": None}, "recalibrator must have fit and predict_proba, got None"),
     ],
 )
-def test_cross_fit_says_no(patients, options, said) -> None:
+def test_cross_fit_says_no(patients, options, message) -> None:
     options = {"recalibrator": bc.recalibrate.LogisticRecalibrator()} | options
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         bc.cross_fit(*patients, **options)
 
 
@@ -682,10 +682,10 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
         bc.recalibration_gain(y, s, LinearSVC())
 
 
-def test_the_figure_says_what_was_gained(found) -> None:
-    ax = bc.plots.gain(found, "log_score")
+def test_the_figure_says_what_was_gained(actual) -> None:
+    ax = bc.plots.gain(actual, "log_score")
     assert ax.get_xlabel() == "Rise in log score per patient"
-    assert f"helped {found.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
+    assert f"helped {actual.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
         "\n", " "
     )
     with pytest.raises(InputError, match="must be a RecalibrationGain"):

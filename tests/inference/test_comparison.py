@@ -71,8 +71,8 @@ def test_bic_reproduces_the_published_probability(shared_data):
     oracle = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
     key = next(name for name in oracle if name.startswith("BRcal hockey"))
     data = hockey(shared_data)
-    found = bc.compare(data.outcome, data.score, random_state=0).prob_calibrated_bic
-    assert found == pytest.approx(oracle[key]["posterior_model_prob"], abs=1e-6)
+    actual = bc.compare(data.outcome, data.score, random_state=0).prob_calibrated_bic
+    assert actual == pytest.approx(oracle[key]["posterior_model_prob"], abs=1e-6)
 
 
 def test_an_asymmetric_curve_is_seen_by_beta_and_missed_by_bic(shared_data):

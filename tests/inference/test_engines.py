@@ -26,20 +26,20 @@ SETS = {
 def quantities(post: bc.CalibrationPosterior) -> dict[str, np.ndarray]:
     """Every quantity compared, each of shape (chain, draw)."""
     posterior = post.tree["posterior"]
-    found = coordinates_of(posterior.to_dataset(), post.family)
-    found["tce"] = post.tce().to_numpy()
+    actual = coordinates_of(posterior.to_dataset(), post.family)
+    actual["tce"] = post.tce().to_numpy()
     curve = post.curve(SCORES).to_numpy()
-    return found | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}
+    return actual | {f"g({s:.1f})": curve[..., i] for i, s in enumerate(SCORES)}
 
 
 def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
     """Mean and interval ends, each with its Monte Carlo standard error."""
     stats = arviz_stats.base.array_stats
-    found = {"mean": (draws.mean(), float(stats.mcse(draws, chain_axis=0, draw_axis=1)))}
+    actual = {"mean": (draws.mean(), float(stats.mcse(draws, chain_axis=0, draw_axis=1)))}
     for q in (0.025, 0.975):
         error = stats.mcse(draws, chain_axis=0, draw_axis=1, method="quantile", prob=q)
-        found[f"q{q}"] = (np.quantile(draws, q), float(error))
-    return found
+        actual[f"q{q}"] = (np.quantile(draws, q), float(error))
+    return actual
 
 
 @pytest.mark.slow

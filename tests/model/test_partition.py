@@ -136,16 +136,16 @@ def test_sums_are_those_of_all_partitions(prior, cells, n):
     k = edges.size + 1
     assert k == cells
     hinges = prior.hinge > 0
-    found = stretch_evidences(score, trials, hits, edges, hinges)
+    actual = stretch_evidences(score, trials, hits, edges, hinges)
     exact = evidences_by_quadrature(score, trials, hits, edges, hinges)
     for (first, last, kind), value in exact.items():
-        assert found.log_evidence[kind, found.index[first, last]] == pytest.approx(value, abs=0.1)
-    used = {key: found.log_evidence[key[2], found.index[key[0], key[1]]] for key in exact}
+        assert actual.log_evidence[kind, actual.index[first, last]] == pytest.approx(value, abs=0.1)
+    used = {key: actual.log_evidence[key[2], actual.index[key[0], key[1]]] for key in exact}
     log_evidence, marginal = enumerate_paths(used, k, prior)
-    sums = partition_sums(found, prior)
-    np.testing.assert_allclose(sums.by_setting - found.log_diagonal, log_evidence, atol=1e-9)
+    sums = partition_sums(actual, prior)
+    np.testing.assert_allclose(sums.by_setting - actual.log_diagonal, log_evidence, atol=1e-9)
     average = logsumexp(log_evidence) - np.log(log_evidence.size)
-    assert sums.log_evidence == pytest.approx(found.log_diagonal + average)
+    assert sums.log_evidence == pytest.approx(actual.log_diagonal + average)
     share = np.exp(log_evidence - logsumexp(log_evidence))
     np.testing.assert_allclose(sums.probability, share, atol=1e-9)
     drawn = draw_partitions(sums, 20_000, np.random.default_rng(0))
@@ -239,12 +239,12 @@ def test_cells_are_few_and_grow_slowly():
 def test_evidence_is_of_the_counts_alone():
     score, trials, hits = table(rows=60, n=3000)
     edges = cell_edges(score, trials)
-    whole = stretch_evidences(score, trials, hits, edges)
+    full = stretch_evidences(score, trials, hits, edges)
     twice = np.repeat(score, 2)
     halves = stretch_evidences(
         twice, np.repeat(trials, 2) / 2, np.repeat(hits, 2) / 2, cell_edges(score, trials)
     )
-    np.testing.assert_allclose(halves.log_evidence, whole.log_evidence, atol=1e-7)
+    np.testing.assert_allclose(halves.log_evidence, full.log_evidence, atol=1e-7)
 
 
 def test_scores_that_differ_by_rounding_share_a_cell():

@@ -28,18 +28,18 @@ def ax() -> Axes:
 
 
 def labelled(ax: Axes, label: str):
-    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return found
+    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return actual
 
 
 def bars(ax: Axes) -> ErrorbarContainer:
-    (found,) = [item for item in ax.containers if isinstance(item, ErrorbarContainer)]
-    return found
+    (actual,) = [item for item in ax.containers if isinstance(item, ErrorbarContainer)]
+    return actual
 
 
 def strip(ax: Axes) -> Axes:
-    (found,) = ax.child_axes
-    return found
+    (actual,) = ax.child_axes
+    return actual
 
 
 # Axes in, axes out
@@ -105,10 +105,10 @@ def test_the_line_is_the_posterior_mean(post, ax) -> None:
     np.testing.assert_allclose(median, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("place", "level"), [(0, 0.95), (1, 0.5)])
-def test_the_bands_are_equal_tailed(post, ax, place, level) -> None:
+@pytest.mark.parametrize(("where", "level"), [(0, 0.95), (1, 0.5)])
+def test_the_bands_are_equal_tailed(post, ax, where, level) -> None:
     bc.plots.reliability(post, ax)
-    drawn = ax.collections[place].get_paths()[0].vertices
+    drawn = ax.collections[where].get_paths()[0].vertices
     score = labelled(ax, "Posterior mean").get_xdata()
     tails = np.quantile(post.curve(score), [(1 - level) / 2, (1 + level) / 2], axis=(0, 1))
     for at in (0, score.size // 2, score.size - 1):

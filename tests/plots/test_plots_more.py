@@ -38,8 +38,8 @@ def ax() -> Axes:
 
 
 def labelled(ax: Axes, label: str):
-    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return found
+    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return actual
 
 
 # The posterior of a functional
@@ -91,9 +91,9 @@ def test_titles_change_with_the_data() -> None:
     errors, families, curves = [], [], []
     for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
         y_true, y_prob = bc.simulate.sample(truth, 2000, random_state=2)
-        found = bc.compare(y_true, np.round(y_prob, 2), draws=2000, random_state=2)
-        errors.append(bc.plots.tce(found.posterior, close=0.04).get_title("left"))
-        family, curve = bc.plots.comparison(found)
+        actual = bc.compare(y_true, np.round(y_prob, 2), draws=2000, random_state=2)
+        errors.append(bc.plots.tce(actual.posterior, close=0.04).get_title("left"))
+        family, curve = bc.plots.comparison(actual)
         families.append(family.get_title("left"))
         curves.append(curve.get_title("left"))
     assert "P(TCE below 0.04) > 0.99" in errors[0]
@@ -207,29 +207,29 @@ def test_comparison_draws_its_table(cmp) -> None:
     np.testing.assert_allclose(right.get_lines()[1].get_xdata(), table["elpd_diff"])
     ends = np.array([segment[:, 0] for segment in right.collections[0].get_segments()])
     np.testing.assert_allclose(np.diff(ends)[:, 0], 4 * table["elpd_diff_error"], atol=1e-12)
-    said = left.get_title("left")
-    assert said == f"Exactly calibrated: {cmp.prob_calibrated:.2f}, from a prior of 0.1"
+    title = left.get_title("left")
+    assert title == f"Exactly calibrated: {cmp.prob_calibrated:.2f}, from a prior of 0.1"
     assert right.get_title("left") == "No curve clearly predicts better than identity"
 
 
 def test_elpd_difference_is_that_of_arviz() -> None:
     """Under identity each patient's density is known; the draws of logistic differ by chance."""
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=5)
-    found = bc.compare(y_true, y_prob, random_state=3)
+    actual = bc.compare(y_true, y_prob, random_state=3)
     tree = bc.fit(y_true, y_prob, curve="logistic", random_state=4).tree
     score = tree["constant_data"]["case_score"].to_numpy()
     outcome = tree["observed_data"]["y"].to_numpy()
     logistic = arviz_stats.loo(tree, pointwise=True).elpd_i.to_numpy()
     difference = logistic - np.log(np.where(outcome == 1, score, 1 - score))
-    row = found.table.loc["logistic"]
+    row = actual.table.loc["logistic"]
     assert row["elpd_diff"] == pytest.approx(difference.sum(), abs=0.05)
     assert row["elpd_diff_error"] == pytest.approx(
         np.sqrt(difference.size) * difference.std(), rel=0.01
     )
     assert row["elpd_diff"] == pytest.approx(
-        row["elpd_loo"] - found.table.loc["identity", "elpd_loo"]
+        row["elpd_loo"] - actual.table.loc["identity", "elpd_loo"]
     )
-    assert found.table.loc["identity", ["elpd_diff", "elpd_diff_error"]].tolist() == [0, 0]
+    assert actual.table.loc["identity", ["elpd_diff", "elpd_diff_error"]].tolist() == [0, 0]
 
 
 def test_comparison_takes_a_comparison_and_two_axes(cmp, post, ax) -> None:
@@ -250,9 +250,9 @@ def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
     score = post.data.score
     curve = post.family.probability(u, score, post.settings.frame)
     expected = np.abs(curve - score) @ (post.data.trials / post.data.n)
-    found = post.functional("tce", "sample", group="prior")
-    np.testing.assert_allclose(found.to_numpy().ravel(), expected, rtol=1e-12)
-    assert float(found.mean()) > 1.3 * float(post.tce(population="sample").mean())
+    actual = post.functional("tce", "sample", group="prior")
+    np.testing.assert_allclose(actual.to_numpy().ravel(), expected, rtol=1e-12)
+    assert float(actual.mean()) > 1.3 * float(post.tce(population="sample").mean())
     with pytest.raises(InputError, match="group must be one of"):
         post.functional("tce", group="likelihood")
 
@@ -275,11 +275,11 @@ def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, ave
 
 
 def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) -> None:
-    found = bc.compare(
+    actual = bc.compare(
         cmp.data, curves=("temperature",), prior="clinical", draws=1000, random_state=0
     )
-    u = found.posterior.tree["prior"].to_dataset()
-    frame = found.settings.frame
+    u = actual.posterior.tree["prior"].to_dataset()
+    frame = actual.settings.frame
     line = (np.exp(u["log_slope"]) - 1) * np.log(frame.centre / (1 - frame.centre))
     np.testing.assert_allclose(u["shift"], line, atol=1e-12)
     assert frame.centre != 0.5
@@ -293,9 +293,9 @@ def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
         "Shift", "Log slope", "Asymmetry", "TCE",
     ]  # fmt: skip
     for panel, name in zip(panels, ("shift", "log_slope", "asymmetry"), strict=False):
-        for group, said in (("prior", "Prior"), ("posterior", "Posterior")):
+        for group, title in (("prior", "Prior"), ("posterior", "Posterior")):
             values = fitted.tree[group].to_dataset()[name].to_numpy().ravel()
-            (drawn,) = [item for item in panel.patches if item.get_label() == said]
+            (drawn,) = [item for item in panel.patches if item.get_label() == title]
             heights, edges, _ = drawn.get_data()
             centre = np.sum(heights * (edges[1:] + edges[:-1]) / 2) / heights.sum()
             varies = values[values != 0]

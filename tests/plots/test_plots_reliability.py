@@ -33,8 +33,8 @@ def legend(ax: Axes) -> list[str]:
 
 
 def labelled(ax: Axes, label: str):
-    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return found
+    (actual,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return actual
 
 
 # Overlays

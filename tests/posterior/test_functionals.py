@@ -63,8 +63,8 @@ BY_DEFINITION = {
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)
 def test_functional_is_its_definition(name):
-    found = f.FUNCTIONALS[name].compute(DRAWS)
-    np.testing.assert_allclose(found, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=1e-9)
+    actual = f.FUNCTIONALS[name].compute(DRAWS)
+    np.testing.assert_allclose(actual, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)

@@ -213,22 +213,22 @@ def test_off_diagonal_region_is_a_joint_statement():
     assert side[-1] == -1
     assert side[9] == 0, "the curve crosses the diagonal in the middle"
     error = post.curve() - post.data.score
-    held = ((error * region)[..., side != 0] > 0).all("score").mean()
-    assert float(held) == pytest.approx(region.attrs["probability"])
-    assert float(held) >= 0.9
+    coverage = ((error * region)[..., side != 0] > 0).all("score").mean()
+    assert float(coverage) == pytest.approx(region.attrs["probability"])
+    assert float(coverage) >= 0.9
     assert np.count_nonzero(post.off_diagonal(0.5)) >= np.count_nonzero(side)
 
 
 def test_off_diagonal_region_is_seldom_found_where_there_is_none():
-    found = {0.95: 0, 0.99: 0}
+    actual = {0.95: 0, 0.99: 0}
     for seed in range(100, 160):
         y, s = bc.simulate.sample("clinical-middle-calibrated", 150, random_state=seed)
         post = bc.fit(y, s, draws=1000, random_state=0)
-        for level in found:
-            found[level] += bool(post.off_diagonal(level).any())
-    assert found[0.99] <= found[0.95]
-    assert found[0.95] <= 24
-    assert found[0.99] <= 6
+        for level in actual:
+            actual[level] += bool(post.off_diagonal(level).any())
+    assert actual[0.99] <= actual[0.95]
+    assert actual[0.95] <= 24
+    assert actual[0.99] <= 6
     assert not bc.fit(y, s, curve="identity", random_state=0).off_diagonal().any()
 
 

@@ -115,8 +115,8 @@ def test_a_strong_prior_leaves_the_scores_alone() -> None:
 def test_much_data_speak_for_themselves() -> None:
     truth = simulate.truth("D5")
     y_true, y_prob = truth.sample(50_000, random_state=1)
-    found = BayesianRecalibrator(random_state=0).fit(y_prob, y_true).transform(y_prob)
-    assert np.abs(found - truth.curve(y_prob)).mean() < 0.01
+    actual = BayesianRecalibrator(random_state=0).fit(y_prob, y_true).transform(y_prob)
+    assert np.abs(actual - truth.curve(y_prob)).mean() < 0.01
 
 
 # Draws and intervals
@@ -184,9 +184,9 @@ def test_class_wise_divides_independent_draws_by_their_sum(curve: str) -> None:
         for j in range(3)
     ]
     expected = np.stack(each, axis=-1) / np.sum(each, axis=0)[..., None]
-    found = one.fit(proba, labels).predict_draws(proba)
-    np.testing.assert_allclose(found.mean(axis=0), expected.mean(axis=0), atol=3e-3)
-    ratio = found.std(axis=0) / expected.std(axis=0)
+    actual = one.fit(proba, labels).predict_draws(proba)
+    np.testing.assert_allclose(actual.mean(axis=0), expected.mean(axis=0), atol=3e-3)
+    ratio = actual.std(axis=0) / expected.std(axis=0)
     np.testing.assert_allclose(ratio.mean(axis=0), 1, atol=0.05)
 
 
@@ -196,10 +196,10 @@ def test_top_label_recalibrates_the_confidence() -> None:
     best, row = proba.argmax(axis=1), np.arange(200)
     alone = BayesianRecalibrator(draws=400, random_state=0)
     alone.fit(proba.max(axis=1), (best == labels).astype(int))
-    found = fitted.predict_proba(proba)
-    np.testing.assert_allclose(found[row, best], alone.transform(proba.max(axis=1)))
+    actual = fitted.predict_proba(proba)
+    np.testing.assert_allclose(actual[row, best], alone.transform(proba.max(axis=1)))
     others = np.arange(3) != best[:, None]
-    before, after = proba[others].reshape(200, 2), found[others].reshape(200, 2)
+    before, after = proba[others].reshape(200, 2), actual[others].reshape(200, 2)
     np.testing.assert_allclose(after[:, 0] * before[:, 1], after[:, 1] * before[:, 0])
     certain = fitted.predict_proba([[0, 1, 0]])[0]
     assert certain[0] == certain[2] == pytest.approx((1 - certain[1]) / 2)
@@ -227,11 +227,11 @@ def test_an_answer_for_any_data(curve: str, scores: Any, outcomes: Any) -> None:
         LogisticRecalibrator().fit(scores, np.asarray(outcomes, dtype=int))
     fitted = BayesianRecalibrator(curve, random_state=0)
     fitted.fit(scores, np.asarray(outcomes, dtype=int))
-    found, (lower, upper) = fitted.transform(GRID), fitted.interval(GRID)
+    actual, (lower, upper) = fitted.transform(GRID), fitted.interval(GRID)
     assert ((lower >= 0) & (lower < upper) & (upper <= 1)).all()
-    assert ((found > 0) & (found < 1)).all()
+    assert ((actual > 0) & (actual < 1)).all()
     if curve != "average":  # whose curves may fall where the outcomes say so
-        assert (np.diff(found) > -0.02).all()
+        assert (np.diff(actual) > -0.02).all()
 
 
 def test_one_case_moves_its_score_a_little() -> None:
@@ -244,9 +244,9 @@ def test_one_case_moves_its_score_a_little() -> None:
 def test_scores_that_are_all_certain() -> None:
     scores, outcomes = np.array([0.0] * 30 + [1.0] * 30), np.r_[np.ones(3), np.zeros(27)]
     outcomes = np.r_[outcomes, 1 - outcomes]
-    found = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform([0.0, 1.0])
-    assert 1e-4 < found[0] < 0.3
-    assert 0.7 < found[1] < 1 - 1e-4
+    actual = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform([0.0, 1.0])
+    assert 1e-4 < actual[0] < 0.3
+    assert 0.7 < actual[1] < 1 - 1e-4
     with pytest.warns(EdgeWarning):
         BayesianRecalibrator("logistic", random_state=0).fit(scores, outcomes)
 
@@ -257,9 +257,9 @@ def test_new_certain_scores_are_the_most_extreme() -> None:
     for end in (0.2, 0.0):
         scores = np.linspace(end, 1 - end, 41)
         outcomes = (np.arange(41) * 7 % 41 < 41 * scores).astype(int)
-        found = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform(asked)
-        assert (np.diff(found) >= 0).all()
-        assert (found[1] == found[0]) == (end == 0)
+        actual = BayesianRecalibrator(random_state=0).fit(scores, outcomes).transform(asked)
+        assert (np.diff(actual) >= 0).all()
+        assert (actual[1] == actual[0]) == (end == 0)
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
@@ -267,10 +267,10 @@ def test_a_class_that_was_never_seen(mode: str) -> None:
     proba, labels = three_classes(12)
     labels[:] = 1
     fitted = BayesianRecalibrator(mode=mode, random_state=0).fit(proba, labels, classes=[0, 1, 2])
-    found = fitted.predict_proba(proba)
-    assert np.isfinite(found).all()
+    actual = fitted.predict_proba(proba)
+    assert np.isfinite(actual).all()
     if mode == "class-wise":
-        assert found[:, 1].mean() > proba[:, 1].mean() + 0.2
+        assert actual[:, 1].mean() > proba[:, 1].mean() + 0.2
 
 
 # Few data
@@ -336,9 +336,9 @@ def test_copies_and_pickles_keep_the_posterior(mode: str) -> None:
 def test_cases_go_through_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     proba, labels = three_classes()
     fitted = BayesianRecalibrator(draws=200, random_state=0).fit(proba, labels)
-    whole = fitted.predict_proba(proba), *fitted.interval(proba)
+    full = fitted.predict_proba(proba), *fitted.interval(proba)
     monkeypatch.setattr(bayesian, "_ROOM", 200 * 3 * 7)
-    np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), whole)
+    np.testing.assert_allclose((fitted.predict_proba(proba), *fitted.interval(proba)), full)
 
 
 def test_sampling_weights_are_scaled_to_effective_cases() -> None:
@@ -353,8 +353,8 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
         sample_weight=weight,
         random_state=0,
     ).posterior
-    found = expected.predict(INSIDE).mean(("chain", "draw"))
-    np.testing.assert_allclose(fitted.transform(GRID), found, rtol=1e-6)
+    actual = expected.predict(INSIDE).mean(("chain", "draw"))
+    np.testing.assert_allclose(fitted.transform(GRID), actual, rtol=1e-6)
     assert fitted.posterior_.data.is_pseudo
 
 
@@ -378,9 +378,9 @@ def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> Non
     proba, labels = three_classes()
     weight = np.random.default_rng(3).uniform(0.5, 2, labels.size)
     fitted = BayesianRecalibrator(draws=200, mode=mode, random_state=0)
-    found = fitted.fit(proba, labels, weight).predict_proba(proba)
-    np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), found)
-    assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - found).max() > 1e-3
+    actual = fitted.fit(proba, labels, weight).predict_proba(proba)
+    np.testing.assert_allclose(fitted.fit(proba, labels, 9 * weight).predict_proba(proba), actual)
+    assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - actual).max() > 1e-3
 
 
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])

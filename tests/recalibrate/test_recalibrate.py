@@ -119,11 +119,11 @@ def test_beta_agrees_with_betacal_to_its_tolerance(shared_data: Path, name: str)
     assert [beta.a_, beta.b_] == pytest.approx([a, b], abs=1e-3)
     middle = brentq(lambda s: float(beta.transform([s])[0]) - 0.5, 0.01, 0.99)
     assert middle == pytest.approx(m, abs=1e-3)
-    found = beta.transform([0.1, 0.5, 0.9])
-    assert found == pytest.approx(known["betacal.abm.predict([.1,.5,.9])"], abs=1e-3)
+    actual = beta.transform([0.1, 0.5, 0.9])
+    assert actual == pytest.approx(known["betacal.abm.predict([.1,.5,.9])"], abs=1e-3)
     both = LogisticRecalibrator().fit(scores, outcomes)
-    found = both.transform([0.1, 0.5, 0.9])
-    assert found == pytest.approx(known["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
+    actual = both.transform([0.1, 0.5, 0.9])
+    assert actual == pytest.approx(known["betacal.am.predict([.1,.5,.9])"], abs=1e-3)
 
 
 CLINICAL = [
@@ -158,8 +158,8 @@ def test_reproduces_r_on_clinical_data(
     expected = [known["beta_cal_abc"][name] for name in "abc"]
     assert [beta.a_, beta.b_, beta.c_] == pytest.approx(expected, rel=1e-5)
     bounded = BetaRecalibrator().fit(scores, outcomes)
-    found = [bounded.a_, bounded.b_, bounded.c_]
-    assert found == pytest.approx(bounded_beta(scores, outcomes), rel=1e-3, abs=1e-4)
+    actual = [bounded.a_, bounded.b_, bounded.c_]
+    assert actual == pytest.approx(bounded_beta(scores, outcomes), rel=1e-3, abs=1e-4)
 
 
 def bounded_beta(scores: Any, outcomes: Any) -> Any:
@@ -253,10 +253,10 @@ def test_bbq_is_its_definition(n: int) -> None:
     evidence, estimates = [], []
     for bins in range(fewest, max(fewest, most) + 1):
         below = np.array([np.count_nonzero(scores < score) for score in scores])
-        place = below * bins // n
+        index = below * bins // n
         log_evidence, estimate = 0.0, np.zeros(n)
         for k in range(bins):
-            inside = place == k
+            inside = index == k
             if inside.any():
                 centre = np.clip(scores[inside].mean(), 0.005, 0.995)
                 hits, misses = outcomes[inside].sum(), (1 - outcomes[inside]).sum()
@@ -286,8 +286,8 @@ def authors_spline(scores: Any, outcomes: Any, asked: Any) -> Any:
 def test_spline_is_the_authors_to_order_one_over_n(n: int) -> None:
     outcomes, scores = simulate.sample("clinical-middle-asymmetric", n, random_state=3)
     asked = np.linspace(0.02, 0.98, 50)
-    found = SplineRecalibrator().fit(scores, outcomes).transform(asked)
-    np.testing.assert_allclose(found, authors_spline(scores, outcomes, asked), atol=10 / n)
+    actual = SplineRecalibrator().fit(scores, outcomes).transform(asked)
+    np.testing.assert_allclose(actual, authors_spline(scores, outcomes, asked), atol=10 / n)
 
 
 def test_spline_is_the_least_squares_of_its_definition() -> None:
@@ -301,15 +301,15 @@ def test_spline_is_the_least_squares_of_its_definition() -> None:
     coef = np.linalg.lstsq(basis(t), target)[0]
     middle = (share + np.append(0, share[:-1])) / 2
     expected = np.clip(distinct + basis.derivative()(middle) @ coef, 0, 1)
-    found = SplineRecalibrator().fit(scores, outcomes).transform(distinct)
-    np.testing.assert_allclose(found, expected, atol=1e-7)
+    actual = SplineRecalibrator().fit(scores, outcomes).transform(distinct)
+    np.testing.assert_allclose(actual, expected, atol=1e-7)
 
 
 def test_tpm_is_the_curve_of_algorithm_1() -> None:
     scores, outcomes = data("D5", 2000)
     curve = fit_bpm_curve(outcomes, scores)
-    found = TPMRecalibrator().fit(scores, outcomes).transform(GRID)
-    np.testing.assert_array_equal(found, curve.curve(GRID))
+    actual = TPMRecalibrator().fit(scores, outcomes).transform(GRID)
+    np.testing.assert_array_equal(actual, curve.curve(GRID))
 
 
 def penalised(fitted: MonotoneRecalibrator, coef: Any, scores: Any, outcomes: Any) -> float:
@@ -355,50 +355,52 @@ def test_monotone_is_logistic_when_the_penalty_is_large() -> None:
 
 def test_subtrees_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
-    place = np.arange(120.0)[:, None]
+    index = np.arange(120.0)[:, None]
     outcomes = (rng.random(120) < np.linspace(0.1, 0.9, 120)).astype(float)
-    fitted = DecisionTreeRegressor(min_samples_leaf=3).fit(place, outcomes)
+    fitted = DecisionTreeRegressor(min_samples_leaf=3).fit(index, outcomes)
     tree = fitted.tree_
     loss = tree.impurity * tree.weighted_n_node_samples
     alphas, kept = _subtrees(Grown(fitted, tree.value, loss, loss))
-    path = fitted.cost_complexity_pruning_path(place, outcomes)
+    path = fitted.cost_complexity_pruning_path(index, outcomes)
     np.testing.assert_allclose(alphas, np.unique(path.ccp_alphas), atol=1e-12)
     for middle, terminal in zip((alphas[1:] + alphas[:-1]) / 2, kept[:-1], strict=True):
         between = DecisionTreeRegressor(min_samples_leaf=3, ccp_alpha=middle)
-        assert between.fit(place, outcomes).get_n_leaves() == terminal.sum()
+        assert between.fit(index, outcomes).get_n_leaves() == terminal.sum()
 
 
 def test_folds_deal_out_the_cases_in_turn() -> None:
     folds = list(fold_weights(np.array([1.0, 3.0, 0.5, 0.0, 2.5]), 3))
-    outside = np.array([held for _, held in folds])
+    outside = np.array([left_out for _, left_out in folds])
     np.testing.assert_allclose(outside.sum(axis=0), [1, 3, 0.5, 0, 2.5])
     np.testing.assert_allclose(outside[:, 0], [1, 0, 0])
     np.testing.assert_allclose(outside[:, 1], [1, 1, 1])
     np.testing.assert_allclose(outside[:, 2], [0, 0.5, 0])
-    for inside, held in folds:
-        np.testing.assert_allclose(inside + held, [1, 3, 0.5, 0, 2.5])
+    for inside, left_out in folds:
+        np.testing.assert_allclose(inside + left_out, [1, 3, 0.5, 0, 2.5])
 
 
 def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:
     scores, outcomes = data("D4", 400, seed=4)
     order = np.lexsort((outcomes, scores))
     s, y = scores[order], outcomes[order].astype(float)
-    place = np.unique(s, return_inverse=True)[1][:, None].astype(float)
+    index = np.unique(s, return_inverse=True)[1][:, None].astype(float)
     options: dict[str, Any] = {"min_samples_leaf": 5, "max_leaf_nodes": 64, "random_state": 0}
-    path = DecisionTreeRegressor(**options).fit(place, y).cost_complexity_pruning_path(place, y)
+    path = DecisionTreeRegressor(**options).fit(index, y).cost_complexity_pruning_path(index, y)
     alphas = np.unique(np.maximum(path.ccp_alphas, 0))
     between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), 1.0)
     lost = np.zeros(between.size)
     for fold in range(10):
-        held = np.arange(400) % 10 == fold
+        left_out = np.arange(400) % 10 == fold
         for j, alpha in enumerate(between):
-            tree = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(place[~held], y[~held])
-            lost[j] += np.sum((tree.predict(place[held]) - y[held]) ** 2)
+            tree = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(
+                index[~left_out], y[~left_out]
+            )
+            lost[j] += np.sum((tree.predict(index[left_out]) - y[left_out]) ** 2)
     alpha = between[np.flatnonzero(lost < lost.min() + 1e-9)[-1]]
-    best = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(place, y)
-    found = DecisionTreeRecalibrator().fit(scores, outcomes)
-    assert 1 < found.levels_.size < 64
-    np.testing.assert_allclose(found.transform(s), best.predict(place))
+    best = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(index, y)
+    actual = DecisionTreeRecalibrator().fit(scores, outcomes)
+    assert 1 < actual.levels_.size < 64
+    np.testing.assert_allclose(actual.transform(s), best.predict(index))
 
 
 def test_calibration_tree_of_one_leaf_is_logistic() -> None:
@@ -486,10 +488,10 @@ def test_the_order_of_the_cases_does_not_matter(recalibrator: Any, n: int) -> No
     scores, outcomes = data(n=n)
     if n > 2048:
         scores = scores + np.random.default_rng(0).uniform(-1e-3, 1e-3, n).clip(-scores, 1 - scores)
-    found = recalibrator.fit(scores, outcomes).transform(GRID)
+    actual = recalibrator.fit(scores, outcomes).transform(GRID)
     order = np.random.default_rng(1).permutation(n)
     shuffled = recalibrator.fit(scores[order], outcomes[order]).transform(GRID)
-    np.testing.assert_allclose(shuffled, found, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(shuffled, actual, rtol=1e-7, atol=1e-10)
 
 
 @every
@@ -505,9 +507,9 @@ def test_whole_weights_are_repeats(recalibrator: Any) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(recalibrator: Any) -> None:
     scores, outcomes = data()
     weight = np.random.default_rng(3).uniform(0.5, 2, scores.size)
-    found = recalibrator.fit(scores, outcomes, weight).transform(GRID)
+    actual = recalibrator.fit(scores, outcomes, weight).transform(GRID)
     scaled = recalibrator.fit(scores, outcomes, 7.3 * weight).transform(GRID)
-    np.testing.assert_allclose(scaled, found, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(scaled, actual, rtol=1e-6, atol=1e-8)
 
 
 def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
@@ -526,10 +528,10 @@ def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
 @every
 def test_one_two_and_no_columns_are_the_same(recalibrator: Any) -> None:
     scores, outcomes = data()
-    found = recalibrator.fit(scores, outcomes).transform(scores)
+    actual = recalibrator.fit(scores, outcomes).transform(scores)
     for form in (scores[:, None], np.column_stack([1 - scores, scores])):
-        np.testing.assert_array_equal(recalibrator.transform(form), found)
-        np.testing.assert_array_equal(recalibrator.fit(form, outcomes).transform(scores), found)
+        np.testing.assert_array_equal(recalibrator.transform(form), actual)
+        np.testing.assert_array_equal(recalibrator.fit(form, outcomes).transform(scores), actual)
 
 
 @pytest.mark.parametrize(
@@ -579,15 +581,15 @@ def test_each_of_more_classes_against_the_rest(recalibrator: Any) -> None:
     names = np.array(["x", "y", "z"])
     fitted = recalibrator.fit(proba, names[labels])
     assert fitted.classes_.tolist() == ["x", "y", "z"]
-    found = fitted.predict_proba(proba)
+    actual = fitted.predict_proba(proba)
     each = [type(recalibrator)(**recalibrator.get_params()) for _ in names]
     alone = np.column_stack(
         [one.fit(proba[:, j], labels == j).transform(proba[:, j]) for j, one in enumerate(each)]
     )
-    np.testing.assert_allclose(found, alone / alone.sum(axis=1, keepdims=True))
-    np.testing.assert_array_equal(fitted.transform(proba), found)
-    np.testing.assert_array_equal(fitted.predict(proba), names[found.argmax(axis=1)])
-    assert np.mean(np.log(found[np.arange(600), labels] + 1e-9)) > np.mean(
+    np.testing.assert_allclose(actual, alone / alone.sum(axis=1, keepdims=True))
+    np.testing.assert_array_equal(fitted.transform(proba), actual)
+    np.testing.assert_array_equal(fitted.predict(proba), names[actual.argmax(axis=1)])
+    assert np.mean(np.log(actual[np.arange(600), labels] + 1e-9)) > np.mean(
         np.log(proba[np.arange(600), labels])
     )
 
@@ -644,8 +646,8 @@ def test_a_table_on_the_grid_recalibrates_nearly_alike() -> None:
     assert table.is_compressed
     for recalibrator in (LogisticRecalibrator(), IsotonicRecalibrator(), SplineRecalibrator()):
         expected = clone(recalibrator).fit(scores, outcomes).transform(scores)
-        found = clone(recalibrator).fit(table).transform(scores)
-        assert np.abs(found - expected).mean() < 0.005
+        actual = clone(recalibrator).fit(table).transform(scores)
+        assert np.abs(actual - expected).mean() < 0.005
 
 
 @pytest.mark.parametrize(
@@ -690,8 +692,8 @@ def test_one_class_has_no_maximum(recalibrator: Any, label: int) -> None:
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_moves_the_rest_towards_it(recalibrator: Any, label: int) -> None:
     scores = np.linspace(0.2, 0.8, 40)
-    found = recalibrator.fit(scores, np.full(40, label)).transform(scores)
-    assert np.abs(found - label).mean() < 0.3
+    actual = recalibrator.fit(scores, np.full(40, label)).transform(scores)
+    assert np.abs(actual - label).mean() < 0.3
     assert recalibrator.classes_.tolist() == [0, 1]
     assert (recalibrator.predict(scores) == label).all()
 
@@ -735,9 +737,9 @@ def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score:
         with pytest.raises(SeparationError, match="too few distinct scores"):
             recalibrator.fit(scores, outcomes)
     else:
-        found = recalibrator.fit(scores, outcomes).transform([score])[0]
+        actual = recalibrator.fit(scores, outcomes).transform([score])[0]
         drawn_to_the_score = isinstance(recalibrator, BayesianRecalibrator)
-        assert found == pytest.approx(0.25, abs=0.1 if drawn_to_the_score else 0.06)
+        assert actual == pytest.approx(0.25, abs=0.1 if drawn_to_the_score else 0.06)
 
 
 @every
@@ -756,13 +758,13 @@ def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score:
 def test_anything_gives_probabilities_or_says_why_not(recalibrator: Any, cases: Any) -> None:
     scores, outcomes, weight = np.array(cases).T
     try:
-        found = recalibrator.fit(scores, outcomes, weight).transform(GRID)
+        actual = recalibrator.fit(scores, outcomes, weight).transform(GRID)
     except SeparationError:
         assert isinstance(recalibrator, LIKELIHOOD)
         return
-    assert np.isfinite(found).all()
-    assert found.min() >= 0
-    assert found.max() <= 1
+    assert np.isfinite(actual).all()
+    assert actual.min() >= 0
+    assert actual.max() <= 1
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def test_temperature_solves_its_score_equation(n: int, k: int) -> None:
         return float(weight @ (z[np.arange(n), labels] - mean))
 
     expected = brentq(excess, 0.01, 10, xtol=1e-14)
-    found = TemperatureRecalibrator().fit(proba, labels, weight)
-    assert found.slope_ == pytest.approx(expected, rel=1e-9)
-    np.testing.assert_allclose(found.predict_proba(proba), softmax(expected * z, axis=1))
+    actual = TemperatureRecalibrator().fit(proba, labels, weight)
+    assert actual.slope_ == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(actual.predict_proba(proba), softmax(expected * z, axis=1))
 
 
 @pytest.mark.parametrize(("n", "k"), [(200, 3), (800, 6), (40_000, 3)])
@@ -202,47 +202,47 @@ def test_monotone_is_temperature_when_the_penalty_is_large() -> None:
 def test_comes_near_the_truth(recalibrator: Any) -> None:
     proba, labels = overconfident(5000)
     truth = softmax(np.log(proba) / 2, axis=1)
-    found = recalibrator.fit(proba, labels).predict_proba(proba)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    actual = recalibrator.fit(proba, labels).predict_proba(proba)
+    np.testing.assert_allclose(actual.sum(axis=1), 1)
     left = 0.5 if recalibrator is TOP_LABEL else 0.3
-    assert np.abs(found - truth).mean() < left * np.abs(proba - truth).mean()
-    assert log_score(found, labels) > log_score(proba, labels) + 0.05
-    np.testing.assert_array_equal(recalibrator.transform(proba), found)
-    np.testing.assert_array_equal(recalibrator.predict(proba), found.argmax(axis=1))
+    assert np.abs(actual - truth).mean() < left * np.abs(proba - truth).mean()
+    assert log_score(actual, labels) > log_score(proba, labels) + 0.05
+    np.testing.assert_array_equal(recalibrator.transform(proba), actual)
+    np.testing.assert_array_equal(recalibrator.predict(proba), actual.argmax(axis=1))
 
 
 @pytest.mark.parametrize("recalibrator", KEEP_ORDER, ids=repr)
 def test_the_order_of_the_classes_stays(recalibrator: Any) -> None:
     proba, labels = overconfident()
-    found = recalibrator.fit(proba, labels).predict_proba(proba)
-    ascending = np.take_along_axis(found, np.argsort(proba, axis=1), axis=1)
+    actual = recalibrator.fit(proba, labels).predict_proba(proba)
+    ascending = np.take_along_axis(actual, np.argsort(proba, axis=1), axis=1)
     assert (np.diff(ascending, axis=1) >= -1e-12).all()
 
 
 @every
 def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
     proba, labels = overconfident()
-    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    actual = recalibrator.fit(proba, labels).predict_proba(proba)
     order = np.random.default_rng(1).permutation(labels.size)
     shuffled = recalibrator.fit(proba[order], labels[order]).predict_proba(proba)
-    np.testing.assert_allclose(shuffled, found, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(shuffled, actual, rtol=1e-7, atol=1e-10)
 
 
 @every
 def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
     proba, labels = overconfident()
     order = [2, 0, 3, 1]
-    found = recalibrator.fit(proba, labels).predict_proba(proba)
+    actual = recalibrator.fit(proba, labels).predict_proba(proba)
     moved = recalibrator.fit(proba[:, order], np.argsort(order)[labels])
     chance = 2e-3 if recalibrator is CLASS_WISE else 1e-7
     np.testing.assert_allclose(
-        moved.predict_proba(proba[:, order]), found[:, order], rtol=1e-5, atol=chance
+        moved.predict_proba(proba[:, order]), actual[:, order], rtol=1e-5, atol=chance
     )
     named = np.array(["d", "a", "c", "b"])
     labelled = recalibrator.fit(proba, named[labels], classes=named)
     assert labelled.classes_.tolist() == named.tolist()
-    np.testing.assert_array_equal(labelled.predict_proba(proba), found)
-    np.testing.assert_array_equal(labelled.predict(proba), named[found.argmax(axis=1)])
+    np.testing.assert_array_equal(labelled.predict_proba(proba), actual)
+    np.testing.assert_array_equal(labelled.predict(proba), named[actual.argmax(axis=1)])
 
 
 @every
@@ -259,11 +259,11 @@ def test_certain_predictions_can_be_wrong(recalibrator: Any) -> None:
     proba, labels = overconfident(200, 3)
     proba[:30], labels[:30] = np.eye(3)[np.arange(30) % 3], np.arange(30) % 3
     labels[:3] = [1, 2, 0]
-    found = recalibrator.fit(proba, labels).predict_proba(proba)
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert found[0, 0] < 1
-    assert log_score(found, labels) > -2
+    actual = recalibrator.fit(proba, labels).predict_proba(proba)
+    assert np.isfinite(actual).all()
+    np.testing.assert_allclose(actual.sum(axis=1), 1)
+    assert actual[0, 0] < 1
+    assert log_score(actual, labels) > -2
 
 
 @joint
@@ -271,8 +271,8 @@ def test_separation_has_no_maximum(recalibrator: Any) -> None:
     proba, _ = overconfident(200, 3)
     right, wrong = proba.argmax(axis=1), proba.argmin(axis=1)
     if isinstance(recalibrator, MonotoneRecalibrator):
-        found = recalibrator.fit(proba, right).predict_proba(proba)
-        assert (found.argmax(axis=1) == right).all()
+        actual = recalibrator.fit(proba, right).predict_proba(proba)
+        assert (actual.argmax(axis=1) == right).all()
         return
     for labels in (right, wrong):
         with pytest.raises(SeparationError, match="A posterior does: use bayescal"):
@@ -289,16 +289,16 @@ def test_a_class_without_cases() -> None:
             with pytest.raises(SeparationError, match="a class has no cases"):
                 recalibrator.fit(proba, labels, classes=[0, 1, 2])
         else:
-            found = recalibrator.fit(proba, labels, classes=[0, 1, 2]).predict_proba(proba)
-            assert np.isfinite(found).all()
-            assert found.shape == (200, 3)
+            actual = recalibrator.fit(proba, labels, classes=[0, 1, 2]).predict_proba(proba)
+            assert np.isfinite(actual).all()
+            assert actual.shape == (200, 3)
 
 
 def test_all_probabilities_equal_in_every_case() -> None:
     proba = np.tile([0.2, 0.3, 0.5], (30, 1))
     labels = np.repeat([0, 1, 2], 10)
-    found = MonotoneRecalibrator().fit(proba, labels).predict_proba(proba)
-    np.testing.assert_allclose(found[0], 1 / 3, atol=0.02)
+    actual = MonotoneRecalibrator().fit(proba, labels).predict_proba(proba)
+    np.testing.assert_allclose(actual[0], 1 / 3, atol=0.02)
     slope = TemperatureRecalibrator().fit(proba, labels).slope_
     assert softmax(slope * np.log(proba[0])) @ np.log(proba[0]) == pytest.approx(
         np.log(proba[0]).mean()

@@ -198,13 +198,13 @@ def test_tags_say_that_a_vector_will_do() -> None:
 def test_copies_and_pickles(kind: Any) -> None:
     scores, y = data()
     fitted = seeded(kind).fit(scores, y)
-    found = fitted.predict_proba(scores)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(scores), found)
+    actual = fitted.predict_proba(scores)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(scores), actual)
     copy = clone(fitted)
     assert copy.get_params() == fitted.get_params()
     with pytest.raises(NotFittedError):
         copy.transform(scores)
-    np.testing.assert_array_equal(copy.fit(scores, y).predict_proba(scores), found)
+    np.testing.assert_array_equal(copy.fit(scores, y).predict_proba(scores), actual)
 
 
 def test_options_can_be_set() -> None:
@@ -241,8 +241,8 @@ def test_in_pipelines() -> None:
         last.fit(both, y).predict_proba(both), alone.predict_proba(scores), rtol=1e-12
     )
     middle = make_pipeline(IsotonicRecalibrator(), LogisticRecalibrator())
-    found = middle.fit(scores, (np.arange(300) % 3 == 0).astype(int)).transform(scores)
-    assert ((found > 0) & (found < 1)).all()
+    actual = middle.fit(scores, (np.arange(300) % 3 == 0).astype(int)).transform(scores)
+    assert ((actual > 0) & (actual < 1)).all()
 
 
 def test_arguments_that_are_not_x_and_y_are_metadata() -> None:
@@ -381,10 +381,12 @@ def test_refuses_what_it_cannot_wrap() -> None:
 def test_data_frames_and_other_arrays() -> None:
     pandas = pytest.importorskip("pandas")
     scores, y = data()
-    found = LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y)).transform(scores)
-    np.testing.assert_array_equal(found, LogisticRecalibrator().fit(scores, y).transform(scores))
+    actual = LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y)).transform(scores)
+    np.testing.assert_array_equal(actual, LogisticRecalibrator().fit(scores, y).transform(scores))
     frame = pandas.DataFrame({"no": 1 - scores, "yes": scores})
     labels = pandas.Series(np.where(y == 1, "yes", "no"), dtype="category")
-    np.testing.assert_array_equal(LogisticRecalibrator().fit(frame, labels).transform(frame), found)
+    np.testing.assert_array_equal(
+        LogisticRecalibrator().fit(frame, labels).transform(frame), actual
+    )
     with pytest.raises(InputError, match="same index labels in different orders"):
         LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y).iloc[::-1])

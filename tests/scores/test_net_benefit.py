@@ -40,12 +40,12 @@ def post() -> bc.CalibrationPosterior:
 def test_net_benefit_is_its_definition(scores_differ, fixed) -> None:
     score = np.tile(SCORE, (20, 1)) if scores_differ else SCORE
     weight = WEIGHT[0] if fixed else WEIGHT
-    found = f.net_benefit(f.CurveDraws(CURVE, Population(score, weight)), THRESHOLDS)
+    actual = f.net_benefit(f.CurveDraws(CURVE, Population(score, weight)), THRESHOLDS)
     expected = [
         [by_definition(g, w, SCORE, t) for t in THRESHOLDS]
         for g, w in zip(CURVE, np.broadcast_to(weight, CURVE.shape), strict=True)
     ]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-15)
 
 
 def test_treating_everyone_is_worth_the_events_less_the_odds_of_the_others() -> None:
@@ -69,49 +69,49 @@ def test_of_a_calibrated_curve_on_these_patients_it_is_a_sum_of_scores(post) -> 
 
 def test_the_posterior_is_of_the_same_draws_as_every_functional(post) -> None:
     """Mean signed error plus the mean score is the event rate, draw by draw."""
-    found = post.net_benefit([1e-9], "sample")
+    actual = post.net_benefit([1e-9], "sample")
     rate = post.functional("signed_error", "sample") + float(
         post.data.trials @ post.data.score / post.data.n
     )
-    np.testing.assert_allclose(found["treat_all"][..., 0], rate, atol=2e-9)
-    assert found["model"].dims == found["treat_all"].dims == ("chain", "draw", "threshold")
-    assert found["prob_best"].dims == ("threshold",)
+    np.testing.assert_allclose(actual["treat_all"][..., 0], rate, atol=2e-9)
+    assert actual["model"].dims == actual["treat_all"].dims == ("chain", "draw", "threshold")
+    assert actual["prob_best"].dims == ("threshold",)
 
 
 @pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
 def test_who_treats_all_or_none_is_not_better_than_that(post, population) -> None:
-    found = post.net_benefit([1e-6, 0.999999], population)
-    np.testing.assert_allclose(found["model"][..., 0], found["treat_all"][..., 0], atol=1e-5)
-    np.testing.assert_allclose(found["model"][..., 1], 0, atol=1e-3)
-    assert (found["prob_best"] <= (0.05 if population == "beta" else 0)).all()
+    actual = post.net_benefit([1e-6, 0.999999], population)
+    np.testing.assert_allclose(actual["model"][..., 0], actual["treat_all"][..., 0], atol=1e-5)
+    np.testing.assert_allclose(actual["model"][..., 1], 0, atol=1e-3)
+    assert (actual["prob_best"] <= (0.05 if population == "beta" else 0)).all()
 
 
 def test_the_band_holds_the_observed_net_benefit(shared_data) -> None:
     table = pd.read_csv(shared_data / "data" / "clinical" / "dcurves_df_binary.csv")
     y, s = table["outcome"].to_numpy(), table["score"].to_numpy()
     at = np.array([0.05, 0.1, 0.15, 0.2, 0.3])
-    found = bc.fit(y, s, random_state=0).net_benefit(at)
-    lower, upper = np.quantile(found["model"], [0.025, 0.975], axis=(0, 1))
+    actual = bc.fit(y, s, random_state=0).net_benefit(at)
+    lower, upper = np.quantile(actual["model"], [0.025, 0.975], axis=(0, 1))
     treated = s[:, None] >= at
     observed = (treated * (y[:, None] - (1 - y[:, None]) * at / (1 - at))).mean(axis=0)
     assert ((lower <= observed) & (observed <= upper)).all()
 
 
 def test_probability_of_being_best_is_the_share_of_draws(post) -> None:
-    found = post.net_benefit([0.15, 0.3, 0.45])
-    better = (found["model"] > found["treat_all"]) & (found["model"] > 0)
-    np.testing.assert_allclose(found["prob_best"], better.mean(("chain", "draw")))
-    assert 0 < float(found["prob_best"][0]) < 1
+    actual = post.net_benefit([0.15, 0.3, 0.45])
+    better = (actual["model"] > actual["treat_all"]) & (actual["model"] > 0)
+    np.testing.assert_allclose(actual["prob_best"], better.mean(("chain", "draw")))
+    assert 0 < float(actual["prob_best"][0]) < 1
 
 
 def test_scores_of_0_and_1_decide_as_given() -> None:
     """A score of 0 is read as 0.05 by the curve, but stays below every threshold."""
     post = bc.fit([0, 1, 0, 1], [0.0, 0.2, 0.2, 1.0], curve="identity", random_state=0)
     assert post.settings.edges.low == pytest.approx(0.05)
-    found = post.net_benefit([0.01], "sample")
+    actual = post.net_benefit([0.01], "sample")
     odds = 0.01 / 0.99
     expected = (2 * (0.2 - 0.8 * odds) + 0.8 - 0.2 * odds) / 4
-    assert float(found["model"][0, 0, 0]) == pytest.approx(expected)
+    assert float(actual["model"][0, 0, 0]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ def lines(ax):
 def test_the_curves_are_the_posterior_medians(post) -> None:
     ax = Figure().subplots()
     assert bc.plots.net_benefit(post, [0.4, 0.1, 0.2], ax) is ax
-    found = post.net_benefit([0.1, 0.2, 0.4])
+    actual = post.net_benefit([0.1, 0.2, 0.4])
     for label, name in (("Model", "model"), ("Treat everyone", "treat_all")):
         at, height = lines(ax)[label].get_data()
         np.testing.assert_allclose(at, [0.1, 0.2, 0.4])
-        np.testing.assert_allclose(height, found[name].median(("chain", "draw")), rtol=1e-12)
+        np.testing.assert_allclose(height, actual[name].median(("chain", "draw")), rtol=1e-12)
     (strip,) = ax.child_axes
-    np.testing.assert_allclose(strip.get_lines()[0].get_ydata(), found["prob_best"])
+    np.testing.assert_allclose(strip.get_lines()[0].get_ydata(), actual["prob_best"])
     band = ax.collections[0].get_paths()[0].vertices
-    lower, upper = np.quantile(found["model"][..., 1], [0.025, 0.975])
+    lower, upper = np.quantile(actual["model"][..., 1], [0.025, 0.975])
     heights = band[band[:, 0] == 0.2, 1]
     np.testing.assert_allclose([heights.min(), heights.max()], [lower, upper], rtol=1e-12)
 
@@ -208,8 +208,8 @@ def test_a_cell_of_the_grid_is_shared_at_the_threshold() -> None:
     assert ((share >= 0) & (share <= 1)).all()
     reached = data.trials @ share
     exact = (score[:, None] >= at).sum(axis=0)
-    whole = data.trials @ (data.score[:, None] >= at)
+    full = data.trials @ (data.score[:, None] >= at)
     assert np.abs(reached - exact).max() < 15  # a cell holds about 100 cases
-    assert np.abs(whole - exact).max() > 20
+    assert np.abs(full - exact).max() > 20
     assert share[0].tolist() == [0, 0, 0, 0]
     assert share[-1].tolist() == [1, 1, 1, 1]

@@ -102,17 +102,17 @@ def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
     y_prob, y_true = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
     known = json.loads((folder / "estimators.json").read_text())[name]
     pair = np.column_stack([1 - y_prob, y_prob])
-    whole = {"scale_by_half": False}
-    for found, key in [
+    unscaled = {"scale_by_half": False}
+    for actual, key in [
         (scores.brier_score(y_true, y_prob), "Brier mean (s-h)^2"),
         (scores.brier_score(y_true, pair, scale_by_half=True), "Brier mean (s-h)^2"),
         (scores.brier_score(y_true, pair), "BS 2-class = 2*mean((s-h)^2)"),
-        (scores.brier_score(y_true, y_prob, **whole), "BS 2-class = 2*mean((s-h)^2)"),
-        (scores.root_brier_score(y_true, y_prob, **whole), "RBS = sqrt(BS 2-class)"),
+        (scores.brier_score(y_true, y_prob, **unscaled), "BS 2-class = 2*mean((s-h)^2)"),
+        (scores.root_brier_score(y_true, y_prob, **unscaled), "RBS = sqrt(BS 2-class)"),
         (scores.root_brier_score(y_true, pair), "RBS = sqrt(BS 2-class)"),
         (scores.root_brier_score(y_true, y_prob), "RBS 1-dim = sqrt(mean((s-h)^2))"),
     ]:
-        assert found == pytest.approx(known[key], rel=1e-12)
+        assert actual == pytest.approx(known[key], rel=1e-12)
     parts = scores.corp_decomposition(y_true, y_prob)[1:]
     assert parts == pytest.approx(known["CORP (sklearn isotonic): MCB,DSC,UNC"], rel=1e-9)
 
@@ -124,21 +124,21 @@ def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
     parts = scores.corp_decomposition(*data)
     corp = [known[name]["CORP"][key] for key in ("S", "MCB", "DSC", "UNC")]
     assert parts == pytest.approx(corp, abs=1e-11)
-    for found, key in [
+    for actual, key in [
         (scores.c_statistic(*data), "C"),
         (scores.brier_score(*data), "Brier"),
         (scores.scaled_brier_score(*data), "Brier_scaled"),
         (scores.log_score(*data), "logloss"),
     ]:
-        assert found == pytest.approx(known[name][key], rel=1e-8)
+        assert actual == pytest.approx(known[name][key], rel=1e-8)
 
 
 def test_gives_what_others_print(shared_data: Path) -> None:
     """To half a unit of the last printed digit."""
     known = json.loads((shared_data / "oracles" / "clinical.json").read_text())["published"]
     emos = known["reliabilitydiag README"]["EMOS"]
-    found = scores.corp_decomposition(*read(shared_data, "precip_EMOS"))
-    for part, key in zip(found, ("mean_score", "MCB", "DSC", "UNC"), strict=True):
+    actual = scores.corp_decomposition(*read(shared_data, "precip_EMOS"))
+    for part, key in zip(actual, ("mean_score", "MCB", "DSC", "UNC"), strict=True):
         assert part == pytest.approx(emos[key], abs=0.0005 if part > 0.1 else 0.00005)
     readme = known["pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"]
     data, rms = read(shared_data, "pmcalibration_readme_sim2345"), readme["rms_val.prob"]
@@ -171,12 +171,12 @@ def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
         (scores.log_score, log_loss),
         (scores.c_statistic, roc_auc_score),
     ]:
-        found = ours(y_true, inside, sample_weight=weight)
-        assert found == pytest.approx(theirs(y_true, inside, sample_weight=weight), rel=1e-12)
+        actual = ours(y_true, inside, sample_weight=weight)
+        assert actual == pytest.approx(theirs(y_true, inside, sample_weight=weight), rel=1e-12)
     labels, matrix = classes(200)
     for ours, theirs in [(scores.brier_score, brier_score_loss), (scores.log_score, log_loss)]:
-        found = ours(labels, matrix, sample_weight=weight)
-        assert found == pytest.approx(theirs(labels, matrix, sample_weight=weight), rel=1e-12)
+        actual = ours(labels, matrix, sample_weight=weight)
+        assert actual == pytest.approx(theirs(labels, matrix, sample_weight=weight), rel=1e-12)
 
 
 # Proper scores
@@ -273,21 +273,21 @@ some_cases = st.lists(
 @given(data=some_cases)
 def test_parts_add_up(decompose: Any, score: str, data: list[tuple[float, int]]) -> None:
     y_prob, y_true = np.array(data).T
-    found = decompose(y_true, y_prob, score=score)
+    actual = decompose(y_true, y_prob, score=score)
     base = np.full(y_prob.size, y_true.mean())
-    assert found.score == SCORES[score](y_true, y_prob)
-    assert found.uncertainty == pytest.approx(SCORES[score](y_true, base), abs=1e-12)
-    rest = found.uncertainty - found.discrimination
-    assert found.miscalibration + rest == pytest.approx(found.score, abs=1e-12)
-    assert min(found) >= 0
+    assert actual.score == SCORES[score](y_true, y_prob)
+    assert actual.uncertainty == pytest.approx(SCORES[score](y_true, base), abs=1e-12)
+    rest = actual.uncertainty - actual.discrimination
+    assert actual.miscalibration + rest == pytest.approx(actual.score, abs=1e-12)
+    assert min(actual) >= 0
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
     y_true, y_prob = cases(80, seed=3)
     y_prob = np.clip(y_prob, 0.01, 0.99)
-    found = scores.corp_decomposition(y_true, y_prob, score=score)
-    best = found.score - found.miscalibration
+    actual = scores.corp_decomposition(y_true, y_prob, score=score)
+    best = actual.score - actual.miscalibration
     fit = IsotonicRegression().fit(y_prob, y_true).predict(y_prob)
     assert SCORES[score](y_true, fit) == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(4)
@@ -299,9 +299,9 @@ def test_corp_recalibrates_better_than_any_monotone_map(score: str) -> None:
 
 def test_corp_of_its_own_fit_and_of_rescaled_scores() -> None:
     y_true, y_prob = cases(200, seed=5)
-    found = scores.corp_decomposition(y_true, y_prob)
+    actual = scores.corp_decomposition(y_true, y_prob)
     again = scores.corp_decomposition(y_true, y_prob**2)
-    assert again[2:] == pytest.approx(found[2:], rel=1e-12)
+    assert again[2:] == pytest.approx(actual[2:], rel=1e-12)
     fit = IsotonicRegression().fit(y_prob, y_true).predict(y_prob)
     assert scores.corp_decomposition(y_true, fit).miscalibration == pytest.approx(0, abs=1e-12)
     backwards = scores.corp_decomposition(y_true, 1 - y_true)
@@ -310,7 +310,7 @@ def test_corp_of_its_own_fit_and_of_rescaled_scores() -> None:
 
 def test_murphy_is_the_textbook_s_sum() -> None:
     y_true, y_prob = cases(300, seed=6)
-    found = scores.murphy_decomposition(y_true, y_prob)
+    actual = scores.murphy_decomposition(y_true, y_prob)
     reliability = resolution = 0.0
     for level in np.unique(y_prob):
         here = y_true[y_prob == level]
@@ -318,17 +318,17 @@ def test_murphy_is_the_textbook_s_sum() -> None:
         resolution += here.size * (here.mean() - y_true.mean()) ** 2 / 300
     variance = y_true.mean() * (1 - y_true.mean())
     expected = (scores.brier_score(y_true, y_prob), reliability, resolution, variance)
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert actual == pytest.approx(expected, rel=1e-9)
 
 
 def test_decompositions_of_a_calibrated_model_in_the_limit() -> None:
     y_true, y_prob = simulate.sample("calibrated", 200_000, random_state=7)
-    for found in (
+    for actual in (
         scores.corp_decomposition(y_true, y_prob),
         scores.murphy_decomposition(y_true, y_prob.round(2)),
     ):
-        assert found.miscalibration < 0.0005
-        assert found.discrimination == pytest.approx(y_prob.var(), rel=0.02)
+        assert actual.miscalibration < 0.0005
+        assert actual.discrimination == pytest.approx(y_prob.var(), rel=0.02)
 
 
 # Net benefit and discrimination
@@ -338,8 +338,8 @@ def test_net_benefit_counts_cases_that_reach_the_threshold() -> None:
     y_true, y_prob = cases(100, seed=8)
     weight = np.random.default_rng(9).uniform(0, 2, 100)
     thresholds = [0.3, 0.0, 0.15, 0.6, 0.3, 0.99]
-    found = scores.net_benefit(y_true, y_prob, thresholds, sample_weight=weight)
-    for t, benefit in zip(thresholds, found, strict=True):
+    actual = scores.net_benefit(y_true, y_prob, thresholds, sample_weight=weight)
+    for t, benefit in zip(thresholds, actual, strict=True):
         events = weight[(y_prob >= t) & (y_true == 1)].sum()
         others = weight[(y_prob >= t) & (y_true == 0)].sum()
         assert benefit == pytest.approx((events - others * t / (1 - t)) / weight.sum())
@@ -374,13 +374,13 @@ def test_c_statistic_counts_pairs(weighted: bool) -> None:
     gap = y_prob[events][:, None] - y_prob[others]
     pairs = np.outer(weight[events], weight[others])
     expected = (pairs * ((gap > 0) + (gap == 0) / 2)).sum() / pairs.sum()
-    found = scores.c_statistic(y_true, y_prob, sample_weight=weight)
-    assert found == pytest.approx(expected, rel=1e-12)
+    actual = scores.c_statistic(y_true, y_prob, sample_weight=weight)
+    assert actual == pytest.approx(expected, rel=1e-12)
     dxy = scores.somers_dxy(y_true, y_prob, sample_weight=weight)
     assert dxy == pytest.approx(2 * expected - 1, rel=1e-12)
     if not weighted:
         u = mannwhitneyu(y_prob[events], y_prob[others]).statistic
-        assert found == pytest.approx(u / (events.sum() * others.sum()), rel=1e-12)
+        assert actual == pytest.approx(u / (events.sum() * others.sum()), rel=1e-12)
 
 
 def test_c_statistic_has_its_fixed_points() -> None:
@@ -399,8 +399,8 @@ def test_a_batch_is_a_loop(function: Any, weighted: bool) -> None:
     y_prob = np.clip(rng.random(50).round(1), 0.05, 0.95)
     y_true = rng.random((2, 3, 50)) < y_prob
     weight = rng.uniform(0, 2, 50).round(1) if weighted else None
-    found = function(y_true, y_prob, sample_weight=weight)
-    parts = found if isinstance(found, tuple) else (found,)
+    actual = function(y_true, y_prob, sample_weight=weight)
+    parts = actual if isinstance(actual, tuple) else (actual,)
     for at in np.ndindex(2, 3):
         alone = flat(function(y_true[at], y_prob, sample_weight=weight))
         here = [part[at] if part.shape[:2] == (2, 3) else part for part in parts]
@@ -409,8 +409,8 @@ def test_a_batch_is_a_loop(function: Any, weighted: bool) -> None:
 
 @pytest.mark.parametrize("function", BINARY)
 def test_empty_batches_and_one_column(function: Any) -> None:
-    found = function(np.empty((0, 2)), [0.2, 0.4])
-    assert (found[1] if isinstance(found, tuple) else found).shape[0] == 0
+    actual = function(np.empty((0, 2)), [0.2, 0.4])
+    assert (actual[1] if isinstance(actual, tuple) else actual).shape[0] == 0
     column = function([[0], [1], [1]], [0.2, 0.5, 0.7])
     np.testing.assert_array_equal(flat(column), flat(function([0, 1, 1], [0.2, 0.5, 0.7])))
 
@@ -444,18 +444,18 @@ def test_the_order_of_the_cases_does_not_matter(
 ) -> None:
     y_prob, y_true = np.array([*data, (0.5, 0), (0.5, 1)]).T
     order = np.random.default_rng(seed).permutation(y_prob.size)
-    found, again = flat(function(y_true, y_prob)), flat(function(y_true[order], y_prob[order]))
-    assert not np.isnan(found).any()
-    np.testing.assert_allclose(again, found, rtol=1e-9, atol=1e-12)
+    actual, again = flat(function(y_true, y_prob)), flat(function(y_true[order], y_prob[order]))
+    assert not np.isnan(actual).any()
+    np.testing.assert_allclose(again, actual, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("score", PROPER)
 def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = cases(100)
     y_prob = np.clip(y_prob, 0.05, 0.95)
-    whole = score([y_true, 1 - y_true], y_prob)
+    unscaled = score([y_true, 1 - y_true], y_prob)
     monkeypatch.setattr("bayescal.scores._core.blocks", partial(blocks, room=7))
-    np.testing.assert_allclose(score([y_true, 1 - y_true], y_prob), whole, rtol=1e-12)
+    np.testing.assert_allclose(score([y_true, 1 - y_true], y_prob), unscaled, rtol=1e-12)
 
 
 # What is not defined, and hostile input
@@ -465,9 +465,9 @@ def test_blocks_do_not_show(score: Any, monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_needs_events_says_so(function: Any) -> None:
     with pytest.raises(InputError, match=r"y_true holds (one class only|no events)"):
         function([0, 0], [0.2, 0.4])
-    found = function([[0, 0], [0, 1]], [0.2, 0.4])
-    assert np.isnan(found[0]).all()
-    assert not np.isnan(found[1]).any()
+    actual = function([[0, 0], [0, 1]], [0.2, 0.4])
+    assert np.isnan(actual[0]).all()
+    assert not np.isnan(actual[1]).any()
 
 
 @pytest.mark.parametrize("function", DEFINED_FOR_ONE_CLASS)

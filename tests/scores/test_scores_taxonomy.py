@@ -70,15 +70,15 @@ orders = st.floats(1, 5)
 
 @given(data=classifiers(), p=orders)
 def test_the_whole_prediction_errs_most(data: Any, p: float) -> None:
-    whole = error("canonical", data, p)
-    assert error("class-wise", data, p) <= whole + TINY
-    assert error("top-label", data, p) <= whole + TINY
+    full = error("canonical", data, p)
+    assert error("class-wise", data, p) <= full + TINY
+    assert error("top-label", data, p) <= full + TINY
 
 
 @given(data=classifiers(classes=(2, 2)), p=orders)
 def test_of_two_classes_one_says_it_all(data: Any, p: float) -> None:
-    whole = error("canonical", data, p)
-    assert error("class-wise", data, p) == pytest.approx(whole, abs=TINY)
+    full = error("canonical", data, p)
+    assert error("class-wise", data, p) == pytest.approx(full, abs=TINY)
 
 
 @given(data=classifiers(), p=orders, more=orders)
@@ -96,10 +96,10 @@ def test_root_brier_score_is_above_them_all(data: Any) -> None:
     for kind in ERRORS:
         assert error(kind, data, 2) <= bound + TINY
     if prob.shape[1] == 2:
-        whole = scores.root_brier_score(
+        full = scores.root_brier_score(
             labels, prob[:, 1], scale_by_half=False, sample_weight=weight
         )
-        assert whole == pytest.approx(bound)
+        assert full == pytest.approx(bound)
 
 
 @given(data=classifiers(classes=(2, 2)))
@@ -135,15 +135,15 @@ def test_class_wise_and_top_label_do_not_bound_each_other() -> None:
 @given(data=classifiers())
 def test_a_score_is_its_calibration_error_and_what_stays_uncertain(score: str, data: Any) -> None:
     truth, prob, size = data
-    found = scores.proper_calibration_error(truth, prob, score=score, sample_weight=size)
+    actual = scores.proper_calibration_error(truth, prob, score=score, sample_weight=size)
     level, group = np.unique(prob, axis=0, return_inverse=True)
     mass = np.bincount(group.ravel(), size)
     pooled = np.zeros_like(level)
     np.add.at(pooled, group.ravel(), truth * size[:, None])
     uncertain = of_score(score, (pooled / mass[:, None], pooled / mass[:, None], mass))
-    assert found + uncertain == pytest.approx(of_score(score, data), abs=TINY)
-    assert 0 <= found <= of_score(score, data) + TINY
-    assert (found < TINY) == (error("canonical", data, 1) < TINY)
+    assert actual + uncertain == pytest.approx(of_score(score, data), abs=TINY)
+    assert 0 <= actual <= of_score(score, data) + TINY
+    assert (actual < TINY) == (error("canonical", data, 1) < TINY)
 
 
 @given(data=classifiers())

@@ -128,13 +128,13 @@ def test_replicates_have_the_mean_that_they_should(post: Any) -> None:
     check = check_consistency(post, "ece", replicates=4000, n_bins=1, p=2)
     score = post.data.score
     expected = (score * (1 - score)).sum() / score.size**2
-    found = check.under_calibration**2
-    assert found.mean() == pytest.approx(expected, abs=4 * found.std() / np.sqrt(4000))
+    actual = check.under_calibration**2
+    assert actual.mean() == pytest.approx(expected, abs=4 * actual.std() / np.sqrt(4000))
     curve = post.curve().to_numpy().reshape(-1, score.size)
     drawn = (curve * (1 - curve)).sum(axis=1) / score.size**2
     drawn += (curve - score).mean(axis=1) ** 2
-    found = check.under_posterior**2
-    assert found.mean() == pytest.approx(drawn.mean(), abs=4 * found.std() / np.sqrt(4000))
+    actual = check.under_posterior**2
+    assert actual.mean() == pytest.approx(drawn.mean(), abs=4 * actual.std() / np.sqrt(4000))
 
 
 @pytest.mark.parametrize("resample_scores", [False, True])

@@ -95,13 +95,13 @@ def test_gives_the_known_answer(
     folder = shared_data / "oracles"
     scores, outcomes = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1).T
     known = json.loads((folder / "estimators.json").read_text())[name][key]
-    found = estimator(outcomes, scores, **options)
+    actual = estimator(outcomes, scores, **options)
     if isinstance(known, str):
         kind, n = key.split(".")[1][:2], str(options["n_bins"])
         assert (name, kind, n) in UNDEFINED
-        assert 0 <= found < 1
+        assert 0 <= actual < 1
     else:
-        assert found == pytest.approx(known, rel=1e-6)
+        assert actual == pytest.approx(known, rel=1e-6)
 
 
 # Bins
@@ -145,8 +145,8 @@ def test_bins_of_equal_mass(binning: str, n: int) -> None:
         gap = np.bincount(index, scores - outcomes)
         for ties in ("together", "split"):
             options: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "ties": ties}
-            found = ece(outcomes[order], scores[order], **options)
-            assert found == pytest.approx(np.abs(gap).sum() / n)
+            actual = ece(outcomes[order], scores[order], **options)
+            assert actual == pytest.approx(np.abs(gap).sum() / n)
             mean = np.abs(gap / np.maximum(np.bincount(index), 1)).sum() / np.unique(index).size
             assert ace(outcomes[order], scores[order], **options) == pytest.approx(mean)
 
@@ -161,8 +161,8 @@ def test_equal_scores_go_to_the_bin_of_their_first(binning: str, n: int) -> None
     for n_bins in (3, 10, 40):
         apart = CUTS[binning](np.arange(n) / n, n_bins)
         gap = np.bincount(apart[first], scores - outcomes)
-        found = ece(outcomes, scores, n_bins=n_bins, binning=binning)
-        assert found == pytest.approx(np.abs(gap).sum() / n)
+        actual = ece(outcomes, scores, n_bins=n_bins, binning=binning)
+        assert actual == pytest.approx(np.abs(gap).sum() / n)
 
 
 def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
@@ -170,8 +170,8 @@ def test_quantile_bins_of_tied_scores_are_those_of_numpy() -> None:
     scores = np.sort(rng.beta(1, 3, 500).round(2))
     outcomes = rng.integers(0, 2, 500)
     gap = np.bincount(CUTS["quantile"](scores, 10), scores - outcomes)
-    found = ece(outcomes, scores, n_bins=10, binning="quantile")
-    assert found == pytest.approx(np.abs(gap).sum() / 500)
+    actual = ece(outcomes, scores, n_bins=10, binning="quantile")
+    assert actual == pytest.approx(np.abs(gap).sum() / 500)
 
 
 @pytest.mark.parametrize("name", ["ece", "ace", "mce", "debiased_ece"])
@@ -184,9 +184,9 @@ def test_many_weightings_at_once_are_one_by_one(name: str, cut: dict[str, Any]) 
     own = {"ece": {"p": 2}, "debiased_ece": {"p": 2, "signed": True}}.get(name, {})
     entry = REGISTER[name]
     assert entry.weighted is not None
-    found = entry.weighted(scores, outcomes, weights, **own, **cut)
+    actual = entry.weighted(scores, outcomes, weights, **own, **cut)
     alone = [entry.function(outcomes, scores, sample_weight=w, **own, **cut) for w in weights]
-    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(actual, alone, rtol=1e-9, atol=1e-12)
 
 
 def test_a_cut_through_equal_scores() -> None:
@@ -212,8 +212,8 @@ def test_split_is_the_mean_gap_over_orders() -> None:
             for part in np.array_split(order, 7)
         ]
         values.append(sum(gaps) / 50)
-    found = ece(outcomes, scores, n_bins=7, binning="mass", ties="split")
-    assert found == pytest.approx(np.mean(values))
+    actual = ece(outcomes, scores, n_bins=7, binning="mass", ties="split")
+    assert actual == pytest.approx(np.mean(values))
 
 
 @pytest.mark.oracle("mce")
@@ -231,11 +231,11 @@ def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
     rng = np.random.default_rng(2)
     scores = rng.random(60).round(1)
     outcomes = rng.random((2, 3, 60)) < scores
-    found = estimator(outcomes, scores, **options)
-    assert found.shape == (2, 3)
+    actual = estimator(outcomes, scores, **options)
+    assert actual.shape == (2, 3)
     alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(actual, alone, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
@@ -248,9 +248,9 @@ def test_a_batch_of_any_type(dtype: Any) -> None:
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     scores, outcomes = rng.random(40), rng.random((25, 40)) < 0.5
-    whole = ece(outcomes, scores)
+    full = ece(outcomes, scores)
     monkeypatch.setattr("bayescal.estimators.door.BLOCK", 100)
-    np.testing.assert_allclose(ece(outcomes, scores), whole, rtol=1e-13)
+    np.testing.assert_allclose(ece(outcomes, scores), full, rtol=1e-13)
 
 
 def test_no_replicates_give_no_values() -> None:
@@ -279,10 +279,10 @@ def test_the_order_of_the_cases_does_not_matter(
 ) -> None:
     scores, outcomes = np.array(data).T
     order = np.random.default_rng(seed).permutation(scores.size)
-    found = estimator(outcomes[order], scores[order], **options)
-    assert np.isfinite(found)
+    actual = estimator(outcomes[order], scores[order], **options)
+    assert np.isfinite(actual)
     # A floored square root turns rounding of 1e-17 into 1e-8.
-    assert found == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
+    assert actual == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
 
 
 @pytest.mark.parametrize(("estimator", "options"), EVERY)
@@ -302,18 +302,18 @@ def test_the_scale_of_sampling_weights_does_not_matter(
     rng = np.random.default_rng(5)
     scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
     weight = rng.uniform(0.5, 2, 200)
-    found = estimator(outcomes, scores, sample_weight=weight, **options)
+    actual = estimator(outcomes, scores, sample_weight=weight, **options)
     scaled = estimator(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(found, rel=1e-9, abs=1e-12)
+    assert scaled == pytest.approx(actual, rel=1e-9, abs=1e-12)
 
 
 def test_rounding_makes_no_rate_above_one() -> None:
     rng = np.random.default_rng(9)
     scores, weight = rng.random(40_000), rng.uniform(0.1, 2, 40_000)
     outcomes = np.ones((2, scores.size), dtype=bool)
-    found = debiased_ece(outcomes, scores, p=1, sample_weight=weight)
+    actual = debiased_ece(outcomes, scores, p=1, sample_weight=weight)
     mean = weight @ scores / weight.sum()
-    np.testing.assert_allclose(found, 1 - mean, rtol=1e-9)
+    np.testing.assert_allclose(actual, 1 - mean, rtol=1e-9)
 
 
 @pytest.mark.parametrize("binning", ["width", "mass"])

@@ -72,12 +72,12 @@ def test_a_batch_is_a_loop() -> None:
     outcomes = rng.random((2, 3, 50)) < scores
     batch = hosmer_lemeshow_test(outcomes, scores, n_groups=5)
     assert np.shape(batch.statistic) == np.shape(batch.pvalue) == (2, 3)
-    for place in np.ndindex(2, 3):
-        alone = hosmer_lemeshow_test(outcomes[place], scores, n_groups=5)
+    for index in np.ndindex(2, 3):
+        alone = hosmer_lemeshow_test(outcomes[index], scores, n_groups=5)
         assert isinstance(alone.statistic, float)
         assert isinstance(alone.pvalue, float)
-        assert batch.statistic[place] == pytest.approx(alone.statistic)
-        assert batch.pvalue[place] == pytest.approx(alone.pvalue)
+        assert batch.statistic[index] == pytest.approx(alone.statistic)
+        assert batch.pvalue[index] == pytest.approx(alone.pvalue)
 
 
 def test_whole_weights_are_repeats_and_sampling_weights_have_no_scale() -> None:

@@ -77,8 +77,8 @@ def test_two_classes() -> None:
     sure = np.maximum(scores, 1 - scores)
     for proba in (scores, scores[:, None], table):
         assert class_wise_ece(outcomes, proba) == pytest.approx(ece(outcomes, scores))
-        found = top_label_ece(outcomes, proba)
-        assert found == pytest.approx(ece(outcomes == (scores > 0.5), sure))
+        actual = top_label_ece(outcomes, proba)
+        assert actual == pytest.approx(ece(outcomes == (scores > 0.5), sure))
 
 
 def test_a_certain_and_right_model_has_no_error() -> None:
@@ -96,10 +96,10 @@ def test_a_batch_is_a_loop_and_weights_are_repeats(function: Any, options: dict[
     _, proba = drawn(60, 3)
     proba = (proba * 10).round() / (proba * 10).round().sum(axis=1, keepdims=True)
     labels = rng.integers(0, 3, (2, 5, 60))
-    found = function(labels, proba, **options)
-    assert found.shape == (2, 5)
-    for place in np.ndindex(2, 5):
-        assert found[place] == pytest.approx(function(labels[place], proba, **options))
+    actual = function(labels, proba, **options)
+    assert actual.shape == (2, 5)
+    for index in np.ndindex(2, 5):
+        assert actual[index] == pytest.approx(function(labels[index], proba, **options))
     one, weight = labels[0, 0], rng.integers(0, 4, 60)
     weighted = function(one, proba, sample_weight=weight, **options)
     repeated = function(np.repeat(one, weight), np.repeat(proba, weight, axis=0), **options)

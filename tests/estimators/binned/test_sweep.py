@@ -51,19 +51,19 @@ def sweep_by_definition(outcomes: np.ndarray, scores: np.ndarray, binning: str, 
     scores, outcomes = scores[order], outcomes[order]
     n = scores.size
     values = [Fraction(int(outcome)) for outcome in outcomes]
-    place = np.searchsorted(scores, scores)
+    position = np.searchsorted(scores, scores)
     if ties == "split":
-        place = np.arange(n)
+        position = np.arange(n)
         values = [
             Fraction(int(outcomes[scores == score].sum()), int((scores == score).sum()))
             for score in scores
         ]
     for n_bins in range(2, n + 1):
-        index = place * n_bins // n
+        index = position * n_bins // n
         if binning == "width":
             index = np.searchsorted(np.arange(1, n_bins) / n_bins, scores)
-        held = [np.flatnonzero(index == b) for b in np.unique(index)]
-        rates = [sum(values[i] for i in part) / len(part) for part in held]
+        members = [np.flatnonzero(index == b) for b in np.unique(index)]
+        rates = [sum(values[i] for i in part) / len(part) for part in members]
         if any(rate > following for rate, following in pairwise(rates)):
             return n_bins - 1
     return n
@@ -91,8 +91,8 @@ def test_follows_the_definition(
     outcomes = (chance < np.clip(0.5 + steep * (scores - 0.5), 0.05, 0.95)).astype(int)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bayescal.estimators.binned._sweep._BLOCK", block)
-        found = sweep_bins(outcomes, scores, **cut)
-    assert found == sweep_by_definition(outcomes, scores, **cut)
+        actual = sweep_bins(outcomes, scores, **cut)
+    assert actual == sweep_by_definition(outcomes, scores, **cut)
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -130,9 +130,9 @@ def test_a_fall_that_only_many_bins_show_is_found_soon(binning: str) -> None:
     scores = (np.arange(50_000) + 0.5) / 50_000
     outcomes = scores > 0.5
     outcomes[[24_999, 25_000]] = [True, False]
-    found = sweep_bins(outcomes, scores, binning=binning)
-    assert 10_000 < found < 50_000
-    assert sweep_bins(outcomes[::-1], scores[::-1], binning=binning) == found
+    actual = sweep_bins(outcomes, scores, binning=binning)
+    assert 10_000 < actual < 50_000
+    assert sweep_bins(outcomes[::-1], scores[::-1], binning=binning) == actual
 
 
 def test_the_sweep_ends_at_a_hundred_thousand_bins() -> None:
@@ -158,9 +158,9 @@ def test_a_batch_is_a_loop(cut: dict[str, Any], digits: int) -> None:
     numbers, errors = sweep_bins(outcomes, scores, **cut), sweep_ece(outcomes, scores, **cut)
     assert np.shape(numbers) == (4, 10)
     assert np.unique(numbers).size > 1
-    for place in np.ndindex(4, 10):
-        assert numbers[place] == sweep_bins(outcomes[place], scores, **cut)
-        assert errors[place] == pytest.approx(sweep_ece(outcomes[place], scores, **cut))
+    for index in np.ndindex(4, 10):
+        assert numbers[index] == sweep_bins(outcomes[index], scores, **cut)
+        assert errors[index] == pytest.approx(sweep_ece(outcomes[index], scores, **cut))
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -170,10 +170,10 @@ def test_whole_weights_are_repeats(cut: dict[str, Any]) -> None:
         scores = rng.random(60).round(1 + rng.integers(3))
         outcomes, weight = rng.random(60) < scores, rng.integers(0, 4, 60)
         repeated = [np.repeat(values, weight) for values in (outcomes, scores)]
-        found = sweep_bins(outcomes, scores, sample_weight=weight, **cut)
-        assert found == sweep_bins(*repeated, **cut)
-        found = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
-        assert found == pytest.approx(sweep_ece(*repeated, **cut))
+        actual = sweep_bins(outcomes, scores, sample_weight=weight, **cut)
+        assert actual == sweep_bins(*repeated, **cut)
+        actual = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
+        assert actual == pytest.approx(sweep_ece(*repeated, **cut))
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -181,9 +181,9 @@ def test_sampling_weights_have_no_scale_and_equal_ones_no_effect(cut: dict[str, 
     rng = np.random.default_rng(4)
     scores = rng.random(200).round(2)
     outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
-    found = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
+    actual = sweep_ece(outcomes, scores, sample_weight=weight, **cut)
     scaled = sweep_ece(outcomes, scores, sample_weight=7.3 * weight, **cut)
-    assert scaled == pytest.approx(found, rel=1e-9)
+    assert scaled == pytest.approx(actual, rel=1e-9)
     equal = sweep_bins(outcomes, scores, sample_weight=np.full(200, 0.3), **cut)
     assert equal == sweep_bins(outcomes, scores, **cut)
 

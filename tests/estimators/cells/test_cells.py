@@ -96,9 +96,9 @@ def test_a_batch_is_a_loop() -> None:
         lambda y, s: average_labels(y, s, cell=cell),
     ]
     for function in functions:
-        found = function(outcomes, scores)
-        for place in np.ndindex(2, 3):
-            np.testing.assert_allclose(found[place], function(outcomes[place], scores))
+        actual = function(outcomes, scores)
+        for index in np.ndindex(2, 3):
+            np.testing.assert_allclose(actual[index], function(outcomes[index], scores))
 
 
 def test_whole_weights_are_repeats() -> None:
@@ -107,10 +107,10 @@ def test_whole_weights_are_repeats() -> None:
     weight, cell = rng.integers(0, 4, 60), rng.integers(0, 5, 60)
     y, s, c = (np.repeat(values, weight) for values in (outcomes, scores, cell))
     for options in ({}, {"binning": "width", "p": 2}):
-        found = pde(outcomes, scores, sample_weight=weight, **options)
-        assert found == pytest.approx(pde(y, s, **options))
-    found = pde(outcomes, scores, cell=cell, sample_weight=weight)
-    assert found == pytest.approx(pde(y, s, cell=c))
+        actual = pde(outcomes, scores, sample_weight=weight, **options)
+        assert actual == pytest.approx(pde(y, s, **options))
+    actual = pde(outcomes, scores, cell=cell, sample_weight=weight)
+    assert actual == pytest.approx(pde(y, s, cell=c))
     tau = probabilistic_kendall_tau(outcomes, scores, sample_weight=weight)
     assert tau == pytest.approx(probabilistic_kendall_tau(y, s))
     count = probabilistic_count(scores, cell=cell, sample_weight=weight)
@@ -151,11 +151,11 @@ def test_tau_counts_pairs() -> None:
     outcomes, scores = drawn(30)
     pairs = list(itertools.combinations(range(30), 2))
     signs = [np.sign(scores[i] - scores[j]) * (outcomes[i] - outcomes[j]) for i, j in pairs]
-    found = probabilistic_kendall_tau(outcomes, scores)
-    assert found == pytest.approx(np.mean(signs))
+    actual = probabilistic_kendall_tau(outcomes, scores)
+    assert actual == pytest.approx(np.mean(signs))
     events = outcomes.sum()
     different = events * (30 - events) / len(pairs)
-    assert found == pytest.approx(somersd(outcomes, scores).statistic * different)
+    assert actual == pytest.approx(somersd(outcomes, scores).statistic * different)
 
 
 def test_tau_at_its_ends() -> None:

@@ -25,8 +25,8 @@ def by_definition(outcomes: Any, scores: Any, k: int, places: Any, weight: Any) 
     """Every case's neighbours and every pair, one by one."""
     places = places.reshape(scores.size, -1)
     rates = []
-    for place in places:
-        distance = np.sqrt(((places - place) ** 2).sum(axis=1))
+    for index in places:
+        distance = np.sqrt(((places - index) ** 2).sum(axis=1))
         order = np.argsort(distance)
         radius = distance[order][np.argmax(np.cumsum(weight[order]) >= k)]
         near = distance <= radius + 1e-12
@@ -53,8 +53,8 @@ def test_is_its_definition(seed: int, decimals: int) -> None:
                 with pytest.raises(InputError, match="same mean around every case"):
                     auc_v(outcomes, scores, **arguments)
             else:
-                found = auc_v(outcomes, scores, **arguments)
-                assert found == pytest.approx(known, rel=1e-12)
+                actual = auc_v(outcomes, scores, **arguments)
+                assert actual == pytest.approx(known, rel=1e-12)
 
 
 @pytest.mark.oracle("auc_v")
@@ -83,16 +83,16 @@ def test_closed_forms() -> None:
     assert auc_v(hump, scores, n_neighbors=10) == pytest.approx(2 / 3)
     level = np.concatenate([np.arange(10) < events for events in (1, 5, 5)])
     assert auc_v(level, scores, n_neighbors=10) == 1
-    place = np.arange(30) // 10
-    assert auc_v(rising, np.full(30, 0.5), features=place, n_neighbors=10) == 0.5
+    index = np.arange(30) // 10
+    assert auc_v(rising, np.full(30, 0.5), features=index, n_neighbors=10) == 0.5
 
 
 def test_a_rising_map_of_the_scores_changes_nothing_if_places_are_given() -> None:
     outcomes, scores, features, weight = data(80, 2, 5)
     options: dict[str, Any] = {"features": features, "sample_weight": weight, "n_neighbors": 9}
-    found = auc_v(outcomes, scores, **options)
-    assert auc_v(outcomes, scores**3, **options) == pytest.approx(found)
-    assert auc_v(outcomes, 1 - scores, **options) == pytest.approx(1 - found)
+    actual = auc_v(outcomes, scores, **options)
+    assert auc_v(outcomes, scores**3, **options) == pytest.approx(actual)
+    assert auc_v(outcomes, 1 - scores, **options) == pytest.approx(1 - actual)
 
 
 def test_neighbours_on_a_line_are_those_in_space() -> None:
@@ -108,9 +108,9 @@ def test_neighbours_on_a_line_are_those_in_space() -> None:
 
 def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes, scores, features, _ = data(60, 1, 7)
-    whole = auc_v(outcomes, scores, features=features)
+    counts = auc_v(outcomes, scores, features=features)
     monkeypatch.setattr("bayescal.estimators.cells._nearest.CHUNK", 20)
-    assert auc_v(outcomes, scores, features=features) == whole
+    assert auc_v(outcomes, scores, features=features) == counts
 
 
 @pytest.mark.parametrize("spaced", [False, True])
@@ -118,21 +118,21 @@ def test_batches_weights_and_orders(spaced: bool) -> None:
     outcomes, scores, features, weight = data(50, 1, 8)
     options: dict[str, Any] = {"features": features} if spaced else {}
     batch = np.stack([outcomes, 1 - outcomes, np.ones_like(outcomes)])[:, None]
-    found = auc_v(batch, scores, **options)
-    assert found.shape == (3, 1)
-    assert np.isnan(found[2, 0])
+    actual = auc_v(batch, scores, **options)
+    assert actual.shape == (3, 1)
+    assert np.isnan(actual[2, 0])
     alone = [auc_v(row, scores, **options) for row in batch[:2, 0]]
-    np.testing.assert_array_equal(found[:2, 0], alone)
+    np.testing.assert_array_equal(actual[:2, 0], alone)
     assert isinstance(alone[0], float)
     order = np.random.default_rng(9).permutation(50)
     moved = {"features": features[order]} if spaced else {}
     assert auc_v(outcomes[order], scores[order], **moved) == pytest.approx(alone[0])
-    whole = weight.astype(int) - 1
-    more = {"features": np.repeat(features, whole, axis=0)} if spaced else {}
-    repeated = auc_v(np.repeat(outcomes, whole), np.repeat(scores, whole), **more)
-    assert auc_v(outcomes, scores, sample_weight=whole, **options) == pytest.approx(repeated)
-    thirds = auc_v(outcomes, scores, sample_weight=whole / 3, **options)
-    assert thirds == pytest.approx(auc_v(outcomes, scores, sample_weight=whole * 0.7, **options))
+    counts = weight.astype(int) - 1
+    more = {"features": np.repeat(features, counts, axis=0)} if spaced else {}
+    repeated = auc_v(np.repeat(outcomes, counts), np.repeat(scores, counts), **more)
+    assert auc_v(outcomes, scores, sample_weight=counts, **options) == pytest.approx(repeated)
+    thirds = auc_v(outcomes, scores, sample_weight=counts / 3, **options)
+    assert thirds == pytest.approx(auc_v(outcomes, scores, sample_weight=counts * 0.7, **options))
 
 
 def test_comes_near_1_for_a_calibrated_model() -> None:

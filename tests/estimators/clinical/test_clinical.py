@@ -91,8 +91,8 @@ def test_gives_the_exact_answers(shared_data: Path, name: str) -> None:
     assert calibration_in_the_large(outcomes, scores) == pytest.approx(shift, rel=1e-6)
     for estimate, value, error in zip(FITTED[1:], line, errors, strict=True):
         assert estimate(outcomes, scores) == pytest.approx(value, rel=1e-6)
-        found = standard_error(INTERVALS[estimate], outcomes, scores)
-        assert found == pytest.approx(error, rel=1e-6)
+        actual = standard_error(INTERVALS[estimate], outcomes, scores)
+        assert actual == pytest.approx(error, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", R_SETS)
@@ -132,8 +132,8 @@ def test_gives_what_pmcalibration_prints(shared_data: Path) -> None:
     assert standard_error(calibration_slope_interval, *data) == pytest.approx(
         printed["slope_se"], abs=0.0005
     )
-    found = calibration_slope_interval(*data)
-    assert found == pytest.approx(printed["slope_profileCI"], abs=0.005)
+    actual = calibration_slope_interval(*data)
+    assert actual == pytest.approx(printed["slope_profileCI"], abs=0.005)
     assert calibration_intercept(*data) == pytest.approx(
         readme["rms_val.prob"]["Intercept"], abs=0.0005
     )
@@ -143,10 +143,10 @@ def test_gives_what_pmcalibration_prints(shared_data: Path) -> None:
     data = read(shared_data, "pmcalibration_vignette_sim2345_a3_0.3")
     assert calibration_in_the_large(*data) == pytest.approx(printed["CITL"], abs=0.0005)
     assert calibration_slope(*data) == pytest.approx(printed["slope"], abs=0.0005)
-    found = calibration_in_the_large_interval(*data)
-    assert found == pytest.approx(printed["CITL_CI"], abs=0.005)
-    found = calibration_slope_interval(*data)
-    assert found == pytest.approx(printed["slope_CI"], abs=0.05)
+    actual = calibration_in_the_large_interval(*data)
+    assert actual == pytest.approx(printed["CITL_CI"], abs=0.005)
+    actual = calibration_slope_interval(*data)
+    assert actual == pytest.approx(printed["slope_CI"], abs=0.05)
     z = (calibration_slope(*data) - 1) / standard_error(calibration_slope_interval, *data)
     assert z == pytest.approx(printed["z_slope"], abs=0.02)
 
@@ -226,21 +226,21 @@ def test_a_batch_is_a_loop(estimate: Any) -> None:
     rng = np.random.default_rng(3)
     scores = rng.random(200).round(1)
     outcomes = rng.random((2, 3, 200)) < scores
-    found = estimate(outcomes, scores)
-    assert found.shape == (2, 3)
+    actual = estimate(outcomes, scores)
+    assert actual.shape == (2, 3)
     alone = [[estimate(row, scores) for row in rows] for rows in outcomes]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-8)
+    np.testing.assert_allclose(actual, alone, rtol=1e-8)
 
 
 def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     scores = rng.random(500)
     outcomes = rng.random((7, 500)) < scores
-    whole = [estimate(outcomes, scores) for estimate in FITTED]
+    full = [estimate(outcomes, scores) for estimate in FITTED]
     monkeypatch.setattr("bayescal._base.logistic.ROOM", 100)
     parts = [estimate(outcomes, scores) for estimate in FITTED]
-    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(parts, full, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)
@@ -250,14 +250,14 @@ def test_many_weightings_are_a_loop(estimate: Any) -> None:
     outcomes, scores = outcomes[order].astype(float), scores[order]
     weights = np.random.default_rng(5).multinomial(40, np.full(40, 1 / 40), size=9).astype(float)
     weights[0] = outcomes * 2
-    found = ESTIMATORS[estimate.__name__].weighted(scores, outcomes, weights)
-    for row, value in zip(weights, found, strict=True):
+    actual = ESTIMATORS[estimate.__name__].weighted(scores, outcomes, weights)
+    for row, value in zip(weights, actual, strict=True):
         if math.isnan(value):
             with pytest.raises(SeparationError):
                 estimate(outcomes, scores, sample_weight=row)
         else:
             assert value == pytest.approx(estimate(outcomes, scores, sample_weight=row), rel=1e-8)
-    assert math.isnan(found[0]) == (estimate in FITTED)
+    assert math.isnan(actual[0]) == (estimate in FITTED)
 
 
 EVERY = [*ESTIMATES, observed_expected_interval, *INTERVALS.values()]
@@ -276,16 +276,16 @@ def test_whole_weights_are_repeats(function: Any) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(function: Any) -> None:
     outcomes, scores = overlapping(100, seed=7)
     weight = np.random.default_rng(7).uniform(0.5, 2, 100)
-    found = function(outcomes, scores, sample_weight=weight)
-    assert function(outcomes, scores, sample_weight=7.3 * weight) == pytest.approx(found, rel=1e-8)
+    actual = function(outcomes, scores, sample_weight=weight)
+    assert function(outcomes, scores, sample_weight=7.3 * weight) == pytest.approx(actual, rel=1e-8)
 
 
 @pytest.mark.parametrize("function", EVERY)
 def test_the_order_of_the_cases_does_not_matter(function: Any) -> None:
     outcomes, scores = overlapping(100, seed=8)
     order = np.random.default_rng(8).permutation(100)
-    found = function(outcomes, scores)
-    assert function(outcomes[order], scores[order]) == pytest.approx(found, rel=1e-8)
+    actual = function(outcomes, scores)
+    assert function(outcomes[order], scores[order]) == pytest.approx(actual, rel=1e-8)
 
 
 # Limits
@@ -355,9 +355,9 @@ def test_separation_is_named_not_estimated(outcomes: np.ndarray) -> None:
             with pytest.raises(SeparationError, match=r"A posterior does: use bayescal\.fit"):
                 function(outcomes, SCORES)
         mixed = np.stack([outcomes, np.arange(20) % 2])
-        found = estimate(mixed, SCORES)
-        assert math.isnan(found[0])
-        assert found[1] == pytest.approx(estimate(mixed[1], SCORES))
+        actual = estimate(mixed, SCORES)
+        assert math.isnan(actual[0])
+        assert actual[1] == pytest.approx(estimate(mixed[1], SCORES))
 
 
 @pytest.mark.parametrize("outcome", [0, 1])
@@ -366,8 +366,8 @@ def test_one_class_has_no_shift(outcome: int) -> None:
     for function in (calibration_in_the_large, calibration_in_the_large_interval):
         with pytest.raises(SeparationError):
             function(outcomes, SCORES)
-    found = calibration_in_the_large([outcomes, np.arange(20) % 2], SCORES)
-    assert np.isnan(found).tolist() == [True, False]
+    actual = calibration_in_the_large([outcomes, np.arange(20) % 2], SCORES)
+    assert np.isnan(actual).tolist() == [True, False]
     with pytest.raises(InputError, match="one class only"):
         observed_expected_interval(outcomes, SCORES)
     assert observed_expected(outcomes, SCORES) == pytest.approx(2 * outcome)

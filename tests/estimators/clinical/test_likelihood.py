@@ -108,9 +108,9 @@ def test_gives_what_r_gives(shared_data: Path, name: str) -> None:
     assert discrimination_index(*pair) == pytest.approx(known["D"], rel=1e-6)
     assert discrimination_index(*pair) * pair[0].size + 1 == pytest.approx(known["D_chisq"])
     assert quality_index(*pair) == pytest.approx(known["Q"], rel=1e-6)
-    found = spiegelhalter_test(*pair)
-    assert found.statistic == pytest.approx(known["Spiegelhalter"]["Z"], rel=1e-6)
-    assert found.pvalue == pytest.approx(known["Spiegelhalter"]["P"], rel=1e-6)
+    actual = spiegelhalter_test(*pair)
+    assert actual.statistic == pytest.approx(known["Spiegelhalter"]["Z"], rel=1e-6)
+    assert actual.pvalue == pytest.approx(known["Spiegelhalter"]["P"], rel=1e-6)
 
 
 def test_gives_what_r_prints(shared_data: Path) -> None:
@@ -124,7 +124,7 @@ def test_gives_what_r_prints(shared_data: Path) -> None:
             known["logistic_cal"][key], abs=0.005
         )
     printed = known["rms_val.prob"]
-    found = {
+    actual = {
         "D": discrimination_index(*pair),
         "D:Chi-sq": discrimination_index(*pair) * 1000 + 1,
         "U": unreliability(*pair),
@@ -134,7 +134,7 @@ def test_gives_what_r_prints(shared_data: Path) -> None:
         "S:z": spiegelhalter_test(*pair).statistic,
         "S:p": spiegelhalter_test(*pair).pvalue,
     }
-    for key, value in found.items():
+    for key, value in actual.items():
         assert value == pytest.approx(printed[key], abs=0.0005), key
 
     hockey = published[next(key for key in published if key.startswith("BRcal"))]
@@ -173,12 +173,12 @@ def test_spiegelhalter_is_the_brier_score_in_standard_units() -> None:
     rng = np.random.default_rng(1)
     brier = ((rng.random((400_000, 12)) < scores) - scores) ** 2
     brier = brier.mean(axis=1)
-    found = spiegelhalter_test(outcomes, scores)
+    actual = spiegelhalter_test(outcomes, scores)
     z = (((outcomes - scores) ** 2).mean() - brier.mean()) / brier.std()
-    assert found.statistic == pytest.approx(z, abs=0.01)
-    assert found.pvalue == pytest.approx(2 * norm.sf(abs(found.statistic)))
+    assert actual.statistic == pytest.approx(z, abs=0.01)
+    assert actual.pvalue == pytest.approx(2 * norm.sf(abs(actual.statistic)))
     swapped = spiegelhalter_test(1 - outcomes, 1 - scores)
-    assert swapped.statistic == pytest.approx(found.statistic)
+    assert swapped.statistic == pytest.approx(actual.statistic)
 
 
 def test_spiegelhalter_is_two_sided() -> None:
@@ -246,8 +246,8 @@ def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int
         assert kstest(pvalue, "uniform").pvalue > 1e-4
     every_power_enters = _Law(base, 1 - 1e-12, chi2.ppf(1e-12, 1))
     for t in (0.1, 3.0, 30.0, 300.0):
-        found = every_power_enters.exceeds(t, powers)
-        assert found == pytest.approx(chi2.sf(t, base + powers), rel=1e-5)
+        actual = every_power_enters.exceeds(t, powers)
+        assert actual == pytest.approx(chi2.sf(t, base + powers), rel=1e-5)
     cut = chi2.ppf(0.95, 1)
     assert _Law(base, 0.05, cut).exceeds(powers * cut, powers) == pytest.approx(1)
 
@@ -312,9 +312,9 @@ def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
     rng = np.random.default_rng(9)
     scores = rng.random(150).round(1) * 0.8 + 0.1
     outcomes = rng.random((2, 3, 150)) < scores**2
-    found = function(outcomes, scores, **options)
+    actual = function(outcomes, scores, **options)
     alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(found, alone, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(actual, alone, rtol=1e-7, atol=1e-9)
 
 
 @each_test
@@ -341,17 +341,17 @@ def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
     outcomes, scores = data(100, seed=11)
     weight = np.random.default_rng(11).uniform(0.5, 2, 100)
-    found = function(outcomes, scores, sample_weight=weight, **options)
+    actual = function(outcomes, scores, sample_weight=weight, **options)
     scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(found, rel=1e-7)
+    assert scaled == pytest.approx(actual, rel=1e-7)
 
 
 @every
 def test_the_order_of_the_cases_does_not_matter(function: Any, options: dict) -> None:
     outcomes, scores = data(100, 1, seed=12)
     order = np.random.default_rng(12).permutation(100)
-    found = function(outcomes, scores, **options)
-    assert function(outcomes[order], scores[order], **options) == pytest.approx(found, rel=1e-7)
+    actual = function(outcomes, scores, **options)
+    assert function(outcomes[order], scores[order], **options) == pytest.approx(actual, rel=1e-7)
 
 
 # Limits
@@ -368,10 +368,10 @@ def test_certain_scores_that_outcomes_contradict(test: Any, options: dict) -> No
     rng = np.random.default_rng(14)
     scores = np.concatenate([rng.random(60), [0.0, 1.0, 0.0, 1.0]])
     outcomes = np.concatenate([rng.random(60) < scores[:60], [1, 0, 0, 1]])
-    found = test(outcomes, scores, **options)
-    assert np.isfinite(found[:2]).all()
+    actual = test(outcomes, scores, **options)
+    assert np.isfinite(actual[:2]).all()
     inside = np.clip(scores, 1e-12, 1 - 1e-12)
-    assert found.statistic == pytest.approx(test(outcomes, inside, **options).statistic, rel=1e-9)
+    assert actual.statistic == pytest.approx(test(outcomes, inside, **options).statistic, rel=1e-9)
 
 
 SCORES = np.linspace(0.05, 0.95, 20)

@@ -123,8 +123,8 @@ def test_cases_with_equal_scores_share_their_events() -> None:
     sums = np.cumsum(shared - ascending) / np.sqrt(variance)
     time = np.cumsum(ascending * (1 - ascending)) / variance
     assert ks_test(outcomes, scores).statistic == pytest.approx(np.abs(sums).max())
-    found = cumulative_difference_test(outcomes, scores, part="bridge").statistic
-    assert found == pytest.approx(np.abs(sums - time * sums[-1]).max())
+    actual = cumulative_difference_test(outcomes, scores, part="bridge").statistic
+    assert actual == pytest.approx(np.abs(sums - time * sums[-1]).max())
 
 
 # Laws
@@ -195,11 +195,11 @@ def test_a_batch_is_a_loop(function: Any, options: dict) -> None:
     rng = np.random.default_rng(3)
     scores = rng.random(50).round(1)
     outcomes = rng.random((2, 3, 50)) < scores
-    found = function(outcomes, scores, **options)
-    assert found.shape == (2, 3)
+    actual = function(outcomes, scores, **options)
+    assert actual.shape == (2, 3)
     alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-10)
+    np.testing.assert_allclose(actual, alone, rtol=1e-10)
 
 
 @each_test
@@ -226,9 +226,9 @@ def test_whole_weights_are_repeats(function: Any, options: dict) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(function: Any, options: dict) -> None:
     outcomes, scores = data(100, 2, seed=6)
     weight = np.random.default_rng(6).uniform(0.5, 2, 100)
-    found = function(outcomes, scores, sample_weight=weight, **options)
+    actual = function(outcomes, scores, sample_weight=weight, **options)
     scaled = function(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(found, rel=1e-9)
+    assert scaled == pytest.approx(actual, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["ks_error", "kuiper_error"])
@@ -256,9 +256,9 @@ def test_the_order_of_the_cases_does_not_matter(
 ) -> None:
     scores, outcomes = np.array([(0.25, 1), *cases]).T
     order = np.random.default_rng(seed).permutation(scores.size)
-    found = function(outcomes[order], scores[order], **options)
-    assert np.isfinite(found)
-    assert found == pytest.approx(function(outcomes, scores, **options), rel=1e-9, abs=1e-12)
+    actual = function(outcomes[order], scores[order], **options)
+    assert np.isfinite(actual)
+    assert actual == pytest.approx(function(outcomes, scores, **options), rel=1e-9, abs=1e-12)
 
 
 # Limits
@@ -283,9 +283,9 @@ def test_outcomes_that_contradict_certain_scores() -> None:
     outcomes, scores = [1, 0, 1, 0, 1], [0.0, 1.0, 0.5, 0.25, 0.75]
     assert ks_error(outcomes, scores) == pytest.approx(0.3)
     for test, options in TESTS:
-        found = test(outcomes, scores, **options)
-        assert np.isfinite(found.statistic)
-        assert 0 < found.pvalue < 1
+        actual = test(outcomes, scores, **options)
+        assert np.isfinite(actual.statistic)
+        assert 0 < actual.pvalue < 1
 
 
 # Hostile input

@@ -71,8 +71,8 @@ def test_lower_distance_is_the_least_transport(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_smooth_error_is_the_largest_weighted_residual(seed: int) -> None:
     outcomes, scores = data(seed)
-    found = weak_calibration_error(outcomes, scores)
-    assert found == pytest.approx(largest_weighted_residual(outcomes, scores), abs=1e-9)
+    actual = weak_calibration_error(outcomes, scores)
+    assert actual == pytest.approx(largest_weighted_residual(outcomes, scores), abs=1e-9)
 
 
 @pytest.mark.parametrize("power", [1, 1.2, 2])
@@ -98,8 +98,8 @@ def test_smooth_error_by_levels(power: float) -> None:
     )
     outside = gap @ np.abs(path - np.clip(path, 0, total))
     outcomes = np.round(residual * 80 + scores)
-    found = weak_calibration_error(outcomes, scores)
-    assert found == pytest.approx(total + outside + inside, rel=1e-8)
+    actual = weak_calibration_error(outcomes, scores)
+    assert actual == pytest.approx(total + outside + inside, rel=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -193,9 +193,9 @@ def test_many_scores_are_put_together() -> None:
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 1200, random_state=2)
     exact = lower_distance_to_calibration(y_true, y_prob, resolution=1200)
     for resolution in (64, 256, 1000):
-        found = lower_distance_to_calibration(y_true, y_prob, resolution=resolution)
-        assert abs(found - exact) <= 1 / (2 * resolution)
-        assert found == pytest.approx(exact, rel=0.02)
+        actual = lower_distance_to_calibration(y_true, y_prob, resolution=resolution)
+        assert abs(actual - exact) <= 1 / (2 * resolution)
+        assert actual == pytest.approx(exact, rel=0.02)
 
 
 def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,11 +241,11 @@ def test_perfect_calibration_in_the_limit() -> None:
 def test_batches_weights_and_orders(function: Any) -> None:
     rng = np.random.default_rng(8)
     scores, outcomes = rng.random(30).round(1), rng.integers(0, 2, (2, 1, 30))
-    found = function(outcomes, scores)
-    assert found.shape == (2, 1)
+    actual = function(outcomes, scores)
+    assert actual.shape == (2, 1)
     alone = [function(row, scores) for row in outcomes[:, 0]]
     assert isinstance(alone[0], float)
-    np.testing.assert_allclose(found[:, 0], alone, atol=1e-12)
+    np.testing.assert_allclose(actual[:, 0], alone, atol=1e-12)
     order = rng.permutation(30)
     assert function(outcomes[0, 0][order], scores[order]) == pytest.approx(alone[0], abs=1e-12)
     weight = rng.integers(0, 4, 30)

@@ -74,8 +74,8 @@ def test_gives_what_r_gives(
     """R's glm stops at a change in deviance of 1e-8: hence the absolute tolerance."""
     outcomes, scores = read(shared_data, name)
     known = clinical(shared_data)["recomputed_R"][name][key]
-    found = {label: index(outcomes, scores, **options) for label, index in INDICES.items()}
-    assert found == pytest.approx(known, rel=1e-6, abs=1e-9)
+    actual = {label: index(outcomes, scores, **options) for label, index in INDICES.items()}
+    assert actual == pytest.approx(known, rel=1e-6, abs=1e-9)
 
 
 PUBLISHED = "pmcalibration + rms::val.prob (README.md of stephenrho/pmcalibration 0.2.0)"
@@ -94,8 +94,8 @@ def test_gives_the_published_digits(
     outcomes, scores = read(shared_data, "pmcalibration_readme_sim2345")
     printed = clinical(shared_data)["published"][PUBLISHED][table]
     for label in labels:
-        found = INDICES[label](outcomes, scores, smoother=smoother)
-        assert round(float(found), 3) == printed[label]
+        actual = INDICES[label](outcomes, scores, smoother=smoother)
+        assert round(float(actual), 3) == printed[label]
 
 
 # Definition
@@ -131,16 +131,16 @@ def test_a_batch_is_a_loop(
     rng = np.random.default_rng(2)
     scores = rng.beta(2, 3, 80).round(2)
     outcomes = rng.random((2, 3, 80)) < scores
-    found = index(outcomes, scores, smoother=smoother, **options)
-    assert found.shape == (2, 3)
+    actual = index(outcomes, scores, smoother=smoother, **options)
+    assert actual.shape == (2, 3)
     alone = [
         [index(row, scores, smoother=smoother, **options) for row in rows] for rows in outcomes
     ]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(actual, alone, rtol=1e-8, atol=1e-12)
     monkeypatch.setattr("bayescal.estimators.door.BLOCK", 200)
     blocks = index(outcomes, scores, smoother=smoother, **options)
-    np.testing.assert_allclose(blocks, found, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(blocks, actual, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize(("index", "options"), EVERY)
@@ -161,9 +161,9 @@ def test_the_scale_of_sampling_weights_does_not_matter(index: Any, options: dict
     rng = np.random.default_rng(4)
     scores = rng.beta(2, 3, 200).round(2)
     outcomes, weight = rng.random(200) < scores, rng.uniform(0.5, 2, 200)
-    found = index(outcomes, scores, sample_weight=weight, **options)
+    actual = index(outcomes, scores, sample_weight=weight, **options)
     scaled = index(outcomes, scores, sample_weight=7.3 * weight, **options)
-    assert scaled == pytest.approx(found, rel=1e-7)
+    assert scaled == pytest.approx(actual, rel=1e-7)
 
 
 @pytest.mark.parametrize("smoother", SMOOTHERS)
@@ -179,8 +179,8 @@ def test_nears_the_true_calibration_error() -> None:
     y_true, y_prob = truth.sample(30_000, random_state=6)
     exact = np.abs(truth.curve(y_prob) - y_prob)
     for smoother in SMOOTHERS:
-        found = ici(y_true, y_prob, smoother=smoother)
-        assert found == pytest.approx(exact.mean(), abs=0.006)
+        actual = ici(y_true, y_prob, smoother=smoother)
+        assert actual == pytest.approx(exact.mean(), abs=0.006)
         assert e50(y_true, y_prob, smoother=smoother) == pytest.approx(np.median(exact), abs=0.01)
 
 
@@ -199,8 +199,8 @@ def test_scores_of_0_and_1() -> None:
 def test_a_curve_that_does_not_exist(index: Any, options: dict[str, Any], smoother: str) -> None:
     scores = np.arange(1, 21) / 21
     outcomes = np.array([scores > 0.4, np.arange(20) % 3 == 0, np.zeros(20)])
-    found = index(outcomes, scores, smoother=smoother, **options)
-    assert np.isnan(found).tolist() == [True, False, True]
+    actual = index(outcomes, scores, smoother=smoother, **options)
+    assert np.isnan(actual).tolist() == [True, False, True]
     with pytest.raises(SeparationError, match="Pass smoother='loess'"):
         index(outcomes[0], scores, smoother=smoother, **options)
 
@@ -208,9 +208,9 @@ def test_a_curve_that_does_not_exist(index: Any, options: dict[str, Any], smooth
 def test_the_relative_form_of_nothing() -> None:
     scores = np.full(10, 0.3)
     outcomes = np.array([np.arange(10) < 3, np.arange(10) < 4])
-    found = eci(outcomes, scores, form="relative")
-    assert np.isnan(found[0])
-    assert found[1] == pytest.approx(1)
+    actual = eci(outcomes, scores, form="relative")
+    assert np.isnan(actual[0])
+    assert actual[1] == pytest.approx(1)
     with pytest.raises(InputError, match="every score in y_prob equals the mean outcome"):
         eci(outcomes[0], scores, form="relative")
 

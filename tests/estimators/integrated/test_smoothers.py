@@ -97,8 +97,8 @@ def test_local_fits_are_least_squares(n: int, digits: int, span: float | None) -
         ("loess", loess_by_hand, 0.75),
         ("lowess", lowess_by_hand, 2 / 3),
     ):
-        found = flexible_curve(y, x, at, smoother=name, span=span)
-        np.testing.assert_allclose(found, by_hand(y, x, at, span or usual), rtol=1e-8, atol=1e-10)
+        actual = flexible_curve(y, x, at, smoother=name, span=span)
+        np.testing.assert_allclose(actual, by_hand(y, x, at, span or usual), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("smoother", LOCAL)
@@ -188,9 +188,9 @@ def test_a_curve_that_does_not_exist(smoother: str) -> None:
     separated = scores > 0.4
     mixed = np.arange(20) % 3 == 0
     outcomes = np.array([separated, mixed, np.zeros(20), np.ones(20)])
-    found = flexible_curve(outcomes, scores, smoother=smoother)
-    assert np.isnan(found).all(axis=1).tolist() == [True, False, True, True]
-    np.testing.assert_allclose(found[1], flexible_curve(mixed, scores, smoother=smoother))
+    actual = flexible_curve(outcomes, scores, smoother=smoother)
+    assert np.isnan(actual).all(axis=1).tolist() == [True, False, True, True]
+    np.testing.assert_allclose(actual[1], flexible_curve(mixed, scores, smoother=smoother))
     for row in outcomes[[0, 2, 3]]:
         with pytest.raises(SeparationError, match=f"'{smoother}' curve does not exist"):
             flexible_curve(row, scores, smoother=smoother)
@@ -211,8 +211,8 @@ def test_isotonic_is_the_largest_least_mean(digits: int) -> None:
         )
         for i in range(score.size)
     ]
-    found = flexible_curve(y, x, smoother="isotonic")
-    np.testing.assert_allclose(found, np.array(by_hand)[row])
+    actual = flexible_curve(y, x, smoother="isotonic")
+    np.testing.assert_allclose(actual, np.array(by_hand)[row])
 
 
 # What holds for all
@@ -224,13 +224,13 @@ def test_a_batch_is_a_loop(smoother: str, monkeypatch: pytest.MonkeyPatch) -> No
     _, x = cases(120, 2, seed=6)
     outcomes = rng.random((2, 3, 120)) < x
     at = [0.2, 0.5, 0.4]
-    whole = flexible_curve(outcomes, x, at, smoother=smoother)
-    assert whole.shape == (2, 3, 3)
+    full = flexible_curve(outcomes, x, at, smoother=smoother)
+    assert full.shape == (2, 3, 3)
     alone = [[flexible_curve(row, x, at, smoother=smoother) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(whole, alone, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(full, alone, rtol=1e-9, atol=1e-12)
     monkeypatch.setattr("bayescal.estimators.integrated.smoothers.BLOCK", 250)
     blocks = flexible_curve(outcomes.astype(np.uint8), x, at, smoother=smoother)
-    np.testing.assert_allclose(blocks, whole, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(blocks, full, rtol=1e-9, atol=1e-12)
     assert flexible_curve(np.empty((0, 120)), x, at, smoother=smoother).shape == (0, 3)
 
 
@@ -249,9 +249,9 @@ def test_whole_weights_are_repeats(smoother: str, digits: int) -> None:
 def test_the_scale_of_sampling_weights_does_not_matter(smoother: str) -> None:
     y, x = cases(200, 2, seed=8)
     weight = np.random.default_rng(8).uniform(0.5, 2, 200)
-    found = flexible_curve(y, x, smoother=smoother, sample_weight=weight)
+    actual = flexible_curve(y, x, smoother=smoother, sample_weight=weight)
     scaled = flexible_curve(y, x, smoother=smoother, sample_weight=7.3 * weight)
-    np.testing.assert_allclose(scaled, found, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(scaled, actual, rtol=1e-7, atol=1e-10)
 
 
 @pytest.mark.parametrize("smoother", EVERY)
@@ -269,16 +269,18 @@ def test_hostile_ties_in_any_order(smoother: str, data: list[tuple[float, int]],
     at = [0.0, 0.2, 1.0]
     order = np.random.default_rng(seed).permutation(x.size)
     try:
-        found = flexible_curve(y, x, at, smoother=smoother)
+        actual = flexible_curve(y, x, at, smoother=smoother)
     except SeparationError:
         assert smoother in REGRESSIONS
         return
-    assert np.isfinite(found).all()
+    assert np.isfinite(actual).all()
     shuffled = flexible_curve(y[order], x[order], at, smoother=smoother)
-    np.testing.assert_allclose(shuffled, found, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(shuffled, actual, rtol=1e-8, atol=1e-10)
     # Events and non-events change places.
-    other = flexible_curve(1 - y, x, at, smoother=smoother) if smoother != "isotonic" else 1 - found
-    np.testing.assert_allclose(other, 1 - found, rtol=1e-6, atol=1e-7)
+    other = (
+        flexible_curve(1 - y, x, at, smoother=smoother) if smoother != "isotonic" else 1 - actual
+    )
+    np.testing.assert_allclose(other, 1 - actual, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("smoother", [*LOCAL, "isotonic"])
@@ -295,8 +297,8 @@ def test_the_curve_nears_the_truth(smoother: str) -> None:
     truth = simulate.truth("clinical-middle-overconfident")
     y, x = truth.sample(40_000, random_state=10)
     at = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
-    found = flexible_curve(y, x, at, smoother=smoother)
-    np.testing.assert_allclose(found, truth.curve(at), atol=0.02)
+    actual = flexible_curve(y, x, at, smoother=smoother)
+    np.testing.assert_allclose(actual, truth.curve(at), atol=0.02)
 
 
 @settings(max_examples=30)
@@ -308,8 +310,8 @@ def test_the_curve_nears_the_truth(smoother: str) -> None:
 def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed: int) -> None:
     trials = np.random.default_rng(seed).integers(1, 5, len(values)).astype(float)
     repeated = np.repeat(values, trials.astype(int))
-    found = quantile(np.array([values, values]), trials, prob)
-    np.testing.assert_allclose(found, np.quantile(repeated, prob), rtol=1e-12)
+    actual = quantile(np.array([values, values]), trials, prob)
+    np.testing.assert_allclose(actual, np.quantile(repeated, prob), rtol=1e-12)
 
 
 # Hostile input

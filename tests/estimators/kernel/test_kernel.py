@@ -107,8 +107,8 @@ def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> No
     size = 7
     blocks = [pairs[at : at + size, at : at + size] for at in range(0, n - size + 1, size)]
     means = [(block.sum() - np.trace(block)) / (size * (size - 1)) for block in blocks]
-    found = skce(outcomes, scores, form="block", block_size=size, **options)
-    assert found == pytest.approx(np.mean(means), **close)
+    actual = skce(outcomes, scores, form="block", block_size=size, **options)
+    assert actual == pytest.approx(np.mean(means), **close)
 
 
 @pytest.mark.parametrize("width", [1e-9, 1e-6, 1e-4, 0.002, 0.01])
@@ -223,11 +223,11 @@ def test_a_batch_is_a_loop(estimator: Any, options: dict[str, Any]) -> None:
     rng = np.random.default_rng(6)
     scores = rng.random(60).round(1)
     outcomes = rng.random((2, 3, 60)) < scores
-    found = estimator(outcomes, scores, **options)
-    assert found.shape == (2, 3)
+    actual = estimator(outcomes, scores, **options)
+    assert actual.shape == (2, 3)
     alone = [[estimator(row, scores, **options) for row in rows] for rows in outcomes]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(actual, alone, rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize(("estimator", "options"), SORTED)
@@ -238,9 +238,9 @@ def test_whole_weights_are_repeats(estimator: Any, options: dict[str, Any]) -> N
     repeated = estimator(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
     assert weighted == pytest.approx(repeated, rel=1e-10)
     fraction = np.random.default_rng(8).uniform(0.5, 2, 40)
-    found = estimator(outcomes, scores, sample_weight=fraction, **options)
+    actual = estimator(outcomes, scores, sample_weight=fraction, **options)
     scaled = estimator(outcomes, scores, sample_weight=7.3 * fraction, **options)
-    assert scaled == pytest.approx(found, rel=1e-9)
+    assert scaled == pytest.approx(actual, rel=1e-9)
 
 
 @pytest.mark.parametrize(("estimator", "options"), SORTED)
@@ -254,9 +254,9 @@ def test_many_weightings_at_once(estimator: Any, options: dict[str, Any]) -> Non
     if estimator is skce:
         given |= {"form": "unbiased", "block_size": 2}
     many = ESTIMATORS[estimator.__name__].weighted
-    found = many(scores, outcomes.astype(float), weight.astype(float), **given | options)
+    actual = many(scores, outcomes.astype(float), weight.astype(float), **given | options)
     alone = [estimator(outcomes, scores, sample_weight=row, **options) for row in weight]
-    np.testing.assert_allclose(found, alone, rtol=1e-10)
+    np.testing.assert_allclose(actual, alone, rtol=1e-10)
 
 
 cases = st.lists(
@@ -274,11 +274,11 @@ def test_the_order_of_the_cases_does_not_matter(
 ) -> None:
     scores, outcomes = np.array(data).T
     order = np.random.default_rng(seed).permutation(scores.size)
-    found = estimator(outcomes[order], scores[order], **options)
-    assert np.isfinite(found)
-    assert found == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
+    actual = estimator(outcomes[order], scores[order], **options)
+    assert np.isfinite(actual)
+    assert actual == pytest.approx(estimator(outcomes, scores, **options), rel=1e-9, abs=1e-7)
     low, high = ESTIMATORS[estimator.__name__].span
-    assert low - 1e-12 <= found <= high + 1e-12
+    assert low - 1e-12 <= actual <= high + 1e-12
 
 
 def test_unbiased_and_block_are_unbiased() -> None:

@@ -38,13 +38,13 @@ def load(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
 @pytest.mark.parametrize("bins", [1, 10, 15])
 def test_ls_ece_is_the_exact_integral(shared_data: Path, name: str, bins: int) -> None:
     outcomes, scores, known = load(shared_data, name)
-    found = ls_ece(outcomes, scores, sigma=1 / bins)
+    actual = ls_ece(outcomes, scores, sigma=1 / bins)
     exact = known[f"LS-ECE sigma=1/{bins} exact (trapezoid 400001 pts, logits clipped +-40)"]
-    assert found == pytest.approx(exact, rel=1e-8)
+    assert actual == pytest.approx(exact, rel=1e-8)
     sampled = next(
         v for k, v in known.items() if k.startswith(f"chidambaram.LS-ECE sigma=1/{bins},")
     )
-    assert found == pytest.approx(sampled, rel=0.03)
+    assert actual == pytest.approx(sampled, rel=0.03)
 
 
 @pytest.mark.parametrize("sigma", [0.05, 0.7, 5.0])
@@ -54,8 +54,8 @@ def test_ls_ece_by_the_trapezoid_rule(sigma: float) -> None:
     outcomes = rng.random(53) < scores**2
     at = np.linspace(-40 - 9 * sigma, 40 + 9 * sigma, 400_001)
     gap = np.zeros_like(at)
-    for outcome, place in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
-        gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - place) / sigma) ** 2)
+    for outcome, centre in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
+        gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - centre) / sigma) ** 2)
     exact = np.trapezoid(np.abs(gap), at) / (53 * sigma * np.sqrt(2 * np.pi))
     assert ls_ece(outcomes, scores, sigma=sigma) == pytest.approx(exact, rel=1e-6)
 
@@ -88,8 +88,8 @@ def test_the_authors_print_twice_the_ratio_without_a_root(
 ) -> None:
     outcomes, scores, known = load(shared_data, name)
     key = f"ece_kde.get_ece_kde(bw={bandwidth},p={p},clip 1e-06,float64) = 2*ratio"
-    found = kde_ece(outcomes, scores, bandwidth=bandwidth, p=p)
-    assert found**p == pytest.approx(known[key] / 2, rel=1e-9)
+    actual = kde_ece(outcomes, scores, bandwidth=bandwidth, p=p)
+    assert actual**p == pytest.approx(known[key] / 2, rel=1e-9)
 
 
 def kernels(scores: Any, bandwidth: float) -> Any:
@@ -105,8 +105,8 @@ def test_ratio_leaves_out_one_case_of_tied_ones(p: float) -> None:
     kernel = kernels(scores, 0.05)
     np.fill_diagonal(kernel, 0)
     gap = np.abs(kernel @ outcomes / kernel.sum(axis=1) - scores)
-    found = kde_ece(outcomes, scores, bandwidth=0.05, p=p)
-    assert found == pytest.approx((gap**p).mean() ** (1 / p), rel=1e-9)
+    actual = kde_ece(outcomes, scores, bandwidth=0.05, p=p)
+    assert actual == pytest.approx((gap**p).mean() ** (1 / p), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
@@ -144,9 +144,9 @@ def test_ratio_with_one_score_is_the_leave_one_out_mean() -> None:
 
 def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("calibrated", 300, random_state=1)
-    whole = kde_ece(y_true, y_prob)
+    everywhere = kde_ece(y_true, y_prob)
     monkeypatch.setattr("bayescal.estimators.smoothed._beta_kernel.BLOCK", 10_000)
-    assert kde_ece(y_true, y_prob) == pytest.approx(whole, rel=1e-12)
+    assert kde_ece(y_true, y_prob) == pytest.approx(everywhere, rel=1e-12)
 
 
 # KDE-ECE: densities
@@ -155,8 +155,8 @@ def test_ratio_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def triweight(scores: Any, weights: Any, at: Any, bandwidth: float) -> Any:
     """Density by triweight kernels of this standard deviation, reflected at 0 and 1."""
     density = np.zeros_like(at)
-    for place, weight in zip(scores, weights, strict=True):
-        for image in (place, -place, 2 - place):
+    for centre, weight in zip(scores, weights, strict=True):
+        for image in (centre, -centre, 2 - centre):
             z = (at - image) / (3 * bandwidth)
             density += weight * np.maximum(1 - z**2, 0) ** 3
     return density * 35 / 32 / (3 * bandwidth * np.sum(weights))
@@ -172,15 +172,15 @@ def test_triweight_is_the_integral_that_the_authors_take_without_the_ends(
     bandwidth = scores[outcomes == 1].std() * (2 * scores.size) ** -0.2
     theirs = np.linspace(-0.6, 1.6, 2**14)
     theirs = theirs[(theirs > 0) & (theirs < 1)]
-    for at, whole in ((theirs, False), (np.linspace(0, 1, 10_001), True)):
+    for at, everywhere in ((theirs, False), (np.linspace(0, 1, 10_001), True)):
         density = triweight(scores, np.ones_like(scores), at, bandwidth)
         events = triweight(scores, outcomes, at, bandwidth) * outcomes.mean()
         for p in (1, 2):
             gap = np.abs(at - events / np.where(density > 0, density, 1)) ** p * density
             value = np.trapezoid(gap, at) / np.trapezoid(density, at)
-            if whole:
-                found = kde_ece(outcomes, scores, form="triweight", p=p)
-                assert found**p == pytest.approx(value, rel=1e-5)
+            if everywhere:
+                actual = kde_ece(outcomes, scores, form="triweight", p=p)
+                assert actual**p == pytest.approx(value, rel=1e-5)
             else:
                 key = f"mnm.ece_kde_binary(order={p})"
                 assert value == pytest.approx(known[key], rel=1e-5)
@@ -191,9 +191,9 @@ def test_triweight_where_it_has_no_bandwidth() -> None:
         with pytest.raises(InputError, match="finds no bandwidth"):
             kde_ece(outcomes, scores, form="triweight")
         assert kde_ece(outcomes, scores, form="triweight", bandwidth=0.01) > 0.3
-    found = kde_ece([[0, 0, 0], [1, 0, 1]], [0.2, 0.5, 0.6], form="triweight")
-    assert np.isnan(found[0])
-    assert 0 < found[1] < 1
+    actual = kde_ece([[0, 0, 0], [1, 0, 1]], [0.2, 0.5, 0.6], form="triweight")
+    assert np.isnan(actual[0])
+    assert 0 < actual[1] < 1
 
 
 def test_triweight_narrow_and_wide() -> None:
@@ -202,8 +202,8 @@ def test_triweight_narrow_and_wide() -> None:
     assert narrow == pytest.approx((2 * 0.3 + 0.6 + 0.9) / 4, abs=1e-3)
     at = np.linspace(0, 1, 100_001)
     wide = np.trapezoid(np.abs(at - 0.25), at)
-    found = kde_ece(outcomes, scores, form="triweight", bandwidth=1e6)
-    assert found == pytest.approx(wide, rel=1e-5)
+    actual = kde_ece(outcomes, scores, form="triweight", bandwidth=1e6)
+    assert actual == pytest.approx(wide, rel=1e-5)
 
 
 # What holds for all
@@ -214,11 +214,11 @@ def test_a_batch_is_a_loop(function: Any, options: dict[str, Any]) -> None:
     rng = np.random.default_rng(2)
     scores = np.concatenate([[0.0, 1.0], rng.random(80).round(2)])
     outcomes = rng.random((2, 9, 82)) < scores
-    found = function(outcomes, scores, **options)
-    assert found.shape == (2, 9)
+    actual = function(outcomes, scores, **options)
+    assert actual.shape == (2, 9)
     alone = [[function(row, scores, **options) for row in rows] for rows in outcomes]
     assert isinstance(alone[0][0], float)
-    np.testing.assert_allclose(found, alone, rtol=1e-6)
+    np.testing.assert_allclose(actual, alone, rtol=1e-6)
     assert function(np.empty((0, 82)), scores, **options).shape == (0,)
 
 
@@ -239,9 +239,9 @@ def test_the_scale_of_sampling_weights_and_the_order_do_not_matter(
     rng = np.random.default_rng(5)
     scores, outcomes = rng.random(200).round(2), rng.integers(0, 2, 200)
     weight, order = rng.uniform(0.5, 2, 200), rng.permutation(200)
-    found = function(outcomes, scores, sample_weight=weight, **options)
+    actual = function(outcomes, scores, sample_weight=weight, **options)
     scaled = function(outcomes[order], scores[order], sample_weight=7.3 * weight[order], **options)
-    assert scaled == pytest.approx(found, rel=1e-9)
+    assert scaled == pytest.approx(actual, rel=1e-9)
 
 
 def test_fractions_of_cases_left_out_keep_rates_within_bounds() -> None:
@@ -259,8 +259,8 @@ def test_finds_a_known_shift(function: Any, options: dict[str, Any]) -> None:
     rng = np.random.default_rng(6)
     scores = rng.uniform(0.3, 0.7, 2000)
     outcomes = rng.random(2000) < scores + 0.15
-    found = function(outcomes, scores, **options)
-    assert found == pytest.approx(smooth_ece(outcomes, scores), abs=0.035)
+    actual = function(outcomes, scores, **options)
+    assert actual == pytest.approx(smooth_ece(outcomes, scores), abs=0.035)
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_relplot_differs_by_its_grid_and_half_the_mass_at_the_ends(
     outcomes, scores, known = load(shared_data, name)
     cells_from_end = 1000 * np.minimum(scores, 1 - scores)
     halved = np.where(cells_from_end < 1, 0.5 + cells_from_end / 2, 1)
-    found = smooth_ece(outcomes, scores, sigma=sigma, sample_weight=halved)
-    assert found == pytest.approx(known[key], rel=5e-3 if name in "AB" else 0.025)
+    actual = smooth_ece(outcomes, scores, sigma=sigma, sample_weight=halved)
+    assert actual == pytest.approx(known[key], rel=5e-3 if name in "AB" else 0.025)
     ours = smooth_ece(outcomes, scores, sigma=sigma)
     if name == "C":
         assert known[key] > 1.5 * ours
@@ -93,9 +93,9 @@ def test_is_the_area_between_roots(sigma: float | None, seed: int) -> None:
         (logit_smooth_ece, logit(scores.clip(1e-5, 1 - 1e-5)), False),
     ):
         shown = scores if mirrors else scores.clip(1e-5, 1 - 1e-5)
-        found = function(outcomes, shown, sigma=sigma)
-        expected = area(places, (outcomes - shown) / 60, sigma or found, mirrors)
-        assert found == pytest.approx(expected, abs=2e-9)
+        actual = function(outcomes, shown, sigma=sigma)
+        expected = area(places, (outcomes - shown) / 60, sigma or actual, mirrors)
+        assert actual == pytest.approx(expected, abs=2e-9)
 
 
 # Closed forms
@@ -167,12 +167,12 @@ HOSTILE = hostile()
 @pytest.mark.parametrize("name", HOSTILE)
 def test_area_at_the_fixed_point_is_the_fixed_point(function: Any, name: str) -> None:
     outcomes, scores = HOSTILE[name]
-    found = function(outcomes, scores)
-    assert 0 < found <= 1 + 1e-9
-    if found > 1e-4:
-        assert function(outcomes, scores, sigma=found) == pytest.approx(found, abs=1e-9)
-        assert function(outcomes, scores, sigma=2 * found) <= found + 1e-9
-        assert function(outcomes, scores, sigma=found / 2) >= found - 1e-9
+    actual = function(outcomes, scores)
+    assert 0 < actual <= 1 + 1e-9
+    if actual > 1e-4:
+        assert function(outcomes, scores, sigma=actual) == pytest.approx(actual, abs=1e-9)
+        assert function(outcomes, scores, sigma=2 * actual) <= actual + 1e-9
+        assert function(outcomes, scores, sigma=actual / 2) >= actual - 1e-9
 
 
 def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
@@ -204,10 +204,10 @@ def test_a_batch_is_a_loop(function: Any, sigma: float | None) -> None:
     scores = np.concatenate([[0.0, 1.0], rng.random(300)])
     outcomes = rng.random((2, 40, 302)) < scores
     outcomes[0, 0] = rng.random(302) < 0.1
-    found = function(outcomes, scores, sigma=sigma)
-    assert found.shape == (2, 40)
+    actual = function(outcomes, scores, sigma=sigma)
+    assert actual.shape == (2, 40)
     alone = [[function(row, scores, sigma=sigma) for row in rows] for rows in outcomes]
-    np.testing.assert_allclose(found, alone, atol=1e-9)
+    np.testing.assert_allclose(actual, alone, atol=1e-9)
     assert function(np.empty((0, 302)), scores, sigma=sigma).shape == (0,)
 
 
@@ -223,8 +223,8 @@ def test_whole_weights_are_repeats_and_their_scale_does_not_matter(
         function(np.repeat(outcomes, row), np.repeat(scores, row), sigma=sigma) for row in weights
     ]
     for scale in (1, 7.3):
-        found = [function(outcomes, scores, sigma=sigma, sample_weight=scale * w) for w in weights]
-        np.testing.assert_allclose(found, repeated, atol=1e-9)
+        actual = [function(outcomes, scores, sigma=sigma, sample_weight=scale * w) for w in weights]
+        np.testing.assert_allclose(actual, repeated, atol=1e-9)
     weighted = ESTIMATORS[function.__name__].weighted
     assert weighted is not None
     rows = np.concatenate([weights, np.zeros((1, 200), int)])
@@ -237,16 +237,16 @@ def test_symmetries(function: Any) -> None:
     rng = np.random.default_rng(5)
     scores = rng.random(500).round(2)
     outcomes = rng.random(500) < scores**2
-    found, order = function(outcomes, scores), rng.permutation(500)
-    assert function(outcomes[order], scores[order]) == pytest.approx(found, rel=1e-9)
-    assert function(~outcomes, 1 - scores) == pytest.approx(found, rel=1e-8)
+    actual, order = function(outcomes, scores), rng.permutation(500)
+    assert function(outcomes[order], scores[order]) == pytest.approx(actual, rel=1e-9)
+    assert function(~outcomes, 1 - scores) == pytest.approx(actual, rel=1e-8)
 
 
 def test_many_cases_are_gathered_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = simulate.sample("calibrated", 20_000, random_state=1)
-    whole = smooth_ece(y_true, y_prob)
+    full = smooth_ece(y_true, y_prob)
     monkeypatch.setattr("bayescal.estimators.smoothed._cosines.CHUNK", 10**6)
-    assert smooth_ece(y_true, y_prob) == pytest.approx(whole, rel=1e-12)
+    assert smooth_ece(y_true, y_prob) == pytest.approx(full, rel=1e-12)
 
 
 # The curve
@@ -272,14 +272,14 @@ def test_curve_is_kernel_regression(sigma: float) -> None:
         ("identity", scores, grid, range(-3, 4)),
         ("logit", logit(scores), logit(grid), range(1)),
     ):
-        found = smooth_ece_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
+        actual = smooth_ece_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
         outcome, density = kernel_regression(outcomes, places, at, sigma, turns)
         seen = density > 1e-3
         assert seen.sum() > 10
-        np.testing.assert_allclose(found.outcome[seen], outcome[seen], atol=1e-6)
-        np.testing.assert_allclose(found.density[seen], density[seen], rtol=1e-5)
-        np.testing.assert_array_equal(found.score, grid)
-        assert found.sigma == sigma
+        np.testing.assert_allclose(actual.outcome[seen], outcome[seen], atol=1e-6)
+        np.testing.assert_allclose(actual.density[seen], density[seen], rtol=1e-5)
+        np.testing.assert_array_equal(actual.score, grid)
+        assert actual.sigma == sigma
 
 
 def test_curve_agrees_with_relplot(shared_data: Path) -> None:
@@ -315,10 +315,10 @@ def test_curve_weights_are_repeats() -> None:
     rng = np.random.default_rng(7)
     scores, outcomes = rng.random(50).round(1), rng.integers(0, 2, 50)
     weights = rng.integers(0, 4, 50)
-    found = smooth_ece_curve(outcomes, scores, sample_weight=weights)
+    actual = smooth_ece_curve(outcomes, scores, sample_weight=weights)
     repeated = smooth_ece_curve(np.repeat(outcomes, weights), np.repeat(scores, weights))
-    np.testing.assert_allclose(found.outcome, repeated.outcome, rtol=1e-7)
-    np.testing.assert_allclose(found.density, repeated.density, rtol=1e-7)
+    np.testing.assert_allclose(actual.outcome, repeated.outcome, rtol=1e-7)
+    np.testing.assert_allclose(actual.density, repeated.density, rtol=1e-7)
 
 
 # Hostile input

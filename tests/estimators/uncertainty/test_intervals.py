@@ -75,7 +75,7 @@ def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decima
     rng = np.random.default_rng(2)
     weights = np.concatenate([*draw(cells, 20, rng), rng.integers(0, 3, (5, cells.counts.size))])
     weights[-1] *= cells.outcomes == 1
-    for row, found in zip(weights, to_cells(applied, cells, weights), strict=True):
+    for row, actual in zip(weights, to_cells(applied, cells, weights), strict=True):
         cases = row.astype(int)
         try:
             known = entry.function(
@@ -84,15 +84,15 @@ def test_weightings_are_repeated_rows(name: str, options: dict[str, Any], decima
         except InputError:
             known = np.nan
         # Rounding of 1e-17 under a floored square root becomes 1e-8.
-        assert found == pytest.approx(known, rel=1e-8, abs=2e-8, nan_ok=True)
+        assert actual == pytest.approx(known, rel=1e-8, abs=2e-8, nan_ok=True)
 
 
 @pytest.mark.parametrize("function", [mean_gap, mean_gap_of_rows])
 def test_an_estimator_without_a_fast_path_is_looped(function: Callable[..., float]) -> None:
     cells = cells_of(np.array([0.0, 1, 1, 0]), np.array([0.2, 0.2, 0.7, 0.7]), None)
     weights = np.array([[0.0, 2, 1, 1], [4, 0, 0, 0]])
-    found = to_cells(Applied("gap", function, {}), cells, weights)
-    assert found == pytest.approx([0.75 - 0.45, -0.2])
+    actual = to_cells(Applied("gap", function, {}), cells, weights)
+    assert actual == pytest.approx([0.75 - 0.45, -0.2])
 
 
 # Resamples
@@ -142,14 +142,14 @@ def ece_at(*arrays: Any) -> Any:
 @pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
     y_true, y_prob = overconfident(150, 3, decimals)
-    found = estimator_interval(y_true, y_prob, method=method, random_state=4, ci_prob=0.9)
+    actual = estimator_interval(y_true, y_prob, method=method, random_state=4, ci_prob=0.9)
     cells = cells_of(y_true.astype(float), y_prob, None)
     applied = Applied("ece", ece, {})
     replicates = np.concatenate(
         [to_cells(applied, cells, block) for block in draw(cells, 1000, np.random.default_rng(4))]
     )
-    tied = np.abs(replicates - found.estimate) < 1e-12  # but for rounding, which SciPy counts
-    replicates[tied] = found.estimate
+    tied = np.abs(replicates - actual.estimate) < 1e-12  # but for rounding, which SciPy counts
+    replicates[tied] = actual.estimate
     known = stats.bootstrap(
         (y_true, y_prob),
         lambda *arrays, axis: ece_at(*arrays),
@@ -160,8 +160,8 @@ def test_from_the_same_replicates_as_scipy(method: str, decimals: int) -> None:
         method=method,
         bootstrap_result=SimpleNamespace(bootstrap_distribution=replicates),
     ).confidence_interval
-    assert found.estimate == ece(y_true, y_prob)
-    assert (found.lower, found.upper) == pytest.approx((known.low, known.high), rel=1e-9)
+    assert actual.estimate == ece(y_true, y_prob)
+    assert (actual.lower, actual.upper) == pytest.approx((known.low, known.high), rel=1e-9)
 
 
 @pytest.mark.parametrize("method", BOOTSTRAPS)
@@ -176,12 +176,14 @@ def test_within_monte_carlo_error_of_scipy(method: str) -> None:
     known = stats.bootstrap(
         (y_true, y_prob), ratio, n_resamples=size, paired=True, method=method, random_state=6
     )
-    found = estimator_interval(
+    actual = estimator_interval(
         y_true, y_prob, "observed_expected", method=method, resamples=size, random_state=7
     )
     # Standard error of a .025 quantile, in standard deviations: .0193 at this size; two of them.
     error = 4 * 0.0193 * np.sqrt(2) * float(known.standard_error)
-    assert (found.lower, found.upper) == pytest.approx(tuple(known.confidence_interval), abs=error)
+    assert (actual.lower, actual.upper) == pytest.approx(
+        tuple(known.confidence_interval), abs=error
+    )
 
 
 def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> None:
@@ -222,11 +224,11 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
 @pytest.mark.parametrize("method", RESAMPLED)
 def test_blocks_do_not_show(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     y_true, y_prob = overconfident(90, 10)
-    whole = estimator_interval(y_true, y_prob, method=method, random_state=1)
+    full = estimator_interval(y_true, y_prob, method=method, random_state=1)
     monkeypatch.setattr("bayescal.estimators.uncertainty._resamples.BLOCK", 700)
     monkeypatch.setattr("bayescal.estimators.uncertainty.simulated.BLOCK", 700)
     parts = estimator_interval(y_true, y_prob, method=method, random_state=1)
-    assert parts[:3] == pytest.approx(whole[:3], rel=1e-12)
+    assert parts[:3] == pytest.approx(full[:3], rel=1e-12)
 
 
 @pytest.mark.parametrize("binning", ["width", "mass"])
@@ -257,10 +259,10 @@ def test_coverage_of_a_smooth_statistic(method: str) -> None:
     for _ in range(400):
         y_prob = rng.beta(2, 3, 200)
         y_true = rng.random(200) < y_prob
-        found = estimator_interval(
+        actual = estimator_interval(
             y_true, y_prob, "observed_expected", method=method, resamples=400, random_state=rng
         )
-        inside += found.lower <= 1 <= found.upper
+        inside += actual.lower <= 1 <= actual.upper
     assert 0.95 - 3 * 0.011 - 0.01 < inside / 400 < 0.95 + 3 * 0.011
 
 
@@ -282,10 +284,10 @@ def test_coverage_of_the_analytic_interval(
     for _ in range(400):
         y_prob = rng.random(1000)
         y_true = rng.random(1000) < curve(y_prob)
-        found = estimator_interval(
+        actual = estimator_interval(
             y_true, y_prob, "debiased_ece", method="analytic", binning="width"
         )
-        inside.append(found.lower <= truth <= found.upper)
+        inside.append(actual.lower <= truth <= actual.upper)
     assert least <= np.mean(inside) <= most
 
 
@@ -310,16 +312,16 @@ def sun_interval(y_true: Any, y_prob: Any, edges: Any, level: float) -> tuple[fl
         )
     sd = np.sqrt((moment - second**2) / n)
     z_one, z_two = stats.norm.ppf(level), stats.norm.ppf((1 + level) / 2)
-    found = max(square, 0)
+    actual = max(square, 0)
     if square < z_one * np.sqrt(null):
         lower = 0
-    elif found >= 2 * z_two * sd:
-        lower = found - z_two * sd
-    elif found >= 2 * z_one * sd:
-        lower = found / 2
+    elif actual >= 2 * z_two * sd:
+        lower = actual - z_two * sd
+    elif actual >= 2 * z_one * sd:
+        lower = actual / 2
     else:
-        lower = max(found - z_one * sd, 0)
-    return lower, found + z_two * sd
+        lower = max(actual - z_one * sd, 0)
+    return lower, actual + z_two * sd
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
@@ -331,10 +333,10 @@ def test_the_analytic_interval_is_the_one_of_its_paper(shift: float, level: floa
     known = sun_interval(y_true, y_prob, np.arange(9) / 8, level)
     options: dict[str, Any] = {"n_bins": 8, "binning": "width", "ci_prob": level}
     for signed, power in ((True, 1), (False, 0.5)):
-        found = estimator_interval(
+        actual = estimator_interval(
             y_true, y_prob, "debiased_ece", method="analytic", signed=signed, **options
         )
-        assert (found.lower, found.upper) == pytest.approx((known[0] ** power, known[1] ** power))
+        assert (actual.lower, actual.upper) == pytest.approx((known[0] ** power, known[1] ** power))
 
 
 def test_the_standard_error_under_calibration_is_exact() -> None:
@@ -378,10 +380,10 @@ def test_analytic_intervals_of_clinical_measures(name: str) -> None:
     y_true, y_prob = overconfident(300, 16)
     weight = np.random.default_rng(1).integers(1, 4, 300)
     options: dict[str, Any] = {"ci_prob": 0.8, "sample_weight": weight}
-    found = estimator_interval(y_true, y_prob, name, method="analytic", **options)
+    actual = estimator_interval(y_true, y_prob, name, method="analytic", **options)
     known = getattr(estimators, f"{name}_interval")(y_true, y_prob, **options)
-    assert (found.lower, found.upper) == pytest.approx(known)
-    assert found.lower < found.estimate < found.upper
+    assert (actual.lower, actual.upper) == pytest.approx(known)
+    assert actual.lower < actual.estimate < actual.upper
 
 
 # Consistency resampling
@@ -399,7 +401,7 @@ def test_consistency_is_the_range_under_calibration(
     rng = np.random.default_rng(18)
     weight = {"none": np.ones(400), "counts": rng.integers(1, 4, 400), "sampling": rng.random(400)}
     cases = weight[kind].astype(float)
-    found = estimator_interval(
+    actual = estimator_interval(
         y_true,
         y_prob,
         name,
@@ -414,7 +416,7 @@ def test_consistency_is_the_range_under_calibration(
     expected = centre - 1.96 * sd / unit, centre + 1.96 * sd / unit
     # Four standard errors of a quantile; a count of events has steps.
     error = (4 * 0.0432 + 1 / sd) * sd / unit
-    assert (found.lower, found.upper) == pytest.approx(expected, abs=error)
+    assert (actual.lower, actual.upper) == pytest.approx(expected, abs=error)
 
 
 def test_consistency_sees_a_calibrated_model_as_one() -> None:
@@ -422,20 +424,20 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
     inside = 0
     for _ in range(300):
         y_true, y_prob = simulate.sample("calibrated", 100, random_state=rng)
-        found = estimator_interval(
+        actual = estimator_interval(
             y_true, y_prob, method="consistency", resamples=200, random_state=rng
         )
-        inside += found.lower <= found.estimate <= found.upper
+        inside += actual.lower <= actual.estimate <= actual.upper
     assert 0.90 < inside / 300 < 0.99
 
 
 @pytest.mark.slow
 def test_consistency_of_an_estimator_of_one_data_set_at_a_time() -> None:
     y_true, y_prob = overconfident(40, 21)
-    found = estimator_interval(
+    actual = estimator_interval(
         y_true, y_prob, "tce_bpm", method="consistency", resamples=100, random_state=1
     )
-    assert 0 < found.lower < found.upper < 0.5
+    assert 0 < actual.lower < actual.upper < 0.5
 
 
 # Ends
@@ -454,17 +456,17 @@ def test_intervals_stay_within_the_span() -> None:
 
 def test_an_estimate_that_cannot_vary() -> None:
     for method in RESAMPLED:
-        found = estimator_interval([1, 1, 1], [1, 1, 1], method=method, random_state=1)
-        assert found[:3] == (0, 0, 0)
+        actual = estimator_interval([1, 1, 1], [1, 1, 1], method=method, random_state=1)
+        assert actual[:3] == (0, 0, 0)
 
 
 def test_prints_a_line() -> None:
     y_true, y_prob = overconfident(100, 23)
-    found = estimator_interval(y_true, y_prob, random_state=1, ci_prob=0.9)
-    assert str(found).startswith(f"{found.estimate:.3g} (90 % percentile interval: ")
+    actual = estimator_interval(y_true, y_prob, random_state=1, ci_prob=0.9)
+    assert str(actual).startswith(f"{actual.estimate:.3g} (90 % percentile interval: ")
     band = estimator_interval(y_true, y_prob, method="consistency", random_state=1)
     assert "if calibrated, 95 % of estimates: " in str(band)
-    assert repr(found).startswith("Interval(estimate=0.")
+    assert repr(actual).startswith("Interval(estimate=0.")
 
 
 # Undefined replicates
@@ -479,8 +481,8 @@ def event_rate(y_true: Any, y_prob: Any) -> float:
 
 def test_a_few_undefined_replicates_do_not_count() -> None:
     y_true = np.repeat([1, 0], [5, 45])
-    found = estimator_interval(y_true, np.full(50, 0.1), event_rate, random_state=1)
-    assert (found.lower, found.upper) == pytest.approx((0.04, 0.18), abs=0.021)
+    actual = estimator_interval(y_true, np.full(50, 0.1), event_rate, random_state=1)
+    assert (actual.lower, actual.upper) == pytest.approx((0.04, 0.18), abs=0.021)
 
 
 @pytest.mark.parametrize(
