@@ -27,11 +27,20 @@ __all__ = [
 
 FARTHEST = 40.0
 """Log-odds beyond which outcomes that are fitted without error are separated."""
+FLAT = 1e-12
+"""Relative curvature below which a direction has no maximum."""
 ROOM = 1 << 14
 STEPS = 200
 TOLERANCE = 1e-10
-LONGEST = 16.0
+LONGEST = 1e6
 RIDGE, LEAST = 1e-14, 1e-200
+ROUNDING = 1e-13
+
+NO_MAXIMUM = (
+    "y_true is perfectly separated by the scores, holds one class only, or has too few distinct "
+    "scores, so the maximum-likelihood estimate does not exist. A posterior does: use "
+    "bayescal.fit, or bayescal.recalibrate.BayesianRecalibrator."
+)
 
 
 def fit_logistic(
@@ -61,10 +70,51 @@ def fit_logistic(
         within rounding of the supremum.
     converged : ndarray of shape (replicates,)
     """
-    reach = np.maximum(basis.max(axis=1), -basis.min(axis=1))
+    columns, back, forth = _orthogonal(basis)
+    first = np.broadcast_to(np.asarray(start, dtype=np.float64), basis.shape[0])
+    found, converged = _climb(columns, cases, totals @ back, offset, forth @ first)
+    return found @ back.T, converged
+
+
+def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:
+    """Columns without correlation and of mean square 1 that span the basis.
+
+    Directions in which it does not vary are left out.
+
+    Returns
+    -------
+    columns : ndarray of shape (rank, rows)
+    back : ndarray of shape (k, rank)
+        Coefficients of the columns to those of the basis; basis to columns, when transposed.
+    forth : ndarray of shape (rank, k)
+        Coefficients of the basis to those of the columns.
+    """
+    scale, unit = _scale(basis), np.sqrt(basis.shape[1])
+    orthonormal, triangle = np.linalg.qr((basis / scale[:, None]).T)
+    left, spread, right = np.linalg.svd(triangle, full_matrices=False)
+    kept = spread > FLAT * spread[0]
+    left, spread, right = unit * left[:, kept], spread[kept] / unit, right[kept]
+    return (
+        (orthonormal @ left).T,
+        (right / spread[:, None]).T / scale[:, None],
+        (right * spread[:, None] * scale),
+    )
+
+
+def _scale(basis: Floats) -> Floats:
+    """Largest absolute value of each row."""
+    largest: Floats = np.maximum(np.abs(basis).max(axis=1), 1e-300)
+    return largest
+
+
+def _climb(
+    basis: Floats, cases: Floats, totals: Floats, offset: Floats | None, start: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Newton steps of all replicates, each halved until the likelihood is no less."""
+    reach = np.abs(basis).max(axis=1)
     coef, step = np.zeros((2, *totals.shape))
     step += start
-    steepness = np.full(totals.shape[0], np.inf)
+    best = np.full(totals.shape[0], -np.inf)
     converged = np.zeros(totals.shape[0], dtype=bool)
     active = np.arange(totals.shape[0])
     for _ in range(STEPS):
@@ -72,14 +122,14 @@ def fit_logistic(
             break
         trial = coef[active] + step[active]
         own = cases if cases.ndim == 1 else cases[active]
-        fitted, information = moments(trial, basis, own, offset)
-        gradient = totals[active] - fitted
-        steep = np.sqrt((gradient**2).sum(axis=1))
-        better = steep < steepness[active]
+        cost, fitted, information = _sums(trial, basis, own, offset)
+        value = (totals[active] * trial).sum(axis=1) - cost
+        better = value >= best[active] - ROUNDING * np.abs(best[active])
         step[active[~better]] /= 2
         moved = active[better]
-        coef[moved], steepness[moved] = trial[better], steep[better]
-        step[moved], gain = _newton_step(gradient[better], information[better], reach)
+        coef[moved], best[moved] = trial[better], value[better]
+        gradient = totals[moved] - fitted[better]
+        step[moved], gain = _newton_step(gradient, information[better], reach)
         converged[moved] = gain < TOLERANCE
         active = active[~converged[active] & (np.abs(step[active]) @ reach > TOLERANCE)]
     coef[converged] += step[converged]
@@ -98,7 +148,7 @@ def log_likelihood(
         eta = coef @ basis[:, part]
         if offset is not None:
             eta += offset[part]
-        value -= np.einsum("ij,...j->i", softplus(eta), cases[..., part])
+        value -= np.vecdot(softplus(eta), cases[..., part])
     return value
 
 
@@ -118,22 +168,35 @@ def moments(
     fitted : ndarray of shape (replicates, k)
     information : ndarray of shape (replicates, k, k)
     """
+    return _sums(coef, basis, cases, offset)[1:]
+
+
+def _sums(
+    coef: Floats, basis: Floats, cases: Floats, offset: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Sum of log(1 + odds), (replicates,), and what `moments` returns."""
     count, size = coef.shape
-    fitted, information = np.zeros((count, size)), np.zeros((count, size, size))
+    cost, fitted, information = (
+        np.zeros(count),
+        np.zeros((count, size)),
+        np.zeros((count, size, size)),
+    )
     for part in blocks(basis.shape[1], count, ROOM):
         columns = basis[:, part]
         eta = coef @ columns
         if offset is not None:
             eta += offset[part]
         small = np.exp(-np.abs(eta))
-        weight = cases[..., part] / (1 + small)
+        own = cases[..., part]
+        cost += np.vecdot(np.maximum(eta, 0) + np.log1p(small), own)
+        weight = own / (1 + small)
         fitted += (np.where(eta > 0, 1, small) * weight) @ columns.T
         weight *= small / (1 + small)
         for k in range(size):
             information[:, k, k:] += weight @ (columns[k] * columns[k:]).T
     for k in range(size):
         information[:, k:, k] = information[:, k, k:]
-    return fitted, information
+    return cost, fitted, information
 
 
 def _newton_step(gradient: Floats, information: Floats, reach: Floats) -> tuple[Floats, Floats]:
@@ -176,7 +239,7 @@ def binomial_mle(
     """
     if not basis.shape[1]:
         return np.empty(0), np.empty((0, 0))
-    scale = np.maximum(np.abs(basis).max(axis=0), 1e-300)
+    scale = _scale(basis.T)
     columns = (basis / scale).T
     shift = np.broadcast_to(np.asarray(offset, dtype=np.float64), trials.shape)
     totals = columns @ hits
@@ -186,12 +249,8 @@ def binomial_mle(
     value = _binomial(shift + linear, trials, hits)
     curvature = np.linalg.eigvalsh(information)
     drifted = np.abs(linear).max() > FARTHEST and -value < 1e-6
-    if not converged[0] or curvature[0] <= 1e-12 * curvature[-1] or drifted or value > -1e-9:
-        raise SeparationError(
-            "y_true is perfectly separated by the scores, holds one class only, or has too few "
-            "distinct scores, so the maximum-likelihood estimate does not exist. "
-            "A posterior does: use bayescal.fit, or bayescal.recalibrate.BayesianRecalibrator."
-        )
+    if not converged[0] or curvature[0] <= FLAT * curvature[-1] or drifted or value > -1e-9:
+        raise SeparationError(NO_MAXIMUM)
     covariance = np.linalg.inv(information)
     return (coef[0] + covariance @ (totals - fitted)) / scale, covariance / np.outer(scale, scale)
 

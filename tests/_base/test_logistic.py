@@ -6,8 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.special import log_expit
 
-from bayescal._base.logistic import beta_mle, logistic_mle
+from bayescal._base.log_odds import log_odds_of
+from bayescal._base.logistic import beta_mle, fit_logistic, logistic_gain, logistic_mle, moments
 from bayescal._base.newton import maximise
 from bayescal.errors import SeparationError
 
@@ -76,3 +80,35 @@ def test_maximise_climbs_out_of_a_region_that_is_not_concave():
     assert mode.converged
     np.testing.assert_allclose(mode.point, 0, atol=1e-5)
     np.testing.assert_allclose(mode.information, np.eye(2), atol=1e-5)
+
+
+def test_a_gain_of_separated_outcomes_is_the_supremum():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        score = np.sort(rng.beta(0.3, 0.3, 8))
+        hits = (np.arange(8) > 3).astype(float)
+        eta = log_odds_of(score)
+        fitted = np.sum(np.where(hits > 0, log_expit(eta), log_expit(-eta)))
+        assert logistic_gain(score, np.ones(8), hits) == pytest.approx(-fitted, abs=1e-6)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.lists(st.floats(-3, 3), min_size=4, max_size=4),
+)
+@settings(max_examples=50, deadline=None)
+def test_the_fit_does_not_mind_how_the_basis_is_written(seed, mixing):
+    rng = np.random.default_rng(seed)
+    basis = np.stack([np.ones(60), rng.normal(size=60), rng.normal(size=60)])
+    mix = np.eye(3)
+    mix[1:, 1:] += np.reshape(mixing, (2, 2))
+    assume(np.linalg.cond(mix) < 1e3)
+    totals = (rng.random((4, 60)) < 0.5) @ basis.T
+    offset = rng.normal(size=60)
+    plain, converged = fit_logistic(basis, np.ones(60), totals, offset)
+    mixed, also = fit_logistic(mix @ basis, np.ones(60), totals @ mix.T, offset)
+    assert converged.all()
+    assert also.all()
+    np.testing.assert_allclose(mixed @ mix, plain, rtol=1e-6, atol=1e-8)
+    fitted, _ = moments(plain, basis, np.ones(60), offset)
+    np.testing.assert_allclose(fitted, totals, atol=1e-7)
