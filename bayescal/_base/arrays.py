@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 
-__all__ = ["BLOCK", "Floats", "RandomState", "as_seed", "blocks", "random_generator"]
+__all__ = ["Floats", "RandomState", "as_seed", "blocks", "random_generator"]
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,201 @@
+"""Small tools that several rooms need stand once, in the lowest room that can hold them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
+
+TOOLS = {
+    "as_count": "data/validate",
+    "as_data": "data/data",
+    "as_order": "data/validate",
+    "as_probability_matrix": "data/validate",
+    "as_scores": "data/validate",
+    "as_seed": "_base/arrays",
+    "binomial_mle": "_base/logistic",
+    "blocks": "_base/arrays",
+    "clipped": "_base/log_odds",
+    "effective_size": "data/weights",
+    "fit_logistic": "_base/logistic",
+    "is_matrix": "data/validate",
+    "kish": "data/weights",
+    "levels_of": "data/table",
+    "log_odds_of": "_base/log_odds",
+    "logarithms": "_base/log_odds",
+    "maximise": "_base/newton",
+    "quantile": "data/weights",
+    "random_generator": "_base/arrays",
+    "smooth_rows": "_base/pareto",
+    "softplus": "_base/logistic",
+    "tabulate": "data/table",
+}
+"""Functions of a module's top level, and the one module that may define each."""
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module, by its path in the package."""
+    return {
+        path.relative_to(PACKAGE).with_suffix("").as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def where(pattern: Callable[[ast.AST], bool]) -> set[str]:
+    """The functions in which something of this form stands, as `module:function`."""
+    return {
+        f"{module}:{name}"
+        for module, tree in trees().items()
+        for name, node in scoped(tree)
+        if pattern(node)
+    }
+
+
+def scoped(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Every node below this one, with the name of the innermost function around it."""
+    for child in ast.iter_child_nodes(tree):
+        inner = child.name if isinstance(child, (ast.FunctionDef, ast.ClassDef)) else name
+        yield inner, child
+        yield from scoped(child, inner)
+
+
+def calls(node: ast.AST, function: str) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == function
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_is_defined_once(name: str) -> None:
+    homes = {
+        module
+        for module, tree in trees().items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.lstrip("_") == name
+    }
+    assert homes == {TOOLS[name]}
+
+
+def test_whole_numbers_are_refused_in_one_function() -> None:
+    def refuses(node: ast.AST) -> bool:
+        return isinstance(node, ast.Constant) and "must be a whole number" in str(node.value)
+
+    assert where(refuses) == {"data/validate:as_count"}
+
+
+def test_a_user_s_random_state_is_read_in_one_function() -> None:
+    def reads(node: ast.AST) -> bool:
+        if not calls(node, "np.random.default_rng"):
+            return False
+        assert isinstance(node, ast.Call)
+        return not node.args or "random_state" in ast.unparse(node.args[0])
+
+    assert where(reads) == {"_base/arrays:random_generator"}
+
+
+def test_equal_scores_are_collapsed_by_the_table() -> None:
+    """`np.unique` with the inverse is for labels, and for rows of a matrix."""
+
+    def collapses(node: ast.AST) -> bool:
+        if not calls(node, "np.unique"):
+            return False
+        assert isinstance(node, ast.Call)
+        options = {word.arg for word in node.keywords}
+        of_labels = ast.unparse(node.args[0]) in {"labels", "groups"}
+        return "return_inverse" in options and "axis" not in options and not of_labels
+
+    not_scores = {
+        "estimators/cells/neighbours:_concordance",  # ranks of rates
+        "estimators/kernel/_null:_cells",  # cells of a grid
+        "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
+    }
+    assert where(collapses) <= not_scores
+
+
+def test_kish_s_formula_is_written_once() -> None:
+    """A squared total over a sum of squares."""
+
+    def is_kish(node: ast.AST) -> bool:
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+            return False
+        power, below = node.left, ast.unparse(node.right)
+        return (
+            isinstance(power, ast.BinOp)
+            and isinstance(power.op, ast.Pow)
+            and ast.unparse(power.right) == "2"
+            and ("squares" in below or any(below == f"{w} @ {w}" for w in names_in(node.right)))
+        )
+
+    assert where(is_kish) == {"data/weights:kish"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def test_the_price_of_a_threshold_is_written_once() -> None:
+    """The odds t / (1 - t) of a threshold."""
+
+    def is_price(node: ast.AST) -> bool:
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+            return False
+        return any(
+            name.startswith("threshold") and ast.unparse(node.right) == f"1 - {name}"
+            for name in names_in(node.right)
+        )
+
+    assert where(is_price) == {"_base/decision:net_benefit"}
+
+
+def test_log_odds_are_clipped_by_one_function() -> None:
+    """No logarithm is taken of what was clipped by hand."""
+
+    def clips(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        logarithm = ast.unparse(node.func) in {"logit", "np.log", "np.log1p"}
+        return logarithm and any(calls(part, "np.clip") for part in ast.walk(node))
+
+    with_ends_of_their_own = {
+        "estimators/_bpm:basis_of",  # the edge of Dong et al.'s released code
+        "plots/_bands:_grid",  # where the points of a figure are dense
+    }
+    assert where(clips) <= with_ends_of_their_own
+
+
+def test_importance_weights_are_smoothed_by_one_function() -> None:
+    assert where(lambda node: isinstance(node, ast.Attribute) and node.attr == "psislw") == set()
+
+
+def test_a_shared_constant_has_one_value() -> None:
+    """Of numbers that a module offers to others."""
+    values: dict[str, set[float]] = defaultdict(set)
+    for tree in trees().values():
+        offered = {
+            constant
+            for node in tree.body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+            for constant in ast.literal_eval(node.value)
+        }
+        for name, value in numbers(tree):
+            if name in offered:
+                values[name].add(value)
+    assert values, "no module offers a constant"
+    assert not {name: found for name, found in values.items() if len(found) > 1}
+
+
+def numbers(tree: ast.Module) -> Iterator[tuple[str, float]]:
+    """Constants of a module that are numbers, sums and shifts of numbers included."""
+    for node in tree.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            continue
+        parts = [part for part in ast.walk(node.value) if not isinstance(part, ast.operator)]
+        if all(isinstance(part, (ast.Constant, ast.BinOp)) for part in parts):
+            value = eval(ast.unparse(node.value), {"__builtins__": {}})
+            if isinstance(value, (int, float)):
+                yield node.targets[0].id, value
