@@ -313,7 +313,7 @@ def bpm_curve(objective: str) -> list[float]:
 
 def estimator_interval(method: str) -> list[float]:
     interval = bc.estimators.estimator_interval(
-        *clinical(), "ece", method=method, resamples=100, random_state=21
+        *clinical(), "ece", method=method, n_resamples=100, random_state=21
     )
     return [interval.estimate, interval.lower, interval.upper]
 
@@ -387,7 +387,7 @@ ESTIMATORS: Theme = (
         "weak_calibration_error/clinical": lambda: estimate(WEAK_CALIBRATION_ERROR),
         "kernel_curve/clinical": lambda: {
             "outcome": estimate(KERNEL_CURVE).outcome,
-            "sigma": estimate(KERNEL_CURVE).sigma,
+            "sigma": estimate(KERNEL_CURVE).bandwidth,
         },
         "smoother_curve/loess": lambda: estimate(SMOOTHER_CURVE),
         "smoother_curve/rcs": lambda: estimate(SMOOTHER_CURVE, smoother="rcs"),
@@ -404,12 +404,12 @@ ESTIMATORS: Theme = (
         "estimator_interval/percentile": lambda: estimator_interval("percentile"),
         "estimator_interval/consistency": lambda: estimator_interval("consistency"),
         "fit_bpm_curve/paper": lambda: bpm_curve("paper"),
-        "skce_test/clinical": lambda: tested("skce_test", resamples=99, random_state=23),
+        "skce_test/clinical": lambda: tested("skce_test", n_resamples=99, random_state=23),
         "pde_bins/clinical": lambda: estimate("pde_bins", n_bins=8).deviation,
-        "average_labels/clinical": lambda: estimate("average_labels", cell=in_fifths()),
+        "average_labels/clinical": lambda: estimate("average_labels", cells=in_fifths()),
         "merge_cells/clinical": lambda: bc.estimators.merge_cells(clinical()[1], in_fifths()),
         "probabilistic_count/clinical": lambda: bc.estimators.probabilistic_count(
-            clinical()[1], cell=in_fifths()
+            clinical()[1], cells=in_fifths()
         ),
     }
 )
@@ -705,7 +705,7 @@ def own_truth() -> list[float]:
 
 
 def consistency() -> dict[str, Any]:
-    table = bc.check_consistency(fitted(), "ece", replicates=100, random_state=61).summary()
+    table = bc.check_consistency(fitted(), "ece", n_resamples=100, random_state=61).summary()
     return {name: table.loc[name, "median"] for name in table.index}
 
 

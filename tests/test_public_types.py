@@ -53,12 +53,15 @@ IMPORTABLE = {id(value) for module in PUBLIC.values() for _, value in exported(m
 
 
 def returned(value: Any) -> Iterator[tuple[str, Any]]:
-    """A function, or each public method and property of a class, and its name."""
-    members = vars(value).items() if inspect.isclass(value) else [("", value)]
+    """A function, or each public method and property of a class and its bases, and its name."""
+    members = [("", value)]
+    if inspect.isclass(value):
+        members = [item for base in reversed(value.__mro__) for item in vars(base).items()]
     for name, member in members:
         for attribute in ("fget", "func", "__func__"):
             member = getattr(member, attribute, member)
-        if not name.startswith("_") and inspect.isfunction(member):
+        ours = str(getattr(member, "__module__", "")).startswith("bayescal")
+        if ours and not name.startswith("_") and inspect.isfunction(member):
             yield f".{name}" if name else "", member
 
 

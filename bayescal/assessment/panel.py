@@ -57,10 +57,12 @@ def panel_of(
                 estimator=name,
                 method="basic",
                 ci_prob=ci_prob,
-                resamples=size,
+                n_resamples=size,
                 random_state=seed,
             )
-            check = check_consistency(post, name, replicates=size, predict=False, random_state=seed)
+            check = check_consistency(
+                post, name, n_resamples=size, predict=False, random_state=seed
+            )
         except InputError as error:
             rows[name] = _undefined(name, str(error))
             continue

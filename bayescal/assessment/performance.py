@@ -86,7 +86,7 @@ def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataF
                 data,
                 estimator=function,
                 ci_prob=ci_prob,
-                resamples=resamples_for(data),
+                n_resamples=resamples_for(data),
                 random_state=seed,
             )
             rows[name] |= {key: getattr(interval, key) for key in ("estimate", "lower", "upper")}

@@ -34,7 +34,7 @@ def reliability(
     ax: Axes | None = None,
     *,
     ci_probs: Sequence[float] = (0.5, 0.95),
-    bins: int | Literal["auto"] | None = "auto",
+    n_bins: int | Literal["auto"] | None = "auto",
     limits: tuple[float, float] | Literal["auto", "full"] = "auto",
     p: float = 1,
     legend: bool = True,
@@ -60,7 +60,7 @@ def reliability(
         Where to draw; by default on a new figure.
     ci_probs : sequence of float in (0, 1)
         Probabilities of the bands. The widest also goes with the bins and the title.
-    bins : int, "auto" or None
+    n_bins : int, "auto" or None
         How many bins of observed proportions, at most; None draws none, and neither does "auto"
         for several fits.
     limits : {"auto", "full"} or pair of float
@@ -115,10 +115,10 @@ def reliability(
                 "its own."
             )
         several = as_models(post)
-        counted = None if bins == "auto" else bins
+        counted = None if n_bins == "auto" else n_bins
         return draw_models(ax, several, widest, counted, limits, p, legend)
     bands = curve_bands(post, levels)
-    observed = None if bins is None else observed_proportions(post.data, bins, widest)
+    observed = None if n_bins is None else observed_proportions(post.data, n_bins, widest)
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
     error = error_interval(post, widest, p)

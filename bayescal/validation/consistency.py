@@ -156,7 +156,7 @@ def check_consistency(
     post: CalibrationPosterior,
     estimator: str | Estimator = "ece",
     *,
-    replicates: int = 1000,
+    n_resamples: int = 1000,
     resample_scores: bool = False,
     predict: bool = True,
     random_state: int | np.random.Generator | None = None,
@@ -177,7 +177,7 @@ def check_consistency(
         number, larger when calibration looks worse. One that takes outcomes of shape
         (replicates, n) and returns (replicates,) is called once, any other in a loop. It needs to
         take `sample_weight` only when there are repeated scores and many cases.
-    replicates : int
+    n_resamples : int
         Simulated data sets of each kind.
     resample_scores : bool
         False: the scores stay as they are, as everywhere in this package. The check is then exact:
@@ -199,7 +199,7 @@ def check_consistency(
     ------
     InputError
         If `post` is not a posterior, the estimator is unknown or does not return one finite
-        number, or `replicates` is not a whole number of at least 1.
+        number, or `n_resamples` is not a whole number of at least 1.
 
     Notes
     -----
@@ -229,7 +229,7 @@ def check_consistency(
     'within what perfect calibration produces at this n'
     """
     table = _read(post)
-    size = as_count(replicates, "replicates")
+    size = as_count(n_resamples, "n_resamples")
     applied = applied_of(estimator, options)
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)

@@ -78,7 +78,7 @@ def bootstrap(
             y_prob,
             estimator,
             ci_prob=ci_prob,
-            resamples=RESAMPLES,
+            n_resamples=RESAMPLES,
             sample_weight=weight,
             random_state=rng,
             **options,

@@ -55,7 +55,7 @@ def end(interval: Callable[..., Any], which: int) -> Function:
 
 def standard_error(interval: Callable[..., Any]) -> Function:
     def error(y: Floats, s: Floats) -> float:
-        lower, upper = interval(y, s, kind="wald")
+        lower, upper = interval(y, s, method="wald")
         return float((upper - lower) / (2 * norm.ppf(0.975)))
 
     return error

@@ -56,7 +56,7 @@ def test_estimators_stand_beside_what_calibration_gives(off) -> None:
         estimator = getattr(bc.estimators, name)
         assert row["estimate"] == pytest.approx(estimator(y_true, y_prob), rel=1e-9)
         actual = bc.estimators.estimator_interval(
-            y_true, y_prob, name, method="basic", resamples=400, random_state=1
+            y_true, y_prob, name, method="basic", n_resamples=400, random_state=1
         )
         assert (row["lower"], row["upper"]) == pytest.approx((actual.lower, actual.upper))
         assert 0 <= row["calibrated_lower"] < row["calibrated_upper"]

@@ -66,7 +66,7 @@ def test_an_interval_reads_its_arrays_once(method: str, monkeypatch: pytest.Monk
                 monkeypatch.setattr(module, name, counted(getattr(module, name)))
     for name in ("ece", "sweep_ece", "ici"):
         calls.clear()
-        estimators.estimator_interval(*rounded(), name, method=method, resamples=100)
+        estimators.estimator_interval(*rounded(), name, method=method, n_resamples=100)
         assert len(calls) == 3
 
 
@@ -116,8 +116,8 @@ def test_groups_are_refused_with_the_cure(name: str) -> None:
         ("skce", {"form": "block"}),
         ("fit_bpm_curve", {"objective": "released"}),
         ("tce_bpm", {"objective": "released"}),
-        ("pde", {"cell": np.zeros(200)}),
-        ("pde_bins", {"cell": np.zeros(200)}),
+        ("pde", {"cells": np.zeros(200)}),
+        ("pde_bins", {"cells": np.zeros(200)}),
         ("auc_v", {"features": np.zeros((200, 2))}),
         ("average_labels", {}),
     ],
@@ -151,11 +151,11 @@ def test_other_refusals_of_tables() -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "consistency"])
-@pytest.mark.parametrize("option", [{"cell": np.zeros(200)}, {"features": np.zeros((200, 2))}])
+@pytest.mark.parametrize("option", [{"cells": np.zeros(200)}, {"features": np.zeros((200, 2))}])
 def test_options_with_a_value_for_each_case_are_not_resampled(
     option: dict[str, Any], method: str
 ) -> None:
-    name = "pde" if "cell" in option else "auc_v"
+    name = "pde" if "cells" in option else "auc_v"
     with pytest.raises(InputError, match="has a value for each case"):
         estimators.estimator_interval(*rounded(), name, method=method, **option)
 
@@ -166,13 +166,13 @@ def test_an_interval_and_a_check_are_one_engine() -> None:
     weight = 0.5 + np.random.default_rng(3).random(300)
     post = bc.fit(y_true, y_prob, sample_weight=weight, random_state=1)
     for name in ("ece", "ici"):
-        check = bc.check_consistency(post, name, replicates=200, predict=False, random_state=4)
+        check = bc.check_consistency(post, name, n_resamples=200, predict=False, random_state=4)
         interval = estimators.estimator_interval(
             y_true,
             y_prob,
             name,
             method="consistency",
-            resamples=200,
+            n_resamples=200,
             sample_weight=weight,
             random_state=4,
         )

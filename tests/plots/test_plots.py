@@ -85,7 +85,7 @@ def test_says_what_is_what(post, ax) -> None:
 
 
 def test_the_options_reach_the_picture(post, ax) -> None:
-    bc.plots.reliability(post, ax, ci_probs=[0.9], bins=None, p=2, legend=False)
+    bc.plots.reliability(post, ax, ci_probs=[0.9], n_bins=None, p=2, legend=False)
     (lower, upper), estimate = post.interval("tce", 0.9, p=2), post.estimate("tce", 0.9, p=2)
     title = f"TCE (p = 2) {estimate:.3f} (90 % CrI {lower:.3f} to {upper:.3f})"
     assert ax.get_title("left").startswith(title)

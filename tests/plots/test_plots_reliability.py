@@ -84,7 +84,7 @@ def test_groups_of_a_table_are_drawn_as_models() -> None:
     data = bc.CalibrationData(y_true, y_prob, groups=np.repeat(["a", "b", "c"], 100))
     fits = {name: bc.fit(data.select(name), random_state=0) for name in data.groups}
     figure = Figure(layout="constrained")
-    ax = bc.plots.reliability(fits, figure.subplots(), bins=4, limits="full")
+    ax = bc.plots.reliability(fits, figure.subplots(), n_bins=4, limits="full")
     figure.canvas.draw()
     assert [text.split(":")[0] for text in legend(ax)] == ["Ideal", "a", "b", "c"]
     assert ax.get_xlim() == (0, 1)

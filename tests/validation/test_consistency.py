@@ -44,7 +44,7 @@ def test_tails_under_calibration_are_uniform_for_calibrated_models() -> None:
     for seed in range(200):
         post = fitted("clinical-middle-calibrated", 100, seed, curve="identity", draws=200)
         for name, options in ways.items():
-            check = check_consistency(post, name, replicates=200, n_bins=10, **options)
+            check = check_consistency(post, name, n_resamples=200, n_bins=10, **options)
             tails[name].append(check.prob_calibrated_exceeds)
     for values in tails.values():
         assert stats.kstest(values, "uniform").pvalue > 1e-3
@@ -109,7 +109,7 @@ def test_the_summary_is_of_the_replicates(result: Consistency) -> None:
 def test_the_observed_value_is_the_estimate_on_the_data(post: Any, result: Consistency) -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
     assert result.observed == pytest.approx(estimators.ece(y_true, y_prob), rel=1e-12)
-    other = check_consistency(post, "ece", replicates=5, n_bins=5, p=2)
+    other = check_consistency(post, "ece", n_resamples=5, n_bins=5, p=2)
     assert other.observed == pytest.approx(estimators.ece(y_true, y_prob, n_bins=5, p=2))
 
 
@@ -117,15 +117,15 @@ def test_seeds_repeat(post: Any, result: Consistency) -> None:
     again = check_consistency(post)
     np.testing.assert_array_equal(again.under_calibration, result.under_calibration)
     np.testing.assert_array_equal(again.under_posterior, result.under_posterior)
-    first, second = (check_consistency(post, replicates=20, random_state=3) for _ in range(2))
+    first, second = (check_consistency(post, n_resamples=20, random_state=3) for _ in range(2))
     np.testing.assert_array_equal(first.under_posterior, second.under_posterior)
-    other = check_consistency(post, replicates=20, random_state=np.random.default_rng(4))
+    other = check_consistency(post, n_resamples=20, random_state=np.random.default_rng(4))
     assert (other.under_posterior != first.under_posterior).any()
 
 
 def test_replicates_have_the_mean_that_they_should(post: Any) -> None:
     """With one bin and p = 2, the mean square gap is variance plus squared mean difference."""
-    check = check_consistency(post, "ece", replicates=4000, n_bins=1, p=2)
+    check = check_consistency(post, "ece", n_resamples=4000, n_bins=1, p=2)
     score = post.data.score
     expected = (score * (1 - score)).sum() / score.size**2
     actual = check.under_calibration**2
@@ -146,7 +146,7 @@ def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) ->
             raise TypeError("one data set at a time")
         return float(estimators.ece(y_true, y_prob))
 
-    options: dict[str, Any] = {"replicates": 600, "resample_scores": resample_scores}
+    options: dict[str, Any] = {"n_resamples": 600, "resample_scores": resample_scores}
     first = check_consistency(post, **options)
     second = check_consistency(post, only_pairs, **options)
     np.testing.assert_allclose(second.under_posterior, first.under_posterior, rtol=1e-9)
@@ -161,9 +161,9 @@ def test_only_resampling_changes_the_scores(post: Any) -> None:
     def mean_score(y_true: Any, y_prob: Any) -> float:
         return float(np.mean(y_prob))
 
-    fixed = check_consistency(post, mean_score, replicates=50)
+    fixed = check_consistency(post, mean_score, n_resamples=50)
     assert np.ptp(fixed.under_calibration) < 1e-12
-    other = check_consistency(post, mean_score, replicates=400, resample_scores=True)
+    other = check_consistency(post, mean_score, n_resamples=400, resample_scores=True)
     assert other.observed == fixed.observed
     expected = post.data.score.std() / np.sqrt(post.data.n)
     assert other.under_calibration.std() == pytest.approx(expected, rel=0.2)
@@ -175,7 +175,7 @@ def test_a_function_that_broadcasts_wrongly_is_looped(post: Any) -> None:
         """Right for one data set; for two it sums over the wrong axis, with the right shape."""
         return ((np.asarray(y_true) - y_prob) ** 2).mean() * np.ones(np.shape(y_true)[:-1])
 
-    check = check_consistency(post, brier, replicates=50)
+    check = check_consistency(post, brier, n_resamples=50)
     assert check.under_calibration.std() > 0
 
 
@@ -186,7 +186,7 @@ def test_replicates_that_define_no_estimate_are_left_out() -> None:
         return float(np.sum(y_prob) / np.sum(y_true))
 
     post = bc.fit([1, 0, 0, 0, 0], [0.2, 0.1, 0.1, 0.1, 0.1], random_state=0)
-    check = check_consistency(post, event_rate_ratio, replicates=200)
+    check = check_consistency(post, event_rate_ratio, n_resamples=200)
     assert 0 < np.isnan(check.under_calibration).sum() < 200
     assert 0 < check.prob_calibrated_exceeds < 1
     assert np.isfinite(check.summary().to_numpy()).all()
@@ -196,7 +196,7 @@ def test_replicates_that_define_no_estimate_are_left_out() -> None:
 def test_scores_of_0_and_1_are_read_as_rounded() -> None:
     y_true, y_prob = [1, 0, 1, 1] * 10, [0.0, 0.3, 0.6, 1.0] * 10
     post = bc.fit(y_true, y_prob, random_state=0)
-    check = check_consistency(post, replicates=500)
+    check = check_consistency(post, n_resamples=500)
     assert np.isfinite(check.under_calibration).all()
     # Ten scores of 0 are simulated as 0.075, so they do have events now and then.
     assert check.under_calibration.max() > estimators.ece([0] * 40, [0.0] * 40)
@@ -204,7 +204,7 @@ def test_scores_of_0_and_1_are_read_as_rounded() -> None:
 
 
 def test_a_large_table_is_checked_by_row() -> None:
-    check = check_consistency(fitted("calibrated", 30_000, 1, draws=400), replicates=50)
+    check = check_consistency(fitted("calibrated", 30_000, 1, draws=400), n_resamples=50)
     assert check.cases == 30_000
     assert check.under_calibration.max() < 0.02
 
@@ -213,7 +213,7 @@ def test_sampling_weights_count_as_effective_cases() -> None:
     y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     weight = np.random.default_rng(0).uniform(0.1, 3, 300)
     post = bc.fit(y_true, y_prob, sample_weight=weight, random_state=1)
-    check = check_consistency(post, replicates=100)
+    check = check_consistency(post, n_resamples=100)
     assert check.cases == round(weight.sum() ** 2 / (weight @ weight))
     assert check.observed == pytest.approx(estimators.ece(y_true, y_prob, sample_weight=weight))
     with pytest.raises(InputError, match="takes no sample_weight"):
@@ -225,7 +225,7 @@ def test_weights_are_repeats() -> None:
     weighted = bc.fit(y_true, y_prob, sample_weight=[3, 2, 1, 4], random_state=0)
     repeated = bc.fit(np.repeat(y_true, [3, 2, 1, 4]), np.repeat(y_prob, [3, 2, 1, 4]),
                       random_state=0)  # fmt: skip
-    first, second = (check_consistency(post, replicates=30) for post in (weighted, repeated))
+    first, second = (check_consistency(post, n_resamples=30) for post in (weighted, repeated))
     assert first.observed == second.observed
     np.testing.assert_array_equal(first.under_posterior, second.under_posterior)
 
@@ -247,8 +247,8 @@ def test_asks_for_a_fit_first() -> None:
         (bc.estimators.fit_bpm_curve, {}, "returned BPMCurve, not one number"),
         (lambda y, s: np.nan, {}, "is nan on the data"),
         (lambda y, s: np.array([1.0, 2.0]), {}, "returned ndarray, not one number"),
-        ("ece", {"replicates": 0}, "replicates must be a whole number of at least 1"),
-        ("ece", {"replicates": 2.5}, "replicates must be"),
+        ("ece", {"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
+        ("ece", {"n_resamples": 2.5}, "n_resamples must be"),
         ("ece", {"n_bins": -1}, "n_bins"),
     ],
 )
@@ -268,7 +268,7 @@ def test_an_estimator_that_no_replicate_defines() -> None:
 
     post = bc.fit([0, 1, 1], [0.2, 0.6, 0.8], random_state=0)
     with pytest.raises(InputError, match="undefined on every simulated data set"):
-        check_consistency(post, once, replicates=5)
+        check_consistency(post, once, n_resamples=5)
 
 
 # The figure

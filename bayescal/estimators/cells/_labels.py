@@ -16,10 +16,10 @@ Labels = NDArray[np.int32]
 """The cell of each case, counted from 0."""
 
 
-def as_labels(cell: ArrayLike, size: int) -> Labels:
+def as_labels(cells: ArrayLike, size: int) -> Labels:
     """Labels of any kind as numbers from 0, in ascending order of the labels."""
-    labels = as_vector(cell, "cell")
-    check_same_length(labels.size, "cell", size, "y_prob")
+    labels = as_vector(cells, "cells")
+    check_same_length(labels.size, "cells", size, "y_prob")
     try:
         names, index = np.unique(labels, return_inverse=True)
         missing = bool((names != names).any())
@@ -27,12 +27,12 @@ def as_labels(cell: ArrayLike, size: int) -> Labels:
         missing = True
     if missing:
         raise InputError(
-            "cell has missing labels, or labels of several kinds that have no order. "
+            "cells has missing labels, or labels of several kinds that have no order. "
             "Pass one number or one name for each case."
         )
     return index.astype(np.int32)
 
 
-def bins_of_labels(scores: Floats, weights: Floats | None, cell: Labels) -> Bins:
+def bins_of_labels(scores: Floats, weights: Floats | None, cells: Labels) -> Bins:
     """A bin for each cell."""
-    return Bins(scores, weights, Members.of(cell, int(cell.max()) + 1, weights))
+    return Bins(scores, weights, Members.of(cells, int(cells.max()) + 1, weights))

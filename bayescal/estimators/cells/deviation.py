@@ -37,11 +37,11 @@ class CellTable(NamedTuple):
     deviation: Floats
 
 
-def _bins(scores: Floats, weights: Floats | None, *, cell: Labels | None, **cut: Any) -> Bins:
+def _bins(scores: Floats, weights: Floats | None, *, cells: Labels | None, **cut: Any) -> Bins:
     """Cells where they are given, else bins of the scores."""
-    if cell is None:
+    if cells is None:
         return bins_of(scores, weights, **cut)
-    return bins_of_labels(scores, weights, cell)
+    return bins_of_labels(scores, weights, cells)
 
 
 def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -> Statistic:
@@ -64,7 +64,7 @@ def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -
     estimates="how far each case's own score is from the mean outcome of its bin or cell",
     span=(0, 1),
     bound="above ECE of the same order and bins",
-    by_case=("cell",),
+    by_case=("cells",),
 )
 def pde(
     y_true: OutcomesLike,
@@ -73,7 +73,7 @@ def pde(
     n_bins: int = 15,
     binning: str = "mass",
     p: float = 1,
-    cell: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Probability deviation error: how far scores are from the mean outcome of their bin.
@@ -94,7 +94,7 @@ def pde(
         As in `ece`; equal scores stay together.
     p : float
         Order of the norm, at least 1.
-    cell : array-like of shape (n_samples,), optional
+    cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in, such as its leaf of a tree; in place of bins.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -107,7 +107,7 @@ def pde(
     Raises
     ------
     InputError
-        As `ece`; also if `cell` does not give one label to each case.
+        As `ece`; also if `cells` does not give one label to each case.
 
     Notes
     -----
@@ -130,10 +130,10 @@ def pde(
     0.225
     >>> round(estimators.ece(y_true, y_prob, n_bins=1), 3)
     0.075
-    >>> round(estimators.pde(y_true, y_prob, cell=["a", "b", "a", "b"]), 3)
+    >>> round(estimators.pde(y_true, y_prob, cells=["a", "b", "a", "b"]), 3)
     0.275
     """
-    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cell)
+    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cells)
     return evaluate(_core, cases, **options)
 
 
@@ -144,7 +144,7 @@ def pde_bins(
     n_bins: int = 15,
     binning: str = "mass",
     p: float = 1,
-    cell: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> CellTable:
     """The bins or cells of `pde`: cases, mean score, mean outcome and deviation of each.
@@ -155,7 +155,7 @@ def pde_bins(
         Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
-    n_bins, binning, p, cell
+    n_bins, binning, p, cells
         As in `pde`.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -181,7 +181,7 @@ def pde_bins(
     >>> table.score, table.rate, table.deviation.round(2)
     (array([0.3, 0.8]), array([0., 1.]), array([0.3, 0.2]))
     """
-    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cell)
+    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cells)
     if cases.shape:
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")
@@ -201,11 +201,11 @@ def _read(
     n_bins: int,
     binning: str,
     p: float,
-    cell: ArrayLike | None,
+    cells: ArrayLike | None,
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases, and options of the core, each valid."""
     options: dict[str, Any] = as_cut(n_bins, binning, "together")
-    cases = read(y_true, y_prob, sample_weight, needs="rows" if cell is None else "order")
-    if cell is not None:
-        cell = as_labels(cell, cases.scores.size)
-    return cases, options | {"p": as_order(p), "cell": cell}
+    cases = read(y_true, y_prob, sample_weight, needs="rows" if cells is None else "order")
+    if cells is not None:
+        cells = as_labels(cells, cases.scores.size)
+    return cases, options | {"p": as_order(p), "cells": cells}

@@ -24,7 +24,7 @@ def average_labels(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    cell: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Floats:
     """Give every case the mean outcome of its cell: the calibrated model with the same cells.
@@ -35,7 +35,7 @@ def average_labels(
         Outcomes, 0 or 1. Leading dimensions are replicates.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
-    cell : array-like of shape (n_samples,), optional
+    cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
     sample_weight : array-like of shape (n_samples,), optional
@@ -67,7 +67,7 @@ def average_labels(
     array([0.5, 0.5, 1. , 1. ])
     """
     cases = read(y_true, y_prob, sample_weight, needs="order")
-    labels = cases.scores if cell is None else cell
+    labels = cases.scores if cells is None else cells
     bins = bins_of_labels(cases.scores, cases.weights, as_labels(labels, cases.scores.size))
     averaged = cases.result(_by_case(bins, bins.rate(cases.outcomes)))
     assert not isinstance(averaged, float)
@@ -75,7 +75,7 @@ def average_labels(
 
 
 def merge_cells(
-    y_prob: ArrayLike, cell: ArrayLike, *, sample_weight: ArrayLike | None = None
+    y_prob: ArrayLike, cells: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Floats:
     """Make one cell of the cases with one label: each gets the mean score of its cell.
 
@@ -83,7 +83,7 @@ def merge_cells(
     ----------
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
-    cell : array-like of shape (n_samples,)
+    cells : array-like of shape (n_samples,)
         Label of the merged cell that each case is in.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -112,9 +112,9 @@ def merge_cells(
     >>> estimators.merge_cells([0.1, 0.2, 0.3, 0.8], ["low", "low", "low", "high"])
     array([0.2, 0.2, 0.2, 0.8])
     """
-    check_same_order(cell, y_prob)
+    check_same_order(cells, y_prob)
     scores, weights = read_scores(y_prob, sample_weight, needs="order")
-    bins = bins_of_labels(scores, weights, as_labels(cell, scores.size))
+    bins = bins_of_labels(scores, weights, as_labels(cells, scores.size))
     merged: Floats = _by_case(bins, bins.score[None])[0]
     return merged
 
@@ -122,7 +122,7 @@ def merge_cells(
 def probabilistic_count(
     y_prob: ArrayLike | CalibrationData,
     *,
-    cell: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Effective number of cells of a model.
@@ -134,7 +134,7 @@ def probabilistic_count(
     ----------
     y_prob : array-like of shape (n_samples,), or CalibrationData
         Predicted probabilities.
-    cell : array-like of shape (n_samples,), optional
+    cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
     sample_weight : array-like of shape (n_samples,), optional
@@ -164,9 +164,9 @@ def probabilistic_count(
     >>> round(estimators.probabilistic_count([0.1, 0.1, 0.1, 0.7]), 2)
     1.6
     """
-    needs: Needs = "scores" if cell is None else "order"
+    needs: Needs = "scores" if cells is None else "order"
     scores, weights = read_scores(y_prob, sample_weight, needs=needs)
-    labels = scores if cell is None else cell
+    labels = scores if cells is None else cells
     mass = bins_of_labels(scores, weights, as_labels(labels, scores.size)).mass
     share = mass / mass.sum()
     return float(1 / (share @ share))

@@ -94,7 +94,7 @@ def calibration_in_the_large_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    kind: str = "profile",
+    method: str = "profile",
     ci_prob: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
@@ -106,7 +106,7 @@ def calibration_in_the_large_interval(
         Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    kind : {"profile", "wald"}
+    method : {"profile", "wald"}
         "profile": where twice the log likelihood lies a chi-squared quantile below its maximum.
         "wald": the normal interval from the information at the maximum.
     ci_prob : float in (0, 1)
@@ -142,14 +142,14 @@ def calibration_in_the_large_interval(
     True
     """
     cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, kind, INTERCEPT, slope_free=False)
+    return _interval(cases, ci_prob, method, INTERCEPT, slope_free=False)
 
 
 def calibration_slope_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    kind: str = "profile",
+    method: str = "profile",
     ci_prob: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
@@ -161,7 +161,7 @@ def calibration_slope_interval(
         Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    kind : {"profile", "wald"}
+    method : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best
         intercept for each slope.
     ci_prob : float in (0, 1)
@@ -197,14 +197,14 @@ def calibration_slope_interval(
     True
     """
     cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, kind, SLOPE)
+    return _interval(cases, ci_prob, method, SLOPE)
 
 
 def calibration_intercept_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    kind: str = "profile",
+    method: str = "profile",
     ci_prob: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float]:
@@ -216,7 +216,7 @@ def calibration_intercept_interval(
         Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    kind : {"profile", "wald"}
+    method : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best slope
         for each intercept.
     ci_prob : float in (0, 1)
@@ -252,15 +252,15 @@ def calibration_intercept_interval(
     True
     """
     cases = read(y_true, y_prob, sample_weight, replicates=False)
-    return _interval(cases, ci_prob, kind, INTERCEPT)
+    return _interval(cases, ci_prob, method, INTERCEPT)
 
 
 def _interval(
-    cases: Cases, ci_prob: float, kind: str, which: int, slope_free: bool = True
+    cases: Cases, ci_prob: float, method: str, which: int, slope_free: bool = True
 ) -> tuple[float, float]:
     """Interval of one of two coefficients, the other at its best or a slope of 1."""
     z = float(ndtri((1 + as_level(ci_prob)) / 2))
-    check_choice(kind, ("profile", "wald"), "kind")
+    check_choice(method, ("profile", "wald"), "method")
     outcomes = cases.outcomes[0]
     recalibration = Recalibration.of(cases.scores, cases.weights)
     totals = recalibration.totals(outcomes[None])
@@ -271,7 +271,7 @@ def _interval(
         reach = z * math.sqrt(np.linalg.inv(information)[which, which])
     else:
         reach = z / math.sqrt(information[which, which])
-    if kind == "wald":
+    if method == "wald":
         return float(best[which] - reach), float(best[which] + reach)
     other = 1 - which
     top = recalibration.log_likelihood(best[None], totals)[0]

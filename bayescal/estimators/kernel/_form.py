@@ -34,7 +34,7 @@ def as_width(width: Any, kernel: str) -> float:
     number = isinstance(width, (int, float, np.integer, np.floating))
     if not number or isinstance(width, bool) or not least <= width <= WIDEST:
         raise InputError(
-            f"width must be a number from {least:g} to {WIDEST:g} for the {kernel} kernel, "
+            f"bandwidth must be a number from {least:g} to {WIDEST:g} for the {kernel} kernel, "
             f"got {width!r}."
         )
     return float(width)

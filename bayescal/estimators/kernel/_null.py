@@ -23,10 +23,10 @@ BLOCK = 1 << 17
 
 
 def draw_calibrated(
-    table: Table, kernel: str, width: float, draws: int, rng: np.random.Generator
+    table: Table, kernel: str, bandwidth: float, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Unbiased squared errors of outcomes drawn from the scores, of shape (draws,)."""
-    form = form_of(table.score, kernel, width)
+    form = form_of(table.score, kernel, bandwidth)
     trials = table.trials.astype(np.int64)
     many = np.flatnonzero(trials > 1)
     values = np.empty(draws)
@@ -71,8 +71,8 @@ def moments_of(table: Table, kernel: str, width: float) -> Moments:
     skewed = total(third) @ similar**3 @ total(third) - total(third**2).sum()
     if second <= LEAST * square.sum():
         raise InputError(
-            f"width {width:g} is so small that no two scores are alike, and there are no pairs "
-            "to test. Make it larger."
+            f"bandwidth {width:g} is so small that no two scores are alike, and there are no "
+            "pairs to test. Make it larger."
         )
     sd = np.sqrt(second)
     pairs = table.total * (table.total - 1)

@@ -60,9 +60,9 @@ def pairs_of_hits(table: Table, form: Form, hits: Floats) -> PairSums:
 
 
 def pairs_of_weights(
-    scores: Floats, outcomes: Floats, weights: Floats, *, kernel: str, width: float
+    scores: Floats, outcomes: Floats, weights: Floats, *, kernel: str, bandwidth: float
 ) -> PairSums:
     """Sums over pairs for many weightings, (replicates, n), of cases by ascending score."""
-    form = form_of(scores, kernel, width)
+    form = form_of(scores, kernel, bandwidth)
     residual = outcomes - scores
     return PairSums(form(weights * residual), weights @ residual**2, weights.sum(axis=1))

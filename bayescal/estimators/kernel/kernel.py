@@ -36,13 +36,13 @@ def _pairs_core(
     *,
     summary: Callable[[PairSums], Floats],
     kernel: str,
-    width: float,
+    bandwidth: float,
 ) -> Statistic:
     """A summary of the sums over pairs."""
     table = tabulate(scores, weights)
     if summary is PairSums.unbiased and not table.total > 1:
         raise InputError(f"y_prob has {table.total:.3g} cases, and a pair takes two.")
-    form = form_of(table.score, kernel, width)
+    form = form_of(table.score, kernel, bandwidth)
     return lambda outcomes: summary(pairs_of_hits(table, form, table.hits(outcomes)))
 
 
@@ -57,21 +57,21 @@ _kce_core = partial(_pairs_core, summary=PairSums.root_both)
     estimates="kernel calibration error of residuals, with a Laplace kernel",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, *, width: pairs_of_weights(
-        s, y, w, kernel="laplace", width=width
+    weighted=lambda s, y, w, *, bandwidth: pairs_of_weights(
+        s, y, w, kernel="laplace", bandwidth=bandwidth
     ).root(),
 )
 def mmce(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    width: float = 0.4,
+    bandwidth: float = 0.4,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """MMCE of the event's scores: how alike the residuals of cases with similar scores are.
 
-    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / width)) / n, with r the outcome less the score. It is the
-    largest mean of r f(s) over functions f of unit norm in the kernel's space.
+    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / h)) / n, with r the outcome less the score and h the
+    bandwidth. It is the largest mean of r f(s) over functions f of unit norm in the kernel's space.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def mmce(
         table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
-    width : float
+    bandwidth : float
         Of the kernel, from 1e-9 to 1e9. The authors' is 0.4.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
@@ -94,7 +94,7 @@ def mmce(
     Raises
     ------
     InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `width` is out of
+        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is out of
         range.
 
     Notes
@@ -121,7 +121,7 @@ def mmce(
     0.1264
     """
     cases = read(y_true, y_prob, sample_weight)
-    return evaluate(_mmce_core, cases, width=as_width(width, "laplace"))
+    return evaluate(_mmce_core, cases, bandwidth=as_width(bandwidth, "laplace"))
 
 
 @estimator(
@@ -138,7 +138,7 @@ def kce(
     y_prob: ArrayLike | None = None,
     *,
     kernel: str = "laplace",
-    width: float = 1.0,
+    bandwidth: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Kernel calibration error: the root of the biased `skce`.
@@ -154,7 +154,7 @@ def kce(
         Predicted probabilities.
     kernel : {"laplace", "gaussian"}
         As in `skce`.
-    width : float
+    bandwidth : float
         As in `skce`.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
@@ -182,7 +182,7 @@ def kce(
     0.1419
     """
     cases = read(y_true, y_prob, sample_weight)
-    return evaluate(_kce_core, cases, kernel=kernel, width=as_width(width, kernel))
+    return evaluate(_kce_core, cases, kernel=kernel, bandwidth=as_width(bandwidth, kernel))
 
 
 def skce_core(
@@ -191,15 +191,17 @@ def skce_core(
     *,
     form: str,
     kernel: str,
-    width: float,
+    bandwidth: float,
     block_size: int,
 ) -> Statistic:
     """Core of `skce`."""
     if form != "block":
-        return _pairs_core(scores, weights, summary=_summary(form), kernel=kernel, width=width)
+        return _pairs_core(
+            scores, weights, summary=_summary(form), kernel=kernel, bandwidth=bandwidth
+        )
     if weights is not None:
         raise _block_without_weights()
-    return _block_mean(scores, kernel, width, block_size)
+    return _block_mean(scores, kernel, bandwidth, block_size)
 
 
 def _summary(form: str) -> Callable[[PairSums], Floats]:
@@ -215,7 +217,7 @@ def _block_without_weights() -> InputError:
     )
 
 
-def _block_mean(scores: Floats, kernel: str, width: float, size: int) -> Statistic:
+def _block_mean(scores: Floats, kernel: str, bandwidth: float, size: int) -> Statistic:
     kept = scores.size // size * size
     blocks = scores[:kept].reshape(-1, size)
 
@@ -223,7 +225,7 @@ def _block_mean(scores: Floats, kernel: str, width: float, size: int) -> Statist
         residual = (outcomes[:, :kept] - scores[:kept]).reshape(-1, *blocks.shape)
         total = np.zeros(outcomes.shape[0])
         for lag in range(1, size):
-            like = kernel_at(np.abs(blocks[:, lag:] - blocks[:, :-lag]), kernel, width)
+            like = kernel_at(np.abs(blocks[:, lag:] - blocks[:, :-lag]), kernel, bandwidth)
             total += np.einsum("rbi,rbi,bi->r", residual[..., lag:], residual[..., :-lag], like)
         return 4 * total / (kept * (size - 1))
 
@@ -246,7 +248,7 @@ def skce(
     *,
     form: str = "unbiased",
     kernel: str = "laplace",
-    width: float = 1.0,
+    bandwidth: float = 1.0,
     block_size: int = 2,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
@@ -268,8 +270,8 @@ def skce(
         paired with itself too; never negative. "block": over pairs within blocks of consecutive
         cases, in the order given, the rest of less than a block left out; unbiased, noisier.
     kernel : {"laplace", "gaussian"}
-        exp(-|s - s'| / width), or exp(-(s - s')^2 / (2 width^2)).
-    width : float
+        exp(-|s - s'| / bandwidth), or exp(-(s - s')^2 / (2 bandwidth^2)).
+    bandwidth : float
         From 1e-9, or 1e-3 for the Gaussian kernel, to 1e9.
     block_size : int
         Cases in a block, at least 2; for "block" only.
@@ -291,10 +293,10 @@ def skce(
     Notes
     -----
     The sum over pairs is exact, and takes no visit to the pairs: with the Laplace kernel a sort and
-    one pass over the cases, with the Gaussian kernel 1.4 (1 + 9 width) / width passes.
+    one pass over the cases, with the Gaussian kernel 1.4 (1 + 9 bandwidth) / bandwidth passes.
 
     Of vectors (1 - s, s) the Euclidean distance is sqrt(2) |s - s'|. To match a program that takes
-    such vectors, divide the width by the square root of 2.
+    such vectors, divide the bandwidth by the square root of 2.
 
     References
     ----------
@@ -312,8 +314,10 @@ def skce(
     block 0.00096
     """
     check_choice(form, FORMS, "form")
-    scale = as_width(width, kernel)
+    scale = as_width(bandwidth, kernel)
     cases = read(y_true, y_prob, sample_weight, needs="order" if form == "block" else "rows")
     if form == "block":
         as_count(block_size, "block_size", 2, cases.scores.size, limit="the number of cases")
-    return evaluate(skce_core, cases, form=form, kernel=kernel, width=scale, block_size=block_size)
+    return evaluate(
+        skce_core, cases, form=form, kernel=kernel, bandwidth=scale, block_size=block_size
+    )

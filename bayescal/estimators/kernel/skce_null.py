@@ -29,8 +29,8 @@ def skce_test(
     *,
     method: str = "resampling",
     kernel: str = "laplace",
-    width: float = 1.0,
-    resamples: int = 999,
+    bandwidth: float = 1.0,
+    n_resamples: int = 999,
     random_state: RandomState = None,
     sample_weight: ArrayLike | None = None,
 ) -> Tested:
@@ -50,9 +50,9 @@ def skce_test(
         scores are calibrated. No draws, no least p-value; see Notes.
     kernel : {"laplace", "gaussian"}
         As in `skce`.
-    width : float
+    bandwidth : float
         As in `skce`.
-    resamples : int
+    n_resamples : int
         Number of sets of outcomes drawn, at least 19; for "resampling" only.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Equal seeds and equal cases, in any order, give equal p-values.
@@ -98,8 +98,8 @@ def skce_test(
     0.00342 0.024
     """
     check_choice(method, ("moments", "resampling"), "method")
-    draws = as_count(resamples, "resamples", FEWEST_RESAMPLES)
-    options: dict[str, Any] = {"kernel": kernel, "width": width}
+    draws = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES)
+    options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
     cases = read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)
     table = tabulate(cases.scores, cases.weights)
@@ -109,7 +109,7 @@ def skce_test(
             "model are no matter of chance and the test is not defined."
         )
     if method == "moments":
-        sd, skewness = moments_of(table, kernel, width)
+        sd, skewness = moments_of(table, kernel, bandwidth)
         pvalue = pearson_sf(np.asarray(statistic) / sd, skewness)
     else:
         pvalue = _share_at_least(table, np.asarray(statistic), options, draws, random_state)

@@ -94,7 +94,7 @@ def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
     return Line(position, length), start
 
 
-def as_bandwidth(value: Any, name: str = "sigma") -> float:
+def as_bandwidth(value: Any, name: str = "bandwidth") -> float:
     """A positive, finite number."""
     number = isinstance(value, (int, float, np.integer, np.floating))
     if not number or isinstance(value, bool) or not 0 < value < np.inf:
@@ -104,7 +104,7 @@ def as_bandwidth(value: Any, name: str = "sigma") -> float:
 
 def too_small(sigma: float, least: float) -> InputError:
     """The error for a bandwidth that needs a grid of too many cells."""
-    return InputError(f"sigma = {sigma:g} is too small to resolve: take at least {least:.1g}.")
+    return InputError(f"bandwidth = {sigma:g} is too small to resolve: take at least {least:.1g}.")
 
 
 def fast_size(least: float) -> int:

@@ -36,20 +36,20 @@ BLOCK = 1 << 22
 GROUP = 1 << 17
 
 
-def _ls_core(scores: Floats, weights: Floats | None, *, sigma: float) -> Statistic:
+def _ls_core(scores: Floats, weights: Floats | None, *, bandwidth: float) -> Statistic:
     """Core of `ls_ece`."""
-    line, start = log_odds_line(scores, sigma)
-    wanted = NODES * line.length / min(sigma, 1)
-    if wanted > MOST_CELLS and sigma < 1:
-        raise too_small(sigma, 2 * NODES * line.length / MOST_CELLS)
+    line, start = log_odds_line(scores, bandwidth)
+    wanted = NODES * line.length / min(bandwidth, 1)
+    if wanted > MOST_CELLS and bandwidth < 1:
+        raise too_small(bandwidth, 2 * NODES * line.length / MOST_CELLS)
     intervals = fast_size(min(wanted, MOST_CELLS))
     one = np.broadcast_to(1 / scores.size, scores.size)
     share = one if weights is None else weights / weights.sum()
     probability = expit(start + line.length * np.linspace(0, 1, intervals + 1))
 
     def smooth(masses: Floats) -> Floats:
-        coefs = cosines(line.position, masses, line.cells(sigma / 2))
-        wave = np.pi * sigma / line.length * np.arange(coefs.shape[1])
+        coefs = cosines(line.position, masses, line.cells(bandwidth / 2))
+        wave = np.pi * bandwidth / line.length * np.arange(coefs.shape[1])
         return series(coefs * np.exp(-0.5 * wave**2), intervals)
 
     expected = probability * smooth(share[None])
@@ -83,12 +83,12 @@ def ls_ece(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    sigma: float = 1 / 15,
+    bandwidth: float = 1 / 15,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """LS-ECE: the calibration error left when Gaussian noise is added to the log-odds.
 
-    With t = logit s + sigma z, E_t |E[y | t] - expit t| = integral over the real line of
+    With t = logit s + bandwidth z, E_t |E[y | t] - expit t| = integral over the real line of
     |sum_i w_i (y_i - expit t) phi_sigma(t - logit s_i)| dt, w_i the share of each case.
 
     Parameters
@@ -98,7 +98,7 @@ def ls_ece(
         table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sigma : float
+    bandwidth : float
         Standard deviation of the noise, in log-odds. The authors match 15 bins by 1/15.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -111,7 +111,7 @@ def ls_ece(
     Raises
     ------
     InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `sigma` is not
+        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is not
         positive or too small to resolve.
 
     Notes
@@ -133,7 +133,9 @@ def ls_ece(
     >>> round(estimators.ls_ece(y_true, y_prob), 4)
     0.0425
     """
-    return evaluate(_ls_core, read(y_true, y_prob, sample_weight), sigma=as_bandwidth(sigma))
+    return evaluate(
+        _ls_core, read(y_true, y_prob, sample_weight), bandwidth=as_bandwidth(bandwidth)
+    )
 
 
 def _kde_core(

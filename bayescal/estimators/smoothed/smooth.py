@@ -41,7 +41,7 @@ def _weighted(metric: str) -> Callable[..., Floats]:
     """SmoothECE of many weightings of the cases, for the register."""
 
     def values(
-        scores: Floats, outcomes: Floats, weights: NDArray[Any], *, sigma: float | None
+        scores: Floats, outcomes: Floats, weights: NDArray[Any], *, bandwidth: float | None
     ) -> Floats:
         residual = outcomes - scores
 
@@ -49,7 +49,7 @@ def _weighted(metric: str) -> Callable[..., Floats]:
             shares: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
             return shares * residual
 
-        areas = _areas(_line(scores, sigma, metric), sigma, weights, residuals)
+        areas = _areas(_line(scores, bandwidth, metric), bandwidth, weights, residuals)
         return np.where(weights.any(axis=1), areas, np.nan)
 
     return values
@@ -58,8 +58,8 @@ def _weighted(metric: str) -> Callable[..., Floats]:
 def _core(metric: str) -> Core:
     """Core of `smooth_ece` and `logit_smooth_ece`."""
 
-    def core(scores: Floats, weights: Floats | None, *, sigma: float | None) -> Statistic:
-        line = _line(scores, sigma, metric)
+    def core(scores: Floats, weights: Floats | None, *, bandwidth: float | None) -> Statistic:
+        line = _line(scores, bandwidth, metric)
         share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
         def residuals(outcomes: NDArray[Any]) -> Floats:
@@ -67,7 +67,7 @@ def _core(metric: str) -> Core:
             gaps *= share
             return gaps
 
-        return lambda outcomes: _areas(line, sigma, outcomes, residuals)
+        return lambda outcomes: _areas(line, bandwidth, outcomes, residuals)
 
     return core
 
@@ -89,7 +89,7 @@ def smooth_ece(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    sigma: float | None = None,
+    bandwidth: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """SmoothECE: the calibration error that is left after smoothing the residuals.
@@ -105,7 +105,7 @@ def smooth_ece(
         table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
-    sigma : float, optional
+    bandwidth : float, optional
         Bandwidth. Without it, sigma*.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -118,7 +118,7 @@ def smooth_ece(
     Raises
     ------
     InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `sigma` is not
+        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is not
         positive or too small to resolve.
 
     Notes
@@ -143,10 +143,10 @@ def smooth_ece(
     >>> y_true, y_prob = simulate.sample("calibrated", 1000, random_state=4)
     >>> round(estimators.smooth_ece(y_true, y_prob), 4)
     0.0247
-    >>> round(estimators.smooth_ece(y_true, y_prob, sigma=0.1), 4)
+    >>> round(estimators.smooth_ece(y_true, y_prob, bandwidth=0.1), 4)
     0.0076
     """
-    return evaluate(_IDENTITY, read(y_true, y_prob, sample_weight), sigma=_bandwidth(sigma))
+    return evaluate(_IDENTITY, read(y_true, y_prob, sample_weight), bandwidth=_bandwidth(bandwidth))
 
 
 @estimator(
@@ -162,7 +162,7 @@ def logit_smooth_ece(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    sigma: float | None = None,
+    bandwidth: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """SmoothECE in the logit metric: the residuals are smoothed over log-odds.
@@ -179,7 +179,7 @@ def logit_smooth_ece(
         table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sigma : float, optional
+    bandwidth : float, optional
         Bandwidth in log-odds. Without it, the fixed point.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases, or sampling weights.
@@ -213,7 +213,7 @@ def logit_smooth_ece(
     >>> round(estimators.smooth_ece([0, 0, 1, 0], [0.001, 0.01, 0.02, 0.4]), 4)
     0.213
     """
-    return evaluate(_LOGIT, read(y_true, y_prob, sample_weight), sigma=_bandwidth(sigma))
+    return evaluate(_LOGIT, read(y_true, y_prob, sample_weight), bandwidth=_bandwidth(bandwidth))
 
 
 class SmoothCurve(NamedTuple):
@@ -226,21 +226,21 @@ class SmoothCurve(NamedTuple):
         Local mean outcome.
     density : ndarray of shape (points,)
         Density of the scores, or of their log-odds in the logit metric.
-    sigma : float
+    bandwidth : float
         The bandwidth.
     """
 
     score: Floats
     outcome: Floats
     density: Floats
-    sigma: float
+    bandwidth: float
 
 
 def smooth_ece_curve(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    sigma: float | None = None,
+    bandwidth: float | None = None,
     grid: ArrayLike | None = None,
     metric: str = "identity",
     sample_weight: ArrayLike | None = None,
@@ -256,7 +256,7 @@ def smooth_ece_curve(
         Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
     y_prob : array-like of shape (n_samples,), optional
         Predicted probabilities.
-    sigma : float, optional
+    bandwidth : float, optional
         Bandwidth, at least 1e-6. Without it the fixed point of SmoothECE, or .001 if that is
         smaller.
     grid : array-like of shape (points,), optional
@@ -279,7 +279,7 @@ def smooth_ece_curve(
     Notes
     -----
     Far from every score the outcome is that of the nearest ones, and the density says how little
-    it rests on. Cases closer than sigma / 128 are put together at their mean score, which moves
+    it rests on. Cases closer than bandwidth / 128 are put together at their mean score, which moves
     the curve by less than 1e-6 where there are data.
 
     References
@@ -300,7 +300,7 @@ def smooth_ece_curve(
     outcomes, scores = cases.outcomes[0], cases.scores
     points = np.linspace(0, 1, 201) if grid is None else as_scores(grid, "grid")
     weights = cases.weight / cases.weight.sum()
-    bandwidth = _bandwidth(sigma)
+    bandwidth = _bandwidth(bandwidth)
     if bandwidth is None:
         line, residuals = _line(scores, None, metric), weights * (outcomes - scores)
         bandwidth = max(float(fixed_points(line, residuals[None])[0]), NARROWEST)
@@ -316,36 +316,36 @@ def smooth_ece_curve(
 
 def _areas(
     line: Line,
-    sigma: float | None,
+    bandwidth: float | None,
     rows: NDArray[Any],
     residuals: Callable[[NDArray[Any]], Floats],
 ) -> Floats:
     """SmoothECE of the residuals that are made of each row, a few rows at a time."""
     values = np.empty(rows.shape[0])
-    for part in blocks(values.size, line.cells(sigma or line.floor), BLOCK):
-        values[part] = smooth_of_residuals(line, residuals(rows[part]), sigma)
+    for part in blocks(values.size, line.cells(bandwidth or line.floor), BLOCK):
+        values[part] = smooth_of_residuals(line, residuals(rows[part]), bandwidth)
     return values
 
 
-def smooth_of_residuals(line: Line, residuals: Floats, sigma: float | None) -> Floats:
+def smooth_of_residuals(line: Line, residuals: Floats, bandwidth: float | None) -> Floats:
     """SmoothECE of each row of residuals, at a bandwidth or at the fixed point."""
-    if sigma is None:
+    if bandwidth is None:
         return fixed_points(line, residuals)
     narrowest = line.narrowest
-    if sigma < narrowest:
-        line = line.without_gaps(sigma, MOST_CELLS)
-    cells = line.cells(sigma / 2)
+    if bandwidth < narrowest:
+        line = line.without_gaps(bandwidth, MOST_CELLS)
+    cells = line.cells(bandwidth / 2)
     if cells > MOST_CELLS:
-        raise too_small(sigma, narrowest)
+        raise too_small(bandwidth, narrowest)
     coefs = cosines(line.position, residuals, cells)
-    return area_at(coefs, np.full(coefs.shape[0], min(sigma / line.length, FLAT)))[0]
+    return area_at(coefs, np.full(coefs.shape[0], min(bandwidth / line.length, FLAT)))[0]
 
 
-def _line(scores: Floats, sigma: float | None, metric: str) -> Line:
+def _line(scores: Floats, bandwidth: float | None, metric: str) -> Line:
     """Scores between mirrors at 0 and 1, or log-odds without mirrors."""
-    return Line(scores, 1.0) if metric == "identity" else log_odds_line(scores, sigma or 1.0)[0]
+    return Line(scores, 1.0) if metric == "identity" else log_odds_line(scores, bandwidth or 1.0)[0]
 
 
-def _bandwidth(sigma: Any) -> float | None:
+def _bandwidth(bandwidth: Any) -> float | None:
     """A positive number, or None for the fixed point."""
-    return None if sigma is None else as_bandwidth(sigma)
+    return None if bandwidth is None else as_bandwidth(bandwidth)

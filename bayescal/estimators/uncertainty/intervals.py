@@ -61,7 +61,7 @@ def estimator_interval(
     *,
     method: str = "percentile",
     ci_prob: float = 0.95,
-    resamples: int = 1000,
+    n_resamples: int = 1000,
     sample_weight: ArrayLike | None = None,
     random_state: RandomState = None,
     **options: Any,
@@ -81,7 +81,7 @@ def estimator_interval(
         See Notes.
     ci_prob : float in (0, 1)
         Probability of the interval.
-    resamples : int
+    n_resamples : int
         Number of resamples, at least 100. "analytic" takes none.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases. Unless all are integers, a resample has Kish's effective number of cases.
@@ -148,7 +148,7 @@ def estimator_interval(
     """
     level = as_level(ci_prob)
     check_choice(method, METHODS, "method")
-    count = as_count(resamples, "resamples", FEWEST_RESAMPLES)
+    count = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES)
     cases = read(y_true, y_prob, sample_weight, replicates=False)
     applied = applied_of(estimator, options)
     estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)

@@ -46,7 +46,7 @@ def test_pde_is_its_definition(p: float) -> None:
         rate = outcomes[inside].mean()
         total += sum(abs(score - rate) ** p for score in scores[inside])
     expected = (total / 60) ** (1 / p)
-    assert pde(outcomes, scores, cell=cell, p=p) == pytest.approx(expected)
+    assert pde(outcomes, scores, cells=cell, p=p) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("binning", BINNINGS)
@@ -65,7 +65,7 @@ def test_pde_is_above_ece_by_the_spread_within_bins(binning: str, p: int) -> Non
 @pytest.mark.parametrize("p", [1, 2])
 def test_pde_over_level_sets_is_ece_over_them(p: int) -> None:
     outcomes, scores = drawn()
-    assert pde(outcomes, scores, cell=scores, p=p) == pytest.approx(
+    assert pde(outcomes, scores, cells=scores, p=p) == pytest.approx(
         ece(outcomes, scores, n_bins=1000, p=p)
     )
 
@@ -73,7 +73,7 @@ def test_pde_over_level_sets_is_ece_over_them(p: int) -> None:
 @pytest.mark.parametrize("p", [1, 2])
 def test_pde_bins_add_up_to_pde(p: int) -> None:
     outcomes, scores = drawn(100, 3)
-    for options in ({"n_bins": 7}, {"binning": "width"}, {"cell": np.arange(100) % 3}):
+    for options in ({"n_bins": 7}, {"binning": "width"}, {"cells": np.arange(100) % 3}):
         table = pde_bins(outcomes, scores, p=p, **options)
         assert (np.diff(table.score) >= 0).all()
         assert (table.cases > 0).all()
@@ -90,10 +90,10 @@ def test_a_batch_is_a_loop() -> None:
     cell = rng.integers(0, 5, 40)
     functions = [
         pde,
-        lambda y, s: pde(y, s, cell=cell),
+        lambda y, s: pde(y, s, cells=cell),
         probabilistic_kendall_tau,
         average_labels,
-        lambda y, s: average_labels(y, s, cell=cell),
+        lambda y, s: average_labels(y, s, cells=cell),
     ]
     for function in functions:
         actual = function(outcomes, scores)
@@ -109,16 +109,16 @@ def test_whole_weights_are_repeats() -> None:
     for options in ({}, {"binning": "width", "p": 2}):
         actual = pde(outcomes, scores, sample_weight=weight, **options)
         assert actual == pytest.approx(pde(y, s, **options))
-    actual = pde(outcomes, scores, cell=cell, sample_weight=weight)
-    assert actual == pytest.approx(pde(y, s, cell=c))
+    actual = pde(outcomes, scores, cells=cell, sample_weight=weight)
+    assert actual == pytest.approx(pde(y, s, cells=c))
     tau = probabilistic_kendall_tau(outcomes, scores, sample_weight=weight)
     assert tau == pytest.approx(probabilistic_kendall_tau(y, s))
-    count = probabilistic_count(scores, cell=cell, sample_weight=weight)
-    assert count == pytest.approx(probabilistic_count(s, cell=c))
+    count = probabilistic_count(scores, cells=cell, sample_weight=weight)
+    assert count == pytest.approx(probabilistic_count(s, cells=c))
     merged = np.repeat(merge_cells(scores, cell, sample_weight=weight), weight)
     np.testing.assert_allclose(merged, merge_cells(s, c))
-    averaged = np.repeat(average_labels(outcomes, scores, cell=cell, sample_weight=weight), weight)
-    np.testing.assert_allclose(averaged, average_labels(y, s, cell=c))
+    averaged = np.repeat(average_labels(outcomes, scores, cells=cell, sample_weight=weight), weight)
+    np.testing.assert_allclose(averaged, average_labels(y, s, cells=c))
 
 
 def test_the_order_of_the_cases_does_not_matter() -> None:
@@ -143,7 +143,7 @@ def test_narrow_bins_of_a_calibrated_model_have_a_small_deviation() -> None:
 def test_count_of_cells() -> None:
     assert probabilistic_count([0.1, 0.4, 0.4, 0.1]) == pytest.approx(2)
     assert probabilistic_count([0.1, 0.4, 0.4, 0.4]) == pytest.approx(1 / (1 / 16 + 9 / 16))
-    assert probabilistic_count([0.1, 0.4], cell=["a", "a"]) == 1
+    assert probabilistic_count([0.1, 0.4], cells=["a", "a"]) == 1
     assert probabilistic_count([0.0, 1.0, 0.5], sample_weight=[1, 1, 0]) == pytest.approx(2)
 
 
@@ -189,29 +189,29 @@ def brier(outcomes: np.ndarray, scores: np.ndarray) -> float:
 @given(models())
 def test_averaged_labels_are_calibrated(model: Any) -> None:
     outcomes, scores, fine, _ = model
-    averaged = average_labels(outcomes, scores, cell=fine)
-    assert pde(outcomes, averaged, cell=fine) == pytest.approx(0, abs=1e-12)
+    averaged = average_labels(outcomes, scores, cells=fine)
+    assert pde(outcomes, averaged, cells=fine) == pytest.approx(0, abs=1e-12)
     level_sets = averaged.round(12)
-    assert pde(outcomes, level_sets, cell=level_sets) == pytest.approx(0, abs=1e-9)
+    assert pde(outcomes, level_sets, cells=level_sets) == pytest.approx(0, abs=1e-9)
 
 
 @given(models())
 def test_averaging_takes_the_calibration_error_off_the_brier_score(model: Any) -> None:
     outcomes, scores, fine, _ = model
-    averaged = average_labels(outcomes, scores, cell=fine)
+    averaged = average_labels(outcomes, scores, cells=fine)
     fall = brier(outcomes, scores) - brier(outcomes, averaged)
-    assert fall == pytest.approx(pde(outcomes, scores, cell=fine, p=2) ** 2, abs=1e-12)
+    assert fall == pytest.approx(pde(outcomes, scores, cells=fine, p=2) ** 2, abs=1e-12)
 
 
 @given(models())
 def test_averaging_orders_cells_as_well_as_can_be(model: Any) -> None:
     outcomes, scores, fine, coarse = model
-    averaged = average_labels(outcomes, scores, cell=fine).round(12)
+    averaged = average_labels(outcomes, scores, cells=fine).round(12)
     best = probabilistic_kendall_tau(outcomes, averaged)
     for other in (
         scores,
         merge_cells(scores, coarse),
-        average_labels(outcomes, scores, cell=coarse),
+        average_labels(outcomes, scores, cells=coarse),
     ):
         assert probabilistic_kendall_tau(outcomes, other.round(12)) <= best + 1e-12
 
@@ -220,24 +220,24 @@ def test_averaging_orders_cells_as_well_as_can_be(model: Any) -> None:
 def test_merging_never_raises_the_calibration_error(model: Any, p: float) -> None:
     outcomes, scores, fine, coarse = model
     merged = merge_cells(scores, coarse)
-    after = pde(outcomes, merged, cell=coarse, p=p)
-    assert after <= pde(outcomes, scores, cell=fine, p=p) + 1e-12
+    after = pde(outcomes, merged, cells=coarse, p=p)
+    assert after <= pde(outcomes, scores, cells=fine, p=p) + 1e-12
 
 
 @given(models())
 def test_merging_averaged_cells_is_averaging_merged_ones(model: Any) -> None:
     outcomes, scores, fine, coarse = model
-    merged = merge_cells(average_labels(outcomes, scores, cell=fine), coarse)
-    np.testing.assert_allclose(merged, average_labels(outcomes, scores, cell=coarse), atol=1e-12)
-    loss = brier(outcomes, merged) - brier(outcomes, average_labels(outcomes, scores, cell=fine))
+    merged = merge_cells(average_labels(outcomes, scores, cells=fine), coarse)
+    np.testing.assert_allclose(merged, average_labels(outcomes, scores, cells=coarse), atol=1e-12)
+    loss = brier(outcomes, merged) - brier(outcomes, average_labels(outcomes, scores, cells=fine))
     assert loss >= -1e-12
 
 
 @given(models())
 def test_merging_never_raises_the_count(model: Any) -> None:
     _, scores, fine, coarse = model
-    before = probabilistic_count(scores, cell=fine)
-    after = probabilistic_count(merge_cells(scores, coarse), cell=coarse)
+    before = probabilistic_count(scores, cells=fine)
+    after = probabilistic_count(merge_cells(scores, coarse), cells=coarse)
     assert 1 - 1e-12 <= after <= before + 1e-12 <= np.unique(fine).size + 1e-9
 
 
@@ -254,27 +254,27 @@ def test_a_rising_map_keeps_tau(model: Any) -> None:
 def test_cells_have_labels_of_any_one_kind() -> None:
     for cell in (["a", "b", "a"], [True, False, True], [0.5, -1.0, 0.5], [7, 3, 7]):
         np.testing.assert_allclose(
-            average_labels([0, 1, 1], [0.1, 0.5, 0.9], cell=cell), [0.5, 1, 0.5]
+            average_labels([0, 1, 1], [0.1, 0.5, 0.9], cells=cell), [0.5, 1, 0.5]
         )
 
 
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ([1, 2], "cell has 2 observations but y_prob has 3"),
-        ([1, 2, np.nan], "cell has missing labels"),
-        (["a", None, "b"], "cell has missing labels"),
-        ([[1, 2], [1, 2], [1, 2]], "cell must be one-dimensional"),
+        ([1, 2], "cells has 2 observations but y_prob has 3"),
+        ([1, 2, np.nan], "cells has missing labels"),
+        (["a", None, "b"], "cells has missing labels"),
+        ([[1, 2], [1, 2], [1, 2]], "cells must be one-dimensional"),
     ],
 )
 def test_refuses_what_are_not_cells(cell: Any, message: str) -> None:
     outcomes, scores = [0, 1, 1], [0.1, 0.5, 0.9]
     for call in (
-        lambda: pde(outcomes, scores, cell=cell),
-        lambda: pde_bins(outcomes, scores, cell=cell),
-        lambda: average_labels(outcomes, scores, cell=cell),
+        lambda: pde(outcomes, scores, cells=cell),
+        lambda: pde_bins(outcomes, scores, cells=cell),
+        lambda: average_labels(outcomes, scores, cells=cell),
         lambda: merge_cells(scores, cell),
-        lambda: probabilistic_count(scores, cell=cell),
+        lambda: probabilistic_count(scores, cells=cell),
     ):
         with pytest.raises(InputError, match=message):
             call()

@@ -70,7 +70,7 @@ def overlapping(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def standard_error(interval: Any, *data: Any) -> float:
-    lower, upper = interval(*data, kind="wald", ci_prob=0.9)
+    lower, upper = interval(*data, method="wald", ci_prob=0.9)
     return (upper - lower) / 2 / norm.ppf(0.95)
 
 
@@ -195,7 +195,7 @@ def test_intervals_contain_the_estimate_and_narrow_with_the_data() -> None:
         for kind in ("wald", "profile"):
             lower, upper = interval(*small, kind=kind)
             assert lower < estimate(*small) < upper
-        wald, profile = interval(*large, kind="wald"), interval(*large)
+        wald, profile = interval(*large, method="wald"), interval(*large)
         assert profile == pytest.approx(wald, abs=0.02 * (wald[1] - wald[0]))
         assert wald[1] - wald[0] < 0.1 * (upper - lower)
 
@@ -427,6 +427,6 @@ def test_no_event_is_expected_of_scores_of_0() -> None:
 def test_refuses_options_out_of_range(interval: Any) -> None:
     data = overlapping()
     with pytest.raises(InputError, match="kind must be one of 'profile', 'wald'"):
-        interval(*data, kind="score")
+        interval(*data, method="score")
     with pytest.raises(InputError, match="ci_prob must lie strictly between 0 and 1"):
         interval(*data, ci_prob=95)

@@ -20,15 +20,15 @@ from bayescal.estimators.kernel._form import form_of
 from bayescal.estimators.kernel._null import moments_of, pearson_sf
 from bayescal.estimators.registry import ESTIMATORS
 
-GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "width": 0.3}
+GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "bandwidth": 0.3}
 SORTED: list[tuple[Any, dict[str, Any]]] = [
     (mmce, {}),
-    (mmce, {"width": 1e-3}),
+    (mmce, {"bandwidth": 1e-3}),
     (kce, {}),
     (kce, GAUSSIAN),
     (skce, {}),
     (skce, GAUSSIAN),
-    (skce, {"form": "biased", "width": 0.05}),
+    (skce, {"form": "biased", "bandwidth": 0.05}),
 ]
 EVERY = [
     *SORTED,
@@ -94,7 +94,7 @@ def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> No
     outcomes, scores = data(decimals=decimals)
     n = scores.size
     pairs = all_pairs(outcomes, scores, kernel, width)
-    options: dict[str, Any] = {"kernel": kernel, "width": width}
+    options: dict[str, Any] = {"kernel": kernel, "bandwidth": width}
     close = {"rel": 1e-10, "abs": 1e-15}
     assert skce(outcomes, scores, form="biased", **options) == pytest.approx(pairs.mean(), **close)
     different = pairs.sum() - np.trace(pairs)
@@ -103,7 +103,7 @@ def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> No
     assert kce(outcomes, scores, **options) == pytest.approx(np.sqrt(pairs.mean()), **close)
     if kernel == "laplace":
         both = np.sqrt(pairs.mean() / 2)
-        assert mmce(outcomes, scores, width=width) == pytest.approx(both, **close)
+        assert mmce(outcomes, scores, bandwidth=width) == pytest.approx(both, **close)
     size = 7
     blocks = [pairs[at : at + size, at : at + size] for at in range(0, n - size + 1, size)]
     means = [(block.sum() - np.trace(block)) / (size * (size - 1)) for block in blocks]
@@ -134,8 +134,8 @@ def test_of_one_score() -> None:
     assert kce(outcomes, scores) == pytest.approx(0.25 * np.sqrt(2))
     assert skce(outcomes, scores, form="biased") == pytest.approx(2 * 0.25**2)
     assert skce(outcomes, scores) == pytest.approx(2 * (1 - 4 * 0.25) / 12)
-    assert mmce([1, 0], [0.0, 1.0], width=1e9) == pytest.approx(0, abs=1e-4)
-    assert mmce([1, 0], [0.0, 1.0], width=1e-9) == pytest.approx(np.sqrt(0.5))
+    assert mmce([1, 0], [0.0, 1.0], bandwidth=1e9) == pytest.approx(0, abs=1e-4)
+    assert mmce([1, 0], [0.0, 1.0], bandwidth=1e-9) == pytest.approx(np.sqrt(0.5))
     assert kce([1, 1], [0.0, 0.0]) == pytest.approx(np.sqrt(2))
     assert mmce([1, 0, 1], [1.0, 0.0, 1.0]) == 0
 
@@ -149,7 +149,7 @@ def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
     scores = np.array([0.1, 0.1, 0.3, 0.35, 0.6, 0.6, 0.9, 0.97, 1.0])
     sets = (np.arange(512)[:, None] >> np.arange(9)) & 1
     chance = np.where(sets == 1, scores, 1 - scores).prod(axis=1)
-    values = skce(sets, scores, kernel=kernel, width=0.4)
+    values = skce(sets, scores, kernel=kernel, bandwidth=0.4)
     assert chance @ values == pytest.approx(0, abs=1e-15)
     sd, skewness = moments_of(tabulate(scores, None), kernel, 0.4)
     assert sd == pytest.approx(np.sqrt(chance @ values**2), rel=1e-12)
@@ -189,12 +189,12 @@ def test_level_is_right_and_errors_are_found(method: str, options: dict[str, Any
 
 def test_resampling_counts_the_data_among_the_draws() -> None:
     """Four cases of one score: p-values are tails of a binomial, by (1 + k) / (1 + draws)."""
-    test = skce_test([1, 1, 1, 1], [0.5] * 4, resamples=20_000, random_state=1)
+    test = skce_test([1, 1, 1, 1], [0.5] * 4, n_resamples=20_000, random_state=1)
     assert test.statistic == pytest.approx(0.5)
     assert test.pvalue == pytest.approx(2 / 16, abs=0.01)
     assert (test.pvalue * 20_001) % 1 == pytest.approx(0, abs=1e-6)
     assert np.isnan(test.df)
-    certain = skce_test([1, 1, 0, 0], [0.5] * 4, resamples=19, random_state=1)
+    certain = skce_test([1, 1, 0, 0], [0.5] * 4, n_resamples=19, random_state=1)
     assert certain.pvalue == 1
 
 
@@ -202,7 +202,7 @@ def test_resampling_counts_the_data_among_the_draws() -> None:
 def test_tests_of_weights_orders_and_batches(method: str) -> None:
     outcomes, scores = data(50, seed=4)
     weight = np.random.default_rng(4).integers(0, 4, 50)
-    options: dict[str, Any] = {"method": method, "random_state": 7, "width": 0.3}
+    options: dict[str, Any] = {"method": method, "random_state": 7, "bandwidth": 0.3}
     weighted = skce_test(outcomes, scores, sample_weight=weight, **options)
     repeated = skce_test(np.repeat(outcomes, weight), np.repeat(scores, weight), **options)
     assert weighted[:2] == pytest.approx(repeated[:2])
@@ -248,7 +248,7 @@ def test_many_weightings_at_once(estimator: Any, options: dict[str, Any]) -> Non
     outcomes, scores = data(30, seed=9)
     scores.sort()
     weight = np.random.default_rng(9).integers(0, 3, (5, 30))
-    given = {"width": 0.4 if estimator is mmce else 1.0}
+    given = {"bandwidth": 0.4 if estimator is mmce else 1.0}
     if estimator is not mmce:
         given["kernel"] = "laplace"
     if estimator is skce:
@@ -315,12 +315,12 @@ def test_perfect_calibration_in_the_limit() -> None:
     ("options", "message"),
     [
         ({"kernel": "cauchy"}, "kernel must be one of 'gaussian', 'laplace'"),
-        ({"width": 0}, "width must be a number from 1e-09 to 1e"),
-        ({"width": np.inf}, "width"),
-        ({"width": np.nan}, "width"),
-        ({"width": True}, "width"),
-        ({"width": "1"}, "width"),
-        ({"kernel": "gaussian", "width": 1e-4}, "width must be a number from 0.001"),
+        ({"bandwidth": 0}, "bandwidth must be a number from 1e-09 to 1e"),
+        ({"bandwidth": np.inf}, "bandwidth"),
+        ({"bandwidth": np.nan}, "bandwidth"),
+        ({"bandwidth": True}, "bandwidth"),
+        ({"bandwidth": "1"}, "bandwidth"),
+        ({"kernel": "gaussian", "bandwidth": 1e-4}, "bandwidth must be a number from 0.001"),
         ({"sample_weight": [1, -1]}, "sample_weight"),
         ({"sample_weight": [1]}, "sample_weight has 1"),
     ],
@@ -336,7 +336,7 @@ def test_refuses_options_out_of_range(function: Any, options: Any, message: str)
     [
         (mmce, ([0, 1], [0.2, 1.4]), {}, "is outside"),
         (mmce, ([0, 1], [0.2]), {}, "y_true has 2 observations but y_prob has 1"),
-        (mmce, ([0, 1], [0.2, 0.4]), {"width": -1}, "width"),
+        (mmce, ([0, 1], [0.2, 0.4]), {"bandwidth": -1}, "bandwidth"),
         (skce, ([0, 1], [0.2, 0.4]), {"form": "linear"}, "form must be one of"),
         (skce, ([1], [0.2]), {}, "y_prob has 1 cases, and a pair takes two"),
         (skce, ([1, 1], [0.2, 0.3]), {"sample_weight": [1, 0]}, "a pair takes two"),
@@ -350,13 +350,13 @@ def test_refuses_options_out_of_range(function: Any, options: Any, message: str)
             "so no sample_weight",
         ),
         (skce_test, ([0, 1], [0.2, 0.4]), {"method": "bootstrap"}, "method must be one of"),
-        (skce_test, ([0, 1], [0.2, 0.4]), {"resamples": 5}, "resamples must be"),
+        (skce_test, ([0, 1], [0.2, 0.4]), {"n_resamples": 5}, "n_resamples must be"),
         (skce_test, ([0, 1], [0.2, 0.4]), {"sample_weight": [1, 2.5]}, "whole numbers of cases"),
         (skce_test, ([0, 1, 1], [0.0, 0.4, 1.0]), {}, "0 or 1 for every case but one"),
         (
             skce_test,
             ([0, 1], [0.2, 0.4]),
-            {"method": "moments", "width": 1e-6},
+            {"method": "moments", "bandwidth": 1e-6},
             "no two scores are alike",
         ),
     ],

@@ -17,7 +17,7 @@ from bayescal.estimators import kde_ece, ls_ece, smooth_ece
 
 EVERY = [
     (ls_ece, {}),
-    (ls_ece, {"sigma": 0.5}),
+    (ls_ece, {"bandwidth": 0.5}),
     (kde_ece, {}),
     (kde_ece, {"bandwidth": 0.03, "p": 2}),
     (kde_ece, {"form": "triweight"}),
@@ -38,7 +38,7 @@ def load(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
 @pytest.mark.parametrize("bins", [1, 10, 15])
 def test_ls_ece_is_the_exact_integral(shared_data: Path, name: str, bins: int) -> None:
     outcomes, scores, known = load(shared_data, name)
-    actual = ls_ece(outcomes, scores, sigma=1 / bins)
+    actual = ls_ece(outcomes, scores, bandwidth=1 / bins)
     exact = known[f"LS-ECE sigma=1/{bins} exact (trapezoid 400001 pts, logits clipped +-40)"]
     assert actual == pytest.approx(exact, rel=1e-8)
     sampled = next(
@@ -57,14 +57,14 @@ def test_ls_ece_by_the_trapezoid_rule(sigma: float) -> None:
     for outcome, centre in zip(outcomes, np.clip(logit(scores), -40, 40), strict=True):
         gap += (outcome - expit(at)) * np.exp(-0.5 * ((at - centre) / sigma) ** 2)
     exact = np.trapezoid(np.abs(gap), at) / (53 * sigma * np.sqrt(2 * np.pi))
-    assert ls_ece(outcomes, scores, sigma=sigma) == pytest.approx(exact, rel=1e-6)
+    assert ls_ece(outcomes, scores, bandwidth=sigma) == pytest.approx(exact, rel=1e-6)
 
 
 def test_ls_ece_of_one_score() -> None:
     """With little noise it is the calibration error itself, with much noise about one half."""
-    assert ls_ece([0, 1, 1, 1], [0.4] * 4, sigma=1e-3) == pytest.approx(0.35, rel=1e-6)
-    assert ls_ece([0, 1], [0.5] * 2, sigma=1e4) == pytest.approx(0.5, rel=1e-3)
-    assert ls_ece([0, 1], [0.5] * 2, sigma=1e-3) < 2e-4
+    assert ls_ece([0, 1, 1, 1], [0.4] * 4, bandwidth=1e-3) == pytest.approx(0.35, rel=1e-6)
+    assert ls_ece([0, 1], [0.5] * 2, bandwidth=1e4) == pytest.approx(0.5, rel=1e-3)
+    assert ls_ece([0, 1], [0.5] * 2, bandwidth=1e-3) < 2e-4
     assert ls_ece([0, 1], [0.0, 1.0]) < 1e-9
     assert ls_ece([1, 0], [0.0, 1.0]) == pytest.approx(1)
 
@@ -266,9 +266,9 @@ def test_finds_a_known_shift(function: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (ls_ece, {"sigma": 0}, "sigma must be a positive, finite number, got 0"),
-        (ls_ece, {"sigma": None}, "sigma must be"),
-        (ls_ece, {"sigma": 1e-7}, "sigma = 1e-07 is too small to resolve"),
+        (ls_ece, {"bandwidth": 0}, "bandwidth must be a positive, finite number, got 0"),
+        (ls_ece, {"bandwidth": None}, "bandwidth must be"),
+        (ls_ece, {"bandwidth": 1e-7}, "bandwidth = 1e-07 is too small to resolve"),
         (kde_ece, {"form": "beta"}, "form must be one of 'ratio', 'triweight'"),
         (kde_ece, {"bandwidth": -1}, "bandwidth must be a positive, finite number, got -1"),
         (kde_ece, {"bandwidth": "auto"}, "bandwidth must be"),

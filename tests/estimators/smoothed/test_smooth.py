@@ -41,7 +41,7 @@ def test_gives_the_exact_integral(
     shared_data: Path, name: str, key: str, sigma: float | None
 ) -> None:
     outcomes, scores, known = load(shared_data, name)
-    assert smooth_ece(outcomes, scores, sigma=sigma) == pytest.approx(known[key], rel=1e-7)
+    assert smooth_ece(outcomes, scores, bandwidth=sigma) == pytest.approx(known[key], rel=1e-7)
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
@@ -52,9 +52,9 @@ def test_relplot_differs_by_its_grid_and_half_the_mass_at_the_ends(
     outcomes, scores, known = load(shared_data, name)
     cells_from_end = 1000 * np.minimum(scores, 1 - scores)
     halved = np.where(cells_from_end < 1, 0.5 + cells_from_end / 2, 1)
-    actual = smooth_ece(outcomes, scores, sigma=sigma, sample_weight=halved)
+    actual = smooth_ece(outcomes, scores, bandwidth=sigma, sample_weight=halved)
     assert actual == pytest.approx(known[key], rel=5e-3 if name in "AB" else 0.025)
-    ours = smooth_ece(outcomes, scores, sigma=sigma)
+    ours = smooth_ece(outcomes, scores, bandwidth=sigma)
     if name == "C":
         assert known[key] > 1.5 * ours
     else:
@@ -93,7 +93,7 @@ def test_is_the_area_between_roots(sigma: float | None, seed: int) -> None:
         (logit_smooth_ece, logit(scores.clip(1e-5, 1 - 1e-5)), False),
     ):
         shown = scores if mirrors else scores.clip(1e-5, 1 - 1e-5)
-        actual = function(outcomes, shown, sigma=sigma)
+        actual = function(outcomes, shown, bandwidth=sigma)
         expected = area(places, (outcomes - shown) / 60, sigma or actual, mirrors)
         assert actual == pytest.approx(expected, abs=2e-9)
 
@@ -107,7 +107,7 @@ def test_one_score_and_one_sign(function: Any) -> None:
     assert function([0, 1, 1, 1], [0.4] * 4) == pytest.approx(0.35, rel=1e-9)
     scores = np.linspace(0, 1, 11)
     for sigma in (None, 0.01, 3.0):
-        assert function(np.ones(11), scores, sigma=sigma) == pytest.approx(0.5, rel=1e-9)
+        assert function(np.ones(11), scores, bandwidth=sigma) == pytest.approx(0.5, rel=1e-9)
 
 
 @pytest.mark.parametrize("function", BOTH)
@@ -115,10 +115,10 @@ def test_bandwidths_at_the_extremes(function: Any) -> None:
     """A narrow kernel cancels nothing between different scores, a wide one all that it can."""
     outcomes, scores = [0, 1, 0, 0, 1], [0.1, 0.3, 0.3, 0.8, 1.0]
     narrow = (0.1 + 0.4 + 0.8 + 0.0) / 5
-    assert function(outcomes, scores, sigma=0.01) == pytest.approx(narrow, rel=1e-9)
+    assert function(outcomes, scores, bandwidth=0.01) == pytest.approx(narrow, rel=1e-9)
     wide = abs(np.sum(outcomes) - np.sum(scores)) / 5
-    assert function(outcomes, scores, sigma=1e4) == pytest.approx(wide, rel=1e-3)
-    assert smooth_ece(outcomes, scores, sigma=1e300) == pytest.approx(wide, rel=1e-12)
+    assert function(outcomes, scores, bandwidth=1e4) == pytest.approx(wide, rel=1e-3)
+    assert smooth_ece(outcomes, scores, bandwidth=1e300) == pytest.approx(wide, rel=1e-12)
 
 
 @pytest.mark.parametrize("function", BOTH)
@@ -170,9 +170,9 @@ def test_area_at_the_fixed_point_is_the_fixed_point(function: Any, name: str) ->
     actual = function(outcomes, scores)
     assert 0 < actual <= 1 + 1e-9
     if actual > 1e-4:
-        assert function(outcomes, scores, sigma=actual) == pytest.approx(actual, abs=1e-9)
-        assert function(outcomes, scores, sigma=2 * actual) <= actual + 1e-9
-        assert function(outcomes, scores, sigma=actual / 2) >= actual - 1e-9
+        assert function(outcomes, scores, bandwidth=actual) == pytest.approx(actual, abs=1e-9)
+        assert function(outcomes, scores, bandwidth=2 * actual) <= actual + 1e-9
+        assert function(outcomes, scores, bandwidth=actual / 2) >= actual - 1e-9
 
 
 def test_fixed_point_below_every_gap_is_the_sum_of_errors() -> None:
@@ -204,11 +204,11 @@ def test_a_batch_is_a_loop(function: Any, sigma: float | None) -> None:
     scores = np.concatenate([[0.0, 1.0], rng.random(300)])
     outcomes = rng.random((2, 40, 302)) < scores
     outcomes[0, 0] = rng.random(302) < 0.1
-    actual = function(outcomes, scores, sigma=sigma)
+    actual = function(outcomes, scores, bandwidth=sigma)
     assert actual.shape == (2, 40)
-    alone = [[function(row, scores, sigma=sigma) for row in rows] for rows in outcomes]
+    alone = [[function(row, scores, bandwidth=sigma) for row in rows] for rows in outcomes]
     np.testing.assert_allclose(actual, alone, atol=1e-9)
-    assert function(np.empty((0, 302)), scores, sigma=sigma).shape == (0,)
+    assert function(np.empty((0, 302)), scores, bandwidth=sigma).shape == (0,)
 
 
 @pytest.mark.parametrize("function", BOTH)
@@ -220,15 +220,18 @@ def test_whole_weights_are_repeats_and_their_scale_does_not_matter(
     scores, outcomes = rng.random(200).round(1), rng.integers(0, 2, 200)
     weights = rng.integers(0, 4, (5, 200))
     repeated = [
-        function(np.repeat(outcomes, row), np.repeat(scores, row), sigma=sigma) for row in weights
+        function(np.repeat(outcomes, row), np.repeat(scores, row), bandwidth=sigma)
+        for row in weights
     ]
     for scale in (1, 7.3):
-        actual = [function(outcomes, scores, sigma=sigma, sample_weight=scale * w) for w in weights]
+        actual = [
+            function(outcomes, scores, bandwidth=sigma, sample_weight=scale * w) for w in weights
+        ]
         np.testing.assert_allclose(actual, repeated, atol=1e-9)
     weighted = ESTIMATORS[function.__name__].weighted
     assert weighted is not None
     rows = np.concatenate([weights, np.zeros((1, 200), int)])
-    together = weighted(scores, outcomes, rows, sigma=sigma)
+    together = weighted(scores, outcomes, rows, bandwidth=sigma)
     np.testing.assert_allclose(together, [*repeated, np.nan], atol=1e-9)
 
 
@@ -272,20 +275,20 @@ def test_curve_is_kernel_regression(sigma: float) -> None:
         ("identity", scores, grid, range(-3, 4)),
         ("logit", logit(scores), logit(grid), range(1)),
     ):
-        actual = smooth_ece_curve(outcomes, scores, sigma=sigma, grid=grid, metric=metric)
+        actual = smooth_ece_curve(outcomes, scores, bandwidth=sigma, grid=grid, metric=metric)
         outcome, density = kernel_regression(outcomes, places, at, sigma, turns)
         seen = density > 1e-3
         assert seen.sum() > 10
         np.testing.assert_allclose(actual.outcome[seen], outcome[seen], atol=1e-6)
         np.testing.assert_allclose(actual.density[seen], density[seen], rtol=1e-5)
         np.testing.assert_array_equal(actual.score, grid)
-        assert actual.sigma == sigma
+        assert actual.bandwidth == sigma
 
 
 def test_curve_agrees_with_relplot(shared_data: Path) -> None:
     outcomes, scores, known = load(shared_data, "A")
     theirs = known["relplot.reldiag_noboot"]
-    curve = smooth_ece_curve(outcomes, scores, grid=theirs["t"], sigma=theirs["sigma"])
+    curve = smooth_ece_curve(outcomes, scores, grid=theirs["t"], bandwidth=theirs["sigma"])
     np.testing.assert_allclose(curve.outcome, theirs["mu"], rtol=1e-4)
     np.testing.assert_allclose(curve.density, theirs["density"], rtol=1e-4)
 
@@ -294,17 +297,17 @@ def test_curve_by_default() -> None:
     outcomes, scores = HOSTILE["miscalibrated"]
     curve = smooth_ece_curve(outcomes, scores)
     assert curve.score.shape == curve.outcome.shape == curve.density.shape == (201,)
-    assert curve.sigma == pytest.approx(smooth_ece(outcomes, scores), rel=1e-9)
+    assert curve.bandwidth == pytest.approx(smooth_ece(outcomes, scores), rel=1e-9)
     assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, rel=1e-6)
     logit_curve = smooth_ece_curve(outcomes, scores, metric="logit")
-    assert logit_curve.sigma == pytest.approx(logit_smooth_ece(outcomes, scores), rel=1e-9)
-    assert smooth_ece_curve([0, 1], [0, 1]).sigma == 0.001
+    assert logit_curve.bandwidth == pytest.approx(logit_smooth_ece(outcomes, scores), rel=1e-9)
+    assert smooth_ece_curve([0, 1], [0, 1]).bandwidth == 0.001
 
 
 @pytest.mark.parametrize("metric", ["identity", "logit"])
 def test_curve_far_from_all_scores_is_that_of_the_nearest(metric: str) -> None:
     curve = smooth_ece_curve(
-        [0, 1, 0, 1], [0.2, 0.2, 0.6, 0.6], sigma=1e-6, grid=[0, 0.3, 0.5, 1], metric=metric,
+        [0, 1, 0, 1], [0.2, 0.2, 0.6, 0.6], bandwidth=1e-6, grid=[0, 0.3, 0.5, 1], metric=metric,
         sample_weight=[3, 1, 0, 2],
     )  # fmt: skip
     np.testing.assert_allclose(curve.outcome, [0.25, 0.25, 1, 1])
@@ -327,12 +330,12 @@ def test_curve_weights_are_repeats() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sigma": 0}, "sigma must be a positive, finite number, got 0"),
-        ({"sigma": -0.1}, "sigma must be"),
-        ({"sigma": np.nan}, "sigma must be"),
-        ({"sigma": np.inf}, "sigma must be"),
-        ({"sigma": "wide"}, "sigma must be"),
-        ({"sigma": True}, "sigma must be"),
+        ({"bandwidth": 0}, "bandwidth must be a positive, finite number, got 0"),
+        ({"bandwidth": -0.1}, "bandwidth must be"),
+        ({"bandwidth": np.nan}, "bandwidth must be"),
+        ({"bandwidth": np.inf}, "bandwidth must be"),
+        ({"bandwidth": "wide"}, "bandwidth must be"),
+        ({"bandwidth": True}, "bandwidth must be"),
         ({"sample_weight": [1, -1]}, "sample_weight"),
         ({"sample_weight": [0, 0]}, "zero everywhere"),
     ],
@@ -348,15 +351,17 @@ def test_the_least_bandwidth_it_names_is_enough() -> None:
     scores = rng.random(20_000)
     outcomes = rng.random(20_000) < scores
     for function in (*BOTH, smooth_ece_curve):
-        with pytest.raises(InputError, match="sigma = 1e-07 is too small to resolve") as refused:
-            function(outcomes, scores, sigma=1e-7)
+        with pytest.raises(
+            InputError, match="bandwidth = 1e-07 is too small to resolve"
+        ) as refused:
+            function(outcomes, scores, bandwidth=1e-7)
         least = float(str(refused.value).rsplit(" ", 1)[1].rstrip("."))
-        function(outcomes, scores, sigma=least)
+        function(outcomes, scores, bandwidth=least)
 
 
 def test_few_scores_can_be_smoothed_by_next_to_nothing() -> None:
     for function in BOTH:
-        assert function([0, 1], [0.2, 0.4], sigma=1e-9) == pytest.approx(0.4, rel=1e-9)
+        assert function([0, 1], [0.2, 0.4], bandwidth=1e-9) == pytest.approx(0.4, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ WEIGHTED = [
         for p in (1, 2)
     ],
     ("mce", {"binning": "mass", "ties": "split"}),
-    ("smooth_ece", {"sigma": 0.1}),
+    ("smooth_ece", {"bandwidth": 0.1}),
 ]
 
 
@@ -177,7 +177,7 @@ def test_within_monte_carlo_error_of_scipy(method: str) -> None:
         (y_true, y_prob), ratio, n_resamples=size, paired=True, method=method, random_state=6
     )
     actual = estimator_interval(
-        y_true, y_prob, "observed_expected", method=method, resamples=size, random_state=7
+        y_true, y_prob, "observed_expected", method=method, n_resamples=size, random_state=7
     )
     # Standard error of a .025 quantile, in standard deviations: .0193 at this size; two of them.
     error = 4 * 0.0193 * np.sqrt(2) * float(known.standard_error)
@@ -209,7 +209,7 @@ def test_equal_seeds_and_cases_give_equal_intervals(name: Any, method: str) -> N
     weight = np.random.default_rng(1).integers(0, 4, 120)
     order = np.random.default_rng(2).permutation(int(weight.sum()))
     rows = np.repeat(y_true, weight)[order], np.repeat(y_prob, weight)[order]
-    options: dict[str, Any] = {"method": method, "resamples": 100}
+    options: dict[str, Any] = {"method": method, "n_resamples": 100}
     first = estimator_interval(*rows, name, random_state=3, **options)
     again = estimator_interval(*rows, name, random_state=np.random.default_rng(3), **options)
     weighted = estimator_interval(
@@ -236,7 +236,7 @@ def test_memory_is_bounded(binning: str) -> None:
     y_true, y_prob = overconfident(100_000, 11)
     tracemalloc.start()
     try:
-        estimator_interval(y_true, y_prob, binning=binning, resamples=100, random_state=1)
+        estimator_interval(y_true, y_prob, binning=binning, n_resamples=100, random_state=1)
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()
@@ -260,7 +260,7 @@ def test_coverage_of_a_smooth_statistic(method: str) -> None:
         y_prob = rng.beta(2, 3, 200)
         y_true = rng.random(200) < y_prob
         actual = estimator_interval(
-            y_true, y_prob, "observed_expected", method=method, resamples=400, random_state=rng
+            y_true, y_prob, "observed_expected", method=method, n_resamples=400, random_state=rng
         )
         inside += actual.lower <= 1 <= actual.upper
     assert 0.95 - 3 * 0.011 - 0.01 < inside / 400 < 0.95 + 3 * 0.011
@@ -406,7 +406,7 @@ def test_consistency_is_the_range_under_calibration(
         y_prob,
         name,
         method="consistency",
-        resamples=4000,
+        n_resamples=4000,
         sample_weight=None if kind == "none" else cases,
         random_state=19,
     )
@@ -425,7 +425,7 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
     for _ in range(300):
         y_true, y_prob = simulate.sample("calibrated", 100, random_state=rng)
         actual = estimator_interval(
-            y_true, y_prob, method="consistency", resamples=200, random_state=rng
+            y_true, y_prob, method="consistency", n_resamples=200, random_state=rng
         )
         inside += actual.lower <= actual.estimate <= actual.upper
     assert 0.90 < inside / 300 < 0.99
@@ -435,7 +435,7 @@ def test_consistency_sees_a_calibrated_model_as_one() -> None:
 def test_consistency_of_an_estimator_of_one_data_set_at_a_time() -> None:
     y_true, y_prob = overconfident(40, 21)
     actual = estimator_interval(
-        y_true, y_prob, "tce_bpm", method="consistency", resamples=100, random_state=1
+        y_true, y_prob, "tce_bpm", method="consistency", n_resamples=100, random_state=1
     )
     assert 0 < actual.lower < actual.upper < 0.5
 
@@ -522,8 +522,8 @@ def test_bca_refuses_a_bias_beyond_every_resample() -> None:
     [
         ({"method": "bootstrap"}, "method must be one of 'analytic', 'basic', 'bca'"),
         ({"ci_prob": 95}, "If you meant a percentage"),
-        ({"resamples": 99}, "resamples must be a whole number of at least 100, got 99"),
-        ({"resamples": 1000.0}, "resamples must be a whole number"),
+        ({"n_resamples": 99}, "n_resamples must be a whole number of at least 100, got 99"),
+        ({"n_resamples": 1000.0}, "n_resamples must be a whole number"),
         ({"estimator": "ECE"}, "estimator must be one of 'ace'"),
         ({"estimator": 3}, "estimator must be one of"),
         ({"estimator": "fit_bpm_curve"}, "estimator must be one of"),
