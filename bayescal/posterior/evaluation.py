@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
@@ -20,7 +20,6 @@ from bayescal.posterior.population import Population, draw_population
 __all__ = ["Evaluation", "Wanted", "evaluate"]
 
 FINE = expit(np.linspace(-27, 27, 1001))
-BLOCK = 1 << 18
 
 Wanted = list[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
@@ -147,9 +146,8 @@ class Evaluation:
 
     def _mean_of(self, score: Floats) -> Floats:
         at = self.problem.curve.at_scores(score, self.problem.frame)
-        size = max(1, BLOCK // score.size)
-        starts = range(0, self.u.shape[0], size)
-        total = sum(at.probability(self.u[i : i + size]).sum(axis=0) for i in starts)
+        parts = blocks(self.u.shape[0], score.size)
+        total = sum(at.probability(self.u[part]).sum(axis=0) for part in parts)
         return np.asarray(total / self.u.shape[0])
 
 
