@@ -72,7 +72,7 @@ class Page(HTMLParser):
     def all(self, tag: str) -> list[dict[str, str]]:
         return [attrs for name, attrs, _ in self.tags if name == tag]
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """What a reader sees, spaces evened out."""
         seen = (text for inside, text in self.text if not {"script", "style"} & set(inside))
         return " ".join("".join(seen).split())
@@ -218,32 +218,32 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_it_says_what_the_assessment_says(off, off_page) -> None:
-    said = Page(off_page).said()
+    printed = Page(off_page).printed()
     for text in (off.headline(), str(off.recommendation), *off.notes, off.sha256):
-        assert text in said
+        assert text in printed
     for name, row in off.summary().iterrows():
         lower, upper = row["lower"], row["upper"]
         middle, low, high = rounded((row["estimate"], lower, upper), lower, upper)
         label = bc.functionals.FUNCTIONALS[name].label
-        assert f"{middle} ({low} to {high})" in said
-        assert label[1:] in said
+        assert f"{middle} ({low} to {high})" in printed
+        assert label[1:] in printed
     for name, row in off.estimators.iterrows():
-        assert row["title"] in said
-        assert name in said
-        assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in said
+        assert row["title"] in printed
+        assert name in printed
+        assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in printed
     for _, row in off.recommendation.table.iloc[1:].iterrows():
-        assert f"{row['gain']:.4f}" in said
+        assert f"{row['gain']:.4f}" in printed
     for curve in CURVES:
-        assert curve in said
+        assert curve in printed
     for key, number in off.versions.items():
-        assert f"{key} {number}" in said
+        assert f"{key} {number}" in printed
 
 
 def test_the_two_intercepts_cannot_be_mistaken(off_page) -> None:
-    said = Page(off_page).said()
-    assert "Calibration-in-the-largethe intercept with the slope fixed at 1" in said
-    assert "Intercept fitted jointly with the slope" in said
-    assert "It is not calibration-in-the-large" in said
+    printed = Page(off_page).printed()
+    assert "Calibration-in-the-largethe intercept with the slope fixed at 1" in printed
+    assert "Intercept fitted jointly with the slope" in printed
+    assert "It is not calibration-in-the-large" in printed
 
 
 def test_pointing_at_the_figure_reads_off_the_curve(off, off_page) -> None:
@@ -282,26 +282,26 @@ def test_headline_verdict_and_advice_follow_the_data(
 ) -> None:
     a = bc.assess(*data(scenario, n), estimators=("ece",), draws=1000, random_state=1)
     a.to_html(tmp_path / "report.html")
-    said = Page((tmp_path / "report.html").read_text("utf-8")).said()
-    assert f" {heading} {a.headline()}" in said
-    assert said.count(f"Recommended: {advice}") == 2
-    assert ("Fewer than 100 are usually too few" in said) == (n == 20)
-    assert ("is too small to tell" in said) == (n == 20)
-    assert ("advice is for want of evidence" in said) == (n == 20)
+    printed = Page((tmp_path / "report.html").read_text("utf-8")).printed()
+    assert f" {heading} {a.headline()}" in printed
+    assert printed.count(f"Recommended: {advice}") == 2
+    assert ("Fewer than 100 are usually too few" in printed) == (n == 20)
+    assert ("is too small to tell" in printed) == (n == 20)
+    assert ("advice is for want of evidence" in printed) == (n == 20)
 
 
 def test_the_data_s_own_ratio_stands_beside_that_of_the_posterior(off, off_page) -> None:
     table = off.posterior.data
     own = table.events / (table.trials @ table.score)
-    assert f"{own:#.3g} in the data" in Page(off_page).said()
+    assert f"{own:#.3g} in the data" in Page(off_page).printed()
     assert f"; {own:#.3g} in the data)" in off.describe()
 
 
 def test_groups_and_both_priors_are_shown(rare_page, off_page) -> None:
-    said = Page(rare_page).said()
-    assert "Group by group" in said
-    assert "Group by group" not in Page(off_page).said()
-    assert "Under the clinical prior: " in said
+    printed = Page(rare_page).printed()
+    assert "Group by group" in printed
+    assert "Group by group" not in Page(off_page).printed()
+    assert "Under the clinical prior: " in printed
     columns = Counter(re.findall(r'<td[^>]* data-prior="(\w+)"', rare_page))
     assert columns["neutral"] == columns["clinical"] > 10
     assert "data-prior=" not in off_page.split("<script>")[0]
@@ -340,11 +340,11 @@ def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
 
 def test_hostile_names_come_out_as_text(rare_page) -> None:
     page = Page(rare_page)
-    said = page.said()
+    printed = page.printed()
     assert len(page.all("script")) == 1
     for name in HOSTILE[:5]:
-        assert name in said
-    assert "\\u202egnp.exe\\x1b[31m" in said
+        assert name in printed
+    assert "\\u202egnp.exe\\x1b[31m" in printed
     for char in "\u202e\x1b":
         assert char not in rare_page
     assert "onerror" not in {key for _, attrs, _ in page.tags for key in attrs}
@@ -353,7 +353,7 @@ def test_hostile_names_come_out_as_text(rare_page) -> None:
 def test_long_names_are_shortened_visibly(rare_page) -> None:
     assert "x" * 100 not in rare_page
     assert rare_page.count("… (10,000 characters)") == 2
-    assert "Weight" not in Page(rare_page).said()
+    assert "Weight" not in Page(rare_page).printed()
 
 
 # In a browser
@@ -415,9 +415,9 @@ def test_nothing_sticks_out_of_the_page(browse, pages, width) -> None:
         bare = re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", text)
         frame = f'<iframe width="{width}" height="900" srcdoc="{html.escape(bare)}"></iframe>'
         dom, _ = browse(f"<title>waiting</title>{measure}{frame}", 1400, "--dump-dom")
-        found = re.search(r"<title>(\d+),(\d+)</title>", dom)
-        assert found, dom[:200]
-        needed, given = map(int, found.groups())
+        result = re.search(r"<title>(\d+),(\d+)</title>", dom)
+        assert result, dom[:200]
+        needed, given = map(int, result.groups())
         assert given == width
         assert needed <= given
 

@@ -93,18 +93,18 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     plot, record, html = (tmp_path / f"out.{suffix}" for suffix in ("png", "json", "html"))
     result = run("demo", "--plot", plot, "--json", record, "--html", html)
     assert (result.code, result.err) == (0, "")
-    said = " ".join(result.out.split())
-    assert "malignant" in said
-    assert "the true calibration error is 0.0" in said
+    printed = " ".join(result.out.split())
+    assert "malignant" in printed
+    assert "the true calibration error is 0.0" in printed
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "<h1>Calibration of boosted trees" in html.read_text("utf-8")
-    found = json.loads(record.read_text())
-    assert all(math.isfinite(number) for number in numbers(found))
-    assert found["cases"] == 150
-    assert set(found["functionals"]) == set(bc.functionals.FUNCTIONALS)
-    assert found["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
-    assert found["functionals"]["tce"]["lower"] > 0
-    assert found["functionals"]["tce"]["estimate"] > 0.02
+    result = json.loads(record.read_text())
+    assert all(math.isfinite(number) for number in numbers(result))
+    assert result["cases"] == 150
+    assert set(result["functionals"]) == set(bc.functionals.FUNCTIONALS)
+    assert result["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
+    assert result["functionals"]["tce"]["lower"] > 0
+    assert result["functionals"]["tce"]["estimate"] > 0.02
 
 
 # What assess says
@@ -115,20 +115,20 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     result = run("assess", csv, "--seed", "7", "--close", "0.05", "--json", record)
     assert (result.code, result.err) == (0, "")
     a = bc.assess(patients["y"], patients["p"], close=0.05, random_state=7)
-    said, found = " ".join(result.out.split()), json.loads(record.read_text())
+    printed, result = " ".join(result.out.split()), json.loads(record.read_text())
     for text in (a.headline(), str(a.recommendation), *a.notes):
-        assert text in said
+        assert text in printed
     for title in a.estimators["title"].str.split("(").str[0].str.split():
-        assert title[0] in said
-    assert found["headline"] == a.headline()
-    assert found["close"] == 0.05
-    assert found["sha256"] == a.sha256
-    assert found["source"]["outcome"] == "y"
+        assert title[0] in printed
+    assert result["headline"] == a.headline()
+    assert result["close"] == 0.05
+    assert result["sha256"] == a.sha256
+    assert result["source"]["outcome"] == "y"
     for name, row in a.summary().iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
-            assert found["functionals"][name][key] == row[key]
-    assert "average of logistic, beta, spline and pieces" in said
-    assert "Seed 7 repeats these numbers." in said
+            assert result["functionals"][name][key] == row[key]
+    assert "average of logistic, beta, spline and pieces" in printed
+    assert "Seed 7 repeats these numbers." in printed
     assert max(map(len, result.out.splitlines())) <= 80
 
 
@@ -154,13 +154,13 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     assert (result.code, result.err) == (0, "")
     assert "\x1b" not in result.out
     assert "[bold]south" in result.out
-    found = json.loads(record.read_text())
-    assert set(found["groups"]) == set(sites)
-    assert found["cases"] == N
-    assert found["source"]["group"] == "site"
+    result = json.loads(record.read_text())
+    assert set(result["groups"]) == set(sites)
+    assert result["cases"] == N
+    assert result["source"]["group"] == "site"
     a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
     for name, row in a.by_group.iterrows():
-        assert found["groups"][name]["tce_estimate"] == row["tce_estimate"]
+        assert result["groups"][name]["tce_estimate"] == row["tce_estimate"]
     line = complains(
         run("assess", csv, "--group", "id", "--seed", 7, "--drop-missing", "--group=x")
     )
@@ -194,25 +194,25 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     result = run("assess", csv, *columns, *ONE, "--seed", "7", "--json", record)
     assert (result.code, result.err) == (0, "")
     summary = bc.fit(patients["y"], patients["p"], random_state=7).summary()
-    found = json.loads(record.read_text())
+    result = json.loads(record.read_text())
     for name, row in summary.iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
-            assert found["functionals"][name][key] == row[key]
+            assert result["functionals"][name][key] == row[key]
     estimate, lower, upper = summary.loc["tce", ["estimate", "lower", "upper"]]
-    said = " ".join(result.out.split())
+    printed = " ".join(result.out.split())
     told = re.search(
-        r"The true calibration error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\.", said
+        r"The true calibration error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\.", printed
     )
     assert told
     assert [float(number) for number in told.groups()] == pytest.approx(
         [estimate, lower, upper], abs=0.005
     )
-    assert re.search(r"off by about \d+(\.\d)? percentage points", said)
-    assert "Predictions are too extreme (over-confident): slope 0." in said
-    assert f"{N} cases, {EVENTS} events (28 %); mean score {patients['p'].mean():.3f}" in said
-    assert "beta curve, neutral prior; importance sampling, Pareto k-hat" in said
-    assert "Seed 7 repeats these numbers." in said
-    assert found["source"] == {
+    assert re.search(r"off by about \d+(\.\d)? percentage points", printed)
+    assert "Predictions are too extreme (over-confident): slope 0." in printed
+    assert f"{N} cases, {EVENTS} events (28 %); mean score {patients['p'].mean():.3f}" in printed
+    assert "beta curve, neutral prior; importance sampling, Pareto k-hat" in printed
+    assert "Seed 7 repeats these numbers." in printed
+    assert result["source"] == {
         "file": str(csv),
         "outcome": "y",
         "score": "p",
@@ -222,8 +222,8 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "event": "1",
         "rows_dropped": 0,
     }
-    assert found["settings"]["seed"] == 7
-    assert found["versions"]["numpy"] == np.__version__
+    assert result["settings"]["seed"] == 7
+    assert result["versions"]["numpy"] == np.__version__
 
 
 @pytest.mark.slow
@@ -249,9 +249,9 @@ def test_options_reach_the_fit(run, csv, tmp_path) -> None:
 def test_the_largest_error_can_be_written_as_json(run, csv, tmp_path) -> None:
     record = tmp_path / "out.json"
     assert run("assess", csv, "--p", "inf", "--curve", "identity", "--json", record).code == 0
-    found = json.loads(record.read_text())
-    assert found["settings"]["p"] == "inf"
-    assert found["diagnostics"]["pareto_k"] is None
+    result = json.loads(record.read_text())
+    assert result["settings"]["p"] == "inf"
+    assert result["diagnostics"]["pareto_k"] is None
 
 
 @pytest.mark.slow
@@ -296,9 +296,9 @@ def test_what_the_reader_should_know_is_a_note(run, tmp_path, patients, change, 
     patients.assign(**change).to_csv(path, index=False)
     result = run("assess", path, "--outcome", "y", "--score", "p", "--json", record)
     assert (result.code, result.err) == (0, "")
-    said = " ".join(result.out.split())
-    assert "Note: " in said
-    assert note in said
+    printed = " ".join(result.out.split())
+    assert "Note: " in printed
+    assert note in printed
     assert any(note in text for text in json.loads(record.read_text())["notes"])
 
 
@@ -308,9 +308,9 @@ def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
     monkeypatch.setattr("bayescal.inference._fit.BAD_K", -math.inf)
     result = run("assess", csv, *ONE, "--engine", "importance")
     assert (result.code, result.err) == (0, "")
-    said = " ".join(result.out.split())
-    assert "Note: importance sampling is unreliable here" in said
-    assert "use --engine nuts, or --engine auto" in said
+    printed = " ".join(result.out.split())
+    assert "Note: importance sampling is unreliable here" in printed
+    assert "use --engine nuts, or --engine auto" in printed
 
 
 def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
@@ -345,9 +345,9 @@ def test_kinds_of_text(run, tmp_path, patients, name, options) -> None:
     path, record = tmp_path / name, tmp_path / "out.json"
     patients.to_csv(path, index=False, **options)
     assert run("assess", path, *ONE, "--json", record).code == 0
-    found = json.loads(record.read_text())
-    assert (found["cases"], found["events"]) == (N, EVENTS)
-    assert found["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
+    result = json.loads(record.read_text())
+    assert (result["cases"], result["events"]) == (N, EVENTS)
+    assert result["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
 
 
 def test_parquet(run, tmp_path, patients) -> None:
@@ -378,9 +378,9 @@ def test_big_file(run, tmp_path) -> None:
     path, record = tmp_path / "big.csv", tmp_path / "out.json"
     pd.DataFrame({"y": y_true, "p": y_prob}).to_csv(path, index=False)
     assert run("assess", path, "--json", record).code == 0
-    found = json.loads(record.read_text())
-    assert found["cases"] == 200_000
-    assert found["distinct_scores"] <= 2048
+    result = json.loads(record.read_text())
+    assert result["cases"] == 200_000
+    assert result["distinct_scores"] <= 2048
 
 
 @pytest.mark.parametrize(
@@ -712,13 +712,13 @@ def test_it_can_be_run_as_a_module() -> None:
 
 def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_path) -> None:
     record = tmp_path / "compared.json"
-    said = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
-    assert said.code == 0
+    printed = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
+    assert printed.code == 0
     for name in CURVES:
-        assert re.search(rf"^ {name} ", said.out, re.M)
+        assert re.search(rf"^ {name} ", printed.out, re.M)
     numbers = json.loads(record.read_text())
     assert f"Exact calibration has probability {chance(numbers['prob_calibrated'])}" in " ".join(
-        said.out.split()
+        printed.out.split()
     )
     assert sum(row["posterior_prob"] for row in numbers["curves"].values()) == pytest.approx(1)
     assert numbers["tce"]["below"] == 0.05
@@ -744,10 +744,10 @@ def test_compare_takes_the_prior_into_account(run, csv) -> None:
     ],
 )
 def test_compare_says_no_in_one_line(run, csv, options, about) -> None:
-    said = run("compare", csv, *options)
-    assert said.code == 2
-    assert about in said.err
-    assert len(said.err.splitlines()) == 1
+    printed = run("compare", csv, *options)
+    assert printed.code == 2
+    assert about in printed.err
+    assert len(printed.err.splitlines()) == 1
 
 
 # gain
@@ -767,30 +767,30 @@ def two(tmp_path) -> Path:
 def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     record = tmp_path / "gain.json"
     options = ("--outcome", "y", "--before", "p0", "--after", "p1")
-    said = run("gain", two, *options, "--threshold", 0.1, "--seed", 4, "--json", record)
-    assert said.code == 0
+    printed = run("gain", two, *options, "--threshold", 0.1, "--seed", 4, "--json", record)
+    assert printed.code == 0
     table = pd.read_csv(two)
-    found = bc.recalibration_gain(
+    result = bc.recalibration_gain(
         table["y"], table["p0"], table["p1"], thresholds=(0.1,), random_state=4
     )
     numbers = json.loads(record.read_text())
-    assert numbers["gains"]["brier"]["lower"] == pytest.approx(found.interval("brier")[0])
-    assert f"improves with probability {found.prob_improved:.2f}" in " ".join(said.out.split())
-    assert "Rise in net benefit at 0.1" in said.out
-    assert "refinement" not in said.out  # a rising map merges nothing
-    assert "assumed not seen by the map; else --in-sample" in said.out
+    assert numbers["gains"]["brier"]["lower"] == pytest.approx(result.interval("brier")[0])
+    assert f"improves with probability {result.prob_improved:.2f}" in " ".join(printed.out.split())
+    assert "Rise in net benefit at 0.1" in printed.out
+    assert "refinement" not in printed.out  # a rising map merges nothing
+    assert "assumed not seen by the map; else --in-sample" in printed.out
     assert not numbers["in_sample"]
-    assert numbers["prob_calibrated"] == pytest.approx(found.prob_calibrated)
-    exact = found.prob_calibrated
-    assert f"{exact['before']:.2f} before, {exact['after']:.2f} after" in said.out
-    assert numbers["gains"]["tce"]["estimate"] == found.summary().loc["tce", "estimate"]
+    assert numbers["prob_calibrated"] == pytest.approx(result.prob_calibrated)
+    exact = result.prob_calibrated
+    assert f"{exact['before']:.2f} before, {exact['after']:.2f} after" in printed.out
+    assert numbers["gains"]["tce"]["estimate"] == result.summary().loc["tce", "estimate"]
 
 
 def test_gain_in_sample_says_so(run, two) -> None:
     options = ("--before", "p0", "--after", "p1", "--outcome", "y")
-    said = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())
-    assert "in-sample" in said
-    assert "looks better on the patients that fitted it" in said
+    printed = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())
+    assert "in-sample" in printed
+    assert "looks better on the patients that fitted it" in printed
 
 
 def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -> None:
@@ -802,10 +802,10 @@ def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -
     options = ("--before", "p0", "--after", "p1", "--outcome", "y", "--json", record)
     result = run("gain", two, *options, "--seed", 1)
     assert result.err == ""
-    said = " ".join(result.out.split())
-    assert "in-sample (detected: the score equations" in said
-    assert "looks better on the patients that fitted it" in said
-    assert "else --in-sample" not in said
+    printed = " ".join(result.out.split())
+    assert "in-sample (detected: the score equations" in printed
+    assert "looks better on the patients that fitted it" in printed
+    assert "else --in-sample" not in printed
     assert json.loads(record.read_text())["in_sample"]
 
 
@@ -816,10 +816,10 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
     options = ("--outcome", "y", "--score", "p0", "--method", "intercept", "--folds", 3)
     result = run("gain", two, *options, "--seed", 2, "--json", record)
     assert result.code == 0
-    said = " ".join(result.out.split())
-    assert "cross-fitted, 5 repeats" in said
-    assert "about the procedure" in said
-    assert "not the map fitted to all patients" in said
+    printed = " ".join(result.out.split())
+    assert "cross-fitted, 5 repeats" in printed
+    assert "about the procedure" in printed
+    assert "not the map fitted to all patients" in printed
     table, numbers = pd.read_csv(two), json.loads(record.read_text())
     after = bc.cross_fit(
         table["y"],
@@ -828,8 +828,8 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
         n_folds=3,
         random_state=2,
     )
-    found = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
-    assert numbers["gains"]["brier"]["mean"] == pytest.approx(found.summary()["mean"]["brier"])
+    result = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
+    assert numbers["gains"]["brier"]["mean"] == pytest.approx(result.summary()["mean"]["brier"])
     assert numbers["folds"] == 3
     assert "procedure" in numbers["evidence"]
 
@@ -841,10 +841,10 @@ def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
     table.to_csv(two, index=False)
     options = ("--before", "p0", "--after", "p1", "--outcome", "y", "--seed", 1)
     assert run("gain", two, *options).code == 2
-    said = run("gain", two, *options, "--drop-missing")
-    assert said.code == 0
-    assert "2 of 300 rows left out" in said.out
-    assert "298 cases" in said.out
+    printed = run("gain", two, *options, "--drop-missing")
+    assert printed.code == 0
+    assert "2 of 300 rows left out" in printed.out
+    assert "298 cases" in printed.out
 
 
 @pytest.mark.parametrize(
@@ -862,18 +862,18 @@ def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
     ],
 )
 def test_gain_says_no_in_one_line(run, two, options, about) -> None:
-    said = run("gain", two, "--outcome", "y", *options)
-    assert said.code == 2
-    assert about in said.err
-    assert len(said.err.splitlines()) == 1
+    printed = run("gain", two, "--outcome", "y", *options)
+    assert printed.code == 2
+    assert about in printed.err
+    assert len(printed.err.splitlines()) == 1
 
 
 @pytest.mark.slow
 def test_validate_takes_the_average(run) -> None:
-    said = run("validate", "--curve", "average", "--simulations", 20, "--n", 30, "--jobs", 1)
-    assert said.code == 0
-    assert "average curve, neutral prior" in said.out
-    assert "bootstrap ECE" in said.out
+    printed = run("validate", "--curve", "average", "--simulations", 20, "--n", 30, "--jobs", 1)
+    assert printed.code == 0
+    assert "average curve, neutral prior" in printed.out
+    assert "bootstrap ECE" in printed.out
     refused = run("validate", "--curve", "average", "--prior", "clinical")
     assert refused.code == 2
     assert "--prior neutral" in refused.err
@@ -886,10 +886,10 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
     others, target = tmp_path / "others.csv", tmp_path / "better.csv"
     pd.DataFrame({"id": [7, 8, 9], "p0": [0.02, 0.5, 0.95]}).to_csv(others, index=False)
     options = ("--outcome", "y", "--score", "p0", "--apply-to", others, "--output", target)
-    said = run("recalibrate", two, *options, "--seed", 1)
-    assert said.code == 0
-    assert "Recommended: " in said.out
-    assert "looks too good" not in said.out
+    printed = run("recalibrate", two, *options, "--seed", 1)
+    assert printed.code == 0
+    assert "Recommended: " in printed.out
+    assert "looks too good" not in printed.out
     made = pd.read_csv(target)
     assert made["id"].to_list() == [7, 8, 9]
     assert (made["p0_lower"] < made["p0_recalibrated"]).all()
@@ -900,11 +900,11 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
 def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp_path) -> None:
     target = tmp_path / "better.csv"
     options = ("--outcome", "y", "--score", "p0", "--method", "logistic", "--output", target)
-    said = run("recalibrate", two, *options)
-    assert said.code == 0
-    assert "the patients that the map was fitted to" in " ".join(said.out.split())
+    printed = run("recalibrate", two, *options)
+    assert printed.code == 0
+    assert "the patients that the map was fitted to" in " ".join(printed.out.split())
     again = f"gain {two} --outcome y --score p0 --method logistic --folds 10"
-    assert again.replace(" ", "") in "".join(said.out.split())
+    assert again.replace(" ", "") in "".join(printed.out.split())
     table = pd.read_csv(two)
     fitted = bc.recalibrate.LogisticRecalibrator().fit(table["p0"], table["y"])
     np.testing.assert_allclose(
@@ -924,12 +924,12 @@ def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> 
     assert run("recalibrate", two, *fit, "--output", own).code == 0
     pd.read_csv(own).sample(frac=1, random_state=0).to_csv(tmp_path / "renamed.csv", index=False)
     for name in ("own.csv", "renamed.csv"):
-        said = " ".join(run("gain", tmp_path / name, *judge).out.split())
-        assert "in-sample: the map was fitted to these patients" in said
-        assert "own.csv.bayescal.json says that" in said
+        printed = " ".join(run("gain", tmp_path / name, *judge).out.split())
+        assert "in-sample: the map was fitted to these patients" in printed
+        assert "own.csv.bayescal.json says that" in printed
     assert run("recalibrate", two, *fit, "--apply-to", others, "--output", target).code == 0
-    said = " ".join(run("gain", target, *judge).out.split())
-    assert "assumed not seen by the map; else --in-sample" in said
+    printed = " ".join(run("gain", target, *judge).out.split())
+    assert "assumed not seen by the map; else --in-sample" in printed
     (tmp_path / "bad.bayescal.json").write_text("[]")
     assert run("gain", target, *judge).code == 0
 
@@ -943,7 +943,7 @@ def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> 
     ],
 )
 def test_recalibrate_says_no_in_one_line(run, two, tmp_path, options, about) -> None:
-    said = run(
+    printed = run(
         "recalibrate",
         two,
         "--outcome",
@@ -954,6 +954,6 @@ def test_recalibrate_says_no_in_one_line(run, two, tmp_path, options, about) -> 
         tmp_path / "x.csv",
         *options,
     )
-    assert said.code == 2
-    assert about in said.err
-    assert len(said.err.splitlines()) == 1
+    assert printed.code == 2
+    assert about in printed.err
+    assert len(printed.err.splitlines()) == 1

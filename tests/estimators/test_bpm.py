@@ -72,8 +72,8 @@ def test_released_objective_reproduces_the_released_code(shared_data: Path, name
     exact = answers[RELEASED]["TCE exact integral of |g-s| under Beta(moments), unclipped"]
     assert tce_bpm(outcomes, scores, objective="released") == pytest.approx(exact, abs=1e-5)
     empirical = answers[RELEASED]["empirical mean|g(s_i)-s_i|"]
-    found = tce_bpm(outcomes, scores, objective="released", density="empirical")
-    assert found == pytest.approx(empirical, abs=1e-6)
+    result = tce_bpm(outcomes, scores, objective="released", density="empirical")
+    assert result == pytest.approx(empirical, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["B", "C"])
@@ -85,8 +85,8 @@ def test_released_objective_against_what_the_code_printed(shared_data: Path, nam
     curve = printed["g([.1,.3,.5,.7,.9])"]
     assert fitted.curve([0.1, 0.3, 0.5, 0.7, 0.9]) == pytest.approx(curve, abs=1e-5)
     # It prints five digits of an integral of a clipped density: 3e-6 below the exact one on B.
-    found = tce_bpm(outcomes, scores, objective="released")
-    assert found == pytest.approx(printed["TCE_BPM"], abs=1e-5)
+    result = tce_bpm(outcomes, scores, objective="released")
+    assert result == pytest.approx(printed["TCE_BPM"], abs=1e-5)
 
 
 @pytest.mark.oracle("tce_bpm")
@@ -125,10 +125,10 @@ def test_the_paper_objective_beats_the_oracle_coefficients(shared_data: Path, na
 def test_no_start_finds_a_better_minimum(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
     bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
-    found = fit_bpm_curve(y_true, y_prob).loss
+    result = fit_bpm_curve(y_true, y_prob).loss
     rng = np.random.default_rng(0)
     tries = rng.normal(0, 3, size=(2000, 3))
-    assert found <= min(equation_9(coefficients, bins) for coefficients in tries)
+    assert result <= min(equation_9(coefficients, bins) for coefficients in tries)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
@@ -166,8 +166,8 @@ def test_weights_are_case_counts(example: tuple[np.ndarray, np.ndarray]) -> None
     weighted = fit_bpm_curve(y_true, y_prob, sample_weight=counts)
     assert weighted == fit_bpm_curve(*repeated)
     for density in ("beta", "empirical"):
-        found = tce_bpm(y_true, y_prob, density=density, sample_weight=counts)
-        assert found == pytest.approx(tce_bpm(*repeated, density=density), rel=1e-9)
+        result = tce_bpm(y_true, y_prob, density=density, sample_weight=counts)
+        assert result == pytest.approx(tce_bpm(*repeated, density=density), rel=1e-9)
 
 
 def test_a_billion_cases_do_not_make_a_million_bins() -> None:
@@ -233,9 +233,9 @@ def test_any_data_give_a_number_from_zero_to_one(
 ) -> None:
     size = len(y_prob)
     y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=size, max_size=size))
-    found = tce_bpm(y_true, y_prob, p=p, objective=objective, density=density)
-    assert isinstance(found, float)
-    assert 0 <= found <= 1
+    result = tce_bpm(y_true, y_prob, p=p, objective=objective, density=density)
+    assert isinstance(result, float)
+    assert 0 <= result <= 1
 
 
 @given(y_prob=few_scores(), data=st.data())

@@ -91,8 +91,8 @@ def test_effects_of_sites_enter_as_a_variable():
         assert bc.build_model(OUTCOME, SCORE, curve="logistic", offset=effect[SITE]) is model
     sites = np.array([0.5, -0.4, 0.1])
     prior = float(pm.logp(pm.Normal.dist(0, 0.5), sites).sum().eval())
-    found = logp(model, POINT | {"effect": sites})
-    assert found == pytest.approx(logp(by_hand(sites[SITE])) + prior)
+    result = logp(model, POINT | {"effect": sites})
+    assert result == pytest.approx(logp(by_hand(sites[SITE])) + prior)
     np.testing.assert_allclose(model["score"].get_value(), SCORE)
 
 

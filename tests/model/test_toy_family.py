@@ -109,9 +109,9 @@ def test_its_average_is_read_back(compared, tmp_path):
 
 
 def test_its_update_can_be_recommended(cases):
-    found = bc.recommend(*cases, draws=1000, random_state=1)
-    assert found.choice == "bump"
-    assert "raise or lower the risks near 0.6" in str(found)
+    result = bc.recommend(*cases, draws=1000, random_state=1)
+    assert result.choice == "bump"
+    assert "raise or lower the risks near 0.6" in str(result)
 
 
 def test_it_recalibrates_and_is_part_of_the_averaged_recalibrator(cases):

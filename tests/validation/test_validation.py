@@ -77,10 +77,10 @@ def test_a_wider_tail_has_wider_boundaries() -> None:
 
 def test_level_is_uniform_when_ranks_are() -> None:
     rng = np.random.default_rng(1)
-    found = uniformity(dataset_of(rng.integers(DRAWS + 1, size=(200, 400))))
-    assert abs((found["level"] <= 0.1).mean() - 0.1) < 0.06
-    assert found["inside"].all()
-    assert set(found["joint_level"]) <= set(np.minimum(400 * found["level"], 1))
+    result = uniformity(dataset_of(rng.integers(DRAWS + 1, size=(200, 400))))
+    assert abs((result["level"] <= 0.1).mean() - 0.1) < 0.06
+    assert result["inside"].all()
+    assert set(result["joint_level"]) <= set(np.minimum(400 * result["level"], 1))
 
 
 @pytest.mark.parametrize("distort", [lambda u: u**1.6, lambda u: 0.5 + 0.6 * (u - 0.5)])
@@ -88,9 +88,9 @@ def test_uneven_ranks_are_caught(distort) -> None:
     rng = np.random.default_rng(2)
     u = rng.random((500, 2))
     u[:, 1] = distort(u[:, 1])
-    found = uniformity(dataset_of(np.floor(u * (DRAWS + 1)).astype(int)))
-    assert found["inside"].to_list() == [True, False]
-    assert found.loc["q1", "joint_level"] < 0.01 < found.loc["q0", "level"]
+    result = uniformity(dataset_of(np.floor(u * (DRAWS + 1)).astype(int)))
+    assert result["inside"].to_list() == [True, False]
+    assert result.loc["q1", "joint_level"] < 0.01 < result.loc["q0", "level"]
 
 
 def test_uniformity_refuses_what_holds_no_ranks() -> None:
@@ -119,9 +119,14 @@ def test_the_engine_passes(logistic) -> None:
 
 
 def test_attributes_say_how_it_was_made(logistic) -> None:
-    said = {name: json.loads(value) for name, value in logistic.attrs.items()}
-    assert (said["curve"], said["n"], said["draws"], said["seed"]) == ("logistic", 60, DRAWS, 3)
-    assert Prior.from_dict(said["prior"]) == bc.priors.PRESETS["neutral"]
+    printed = {name: json.loads(value) for name, value in logistic.attrs.items()}
+    assert (printed["curve"], printed["n"], printed["draws"], printed["seed"]) == (
+        "logistic",
+        60,
+        DRAWS,
+        3,
+    )
+    assert Prior.from_dict(printed["prior"]) == bc.priors.PRESETS["neutral"]
 
 
 @pytest.mark.slow
@@ -146,26 +151,26 @@ def test_a_wrong_prior_is_caught() -> None:
 
 def test_exact_calibration_ranks_at_random() -> None:
     """All draws tie with the truth, and ties are broken evenly."""
-    found = sbc("identity", n=20, n_simulations=100, random_state=0, n_jobs=1)
-    assert uniformity(found)["inside"].all()
+    result = sbc("identity", n=20, n_simulations=100, random_state=0, n_jobs=1)
+    assert uniformity(result)["inside"].all()
 
 
 @pytest.mark.slow
 def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None:
-    found = sbc("average", n=40, n_simulations=150, random_state=7, n_jobs=1)
-    assert uniformity(found)["inside"].all()
-    assert found["quantity"].to_numpy()[0] == "tce"
-    assert found["family"].to_numpy().tolist() == [
+    result = sbc("average", n=40, n_simulations=150, random_state=7, n_jobs=1)
+    assert uniformity(result)["inside"].all()
+    assert result["quantity"].to_numpy()[0] == "tce"
+    assert result["family"].to_numpy().tolist() == [
         "identity",
         "logistic",
         "beta",
         "spline",
         "pieces",
     ]
-    probability = found["posterior_prob"]
+    probability = result["posterior_prob"]
     np.testing.assert_allclose(probability.sum("family"), 1)
     error = probability.std("simulation") / np.sqrt(150)
-    assert (abs(probability.mean("simulation") - found["prior_prob"]) < 4 * error).all()
+    assert (abs(probability.mean("simulation") - result["prior_prob"]) < 4 * error).all()
 
 
 @pytest.mark.slow
@@ -180,10 +185,10 @@ def test_an_average_with_the_wrong_weights_is_caught() -> None:
     data = bc.CalibrationData(np.zeros(60), np.linspace(0.05, 0.95, 60))
     problem = prepare(data, curve=bc.curves.AVERAGE, prior=Prior(), random_state=0)
     wrong = Mistaken(problem, data.score, data.trials, {"identity": 0.1, "beta": 0.9})
-    found = sbc_of(
+    result = sbc_of(
         wrong, n_simulations=150, draws=DRAWS, seed=1, n_jobs=1, progress=False, path=None
     )
-    assert not uniformity(found)["inside"].all()
+    assert not uniformity(result)["inside"].all()
 
 
 def test_ranks_do_not_depend_on_jobs_or_on_where_a_run_stopped(logistic, tmp_path) -> None:
@@ -197,11 +202,11 @@ def test_ranks_do_not_depend_on_jobs_or_on_where_a_run_stopped(logistic, tmp_pat
 
 def test_scores_may_be_given() -> None:
     ones = [0.0, 0.2, 0.2, 0.7, 1.0]
-    found = sbc(
+    result = sbc(
         "beta", "clinical", scores=ones, n_simulations=3, draws=15, random_state=0, n_jobs=1
     )
-    assert json.loads(found.attrs["n"]) == 5
-    assert "g(0.2)" in found["quantity"].to_numpy()
+    assert json.loads(result.attrs["n"]) == 5
+    assert "g(0.2)" in result["quantity"].to_numpy()
     named = sbc("intercept", scores="D3", n=9, n_simulations=2, random_state=0, n_jobs=1)
     assert json.loads(named.attrs["n"]) == 9
 
@@ -216,8 +221,8 @@ def test_scores_may_be_given() -> None:
         ({"scores": "D9"}, "name must be one of"),
     ],
 )
-def test_sbc_says_no(wrong, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_sbc_says_no(wrong, printed) -> None:
+    with pytest.raises(InputError, match=printed):
         sbc("intercept", **({"n": 10, "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
@@ -236,11 +241,11 @@ def test_one_function_may_give_several_intervals() -> None:
 
     methods = {"point": lambda data, rng: (0.5, 0.5), "pair": pair}
     run = partial(coverage, ["D3"], [300, 400], random_state=0, n_jobs=1)
-    found = run(methods, n_simulations=30)
-    assert found["method"].to_numpy().tolist() == ["point", "wide", "narrow"]
-    np.testing.assert_array_equal(found["upper"].loc[{"method": "wide"}], 1)
-    np.testing.assert_array_equal(found["upper"].loc[{"method": "narrow", "size": 400}], 0.4)
-    np.testing.assert_array_equal(found["lower"].loc[{"method": "point"}], 0.5)
+    result = run(methods, n_simulations=30)
+    assert result["method"].to_numpy().tolist() == ["point", "wide", "narrow"]
+    np.testing.assert_array_equal(result["upper"].loc[{"method": "wide"}], 1)
+    np.testing.assert_array_equal(result["upper"].loc[{"method": "narrow", "size": 400}], 0.4)
+    np.testing.assert_array_equal(result["lower"].loc[{"method": "point"}], 0.5)
     with pytest.raises(InputError, match="'wide' more than once"):
         run({"pair": pair, "wide": pair}, n_simulations=2)
 
@@ -254,8 +259,8 @@ def test_the_ladder_gives_what_each_method_gives_alone() -> None:
     for name in ("average", "beta", "spline"):
         alone = run([name])
         for end in ("lower", "upper"):
-            found = (made[end].loc[{"method": name}] for made in (alone, together))
-            np.testing.assert_allclose(*found, atol=0.006)
+            result = (made[end].loc[{"method": name}] for made in (alone, together))
+            np.testing.assert_allclose(*result, atol=0.006)
 
 
 def test_table_by_hand() -> None:
@@ -279,10 +284,10 @@ def test_table_by_hand() -> None:
 
 
 def test_everything_is_always_covered() -> None:
-    found = coverage(
+    result = coverage(
         ["D3", "calibrated"], [20, 30], {"all": everything}, n_simulations=12, n_jobs=1
     )
-    table = coverage_table(found)
+    table = coverage_table(result)
     assert list(table.index.names) == ["truth", "size", "target", "method"]
     assert (table["coverage"] == 1).all()
     assert (table["mean_interval_score"] == 1).all()
@@ -445,8 +450,8 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
         ({"ci_prob": 95}, "ci_prob must lie"),
     ],
 )
-def test_coverage_says_no(wrong, said) -> None:
-    with pytest.raises(InputError, match=said):
+def test_coverage_says_no(wrong, printed) -> None:
+    with pytest.raises(InputError, match=printed):
         coverage(**({"truths": ["D3"], "sizes": [20], "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
@@ -501,7 +506,7 @@ def test_the_command_says_when_ranks_stray(logistic) -> None:
     from bayescal.cli._validate import describe_ranks
 
     verdict = uniformity(logistic).assign(inside=[False] + [True] * 7)
-    said = describe_ranks(logistic.assign(pareto_k=logistic["pareto_k"] + 1), verdict)
-    assert "NOT rank evenly among the posterior draws, for shift:" in said
-    assert "unreliable" in said
+    printed = describe_ranks(logistic.assign(pareto_k=logistic["pareto_k"] + 1), verdict)
+    assert "NOT rank evenly among the posterior draws, for shift:" in printed
+    assert "unreliable" in printed
     assert isinstance(verdict, pd.DataFrame)
