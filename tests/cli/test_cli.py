@@ -98,13 +98,13 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     assert "the true calibration error is 0.0" in printed
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "<h1>Calibration of boosted trees" in html.read_text("utf-8")
-    result = json.loads(record.read_text())
-    assert all(math.isfinite(number) for number in numbers(result))
-    assert result["cases"] == 150
-    assert set(result["functionals"]) == set(bc.functionals.FUNCTIONALS)
-    assert result["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
-    assert result["functionals"]["tce"]["lower"] > 0
-    assert result["functionals"]["tce"]["estimate"] > 0.02
+    document = json.loads(record.read_text())
+    assert all(math.isfinite(number) for number in numbers(document))
+    assert document["cases"] == 150
+    assert set(document["functionals"]) == set(bc.functionals.FUNCTIONALS)
+    assert document["functionals"]["calibration_slope"]["upper"] < 1  # over-confident, as announced
+    assert document["functionals"]["tce"]["lower"] > 0
+    assert document["functionals"]["tce"]["estimate"] > 0.02
 
 
 # What assess says
@@ -115,18 +115,18 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     result = run("assess", csv, "--seed", "7", "--close", "0.05", "--json", record)
     assert (result.code, result.err) == (0, "")
     a = bc.assess(patients["y"], patients["p"], close=0.05, random_state=7)
-    printed, result = " ".join(result.out.split()), json.loads(record.read_text())
+    printed, document = " ".join(result.out.split()), json.loads(record.read_text())
     for text in (a.headline(), str(a.recommendation), *a.notes):
         assert text in printed
     for title in a.estimators["title"].str.split("(").str[0].str.split():
         assert title[0] in printed
-    assert result["headline"] == a.headline()
-    assert result["close"] == 0.05
-    assert result["sha256"] == a.sha256
-    assert result["source"]["outcome"] == "y"
+    assert document["headline"] == a.headline()
+    assert document["close"] == 0.05
+    assert document["sha256"] == a.sha256
+    assert document["source"]["outcome"] == "y"
     for name, row in a.summary().iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
-            assert result["functionals"][name][key] == row[key]
+            assert document["functionals"][name][key] == row[key]
     assert "average of logistic, beta, spline and pieces" in printed
     assert "Seed 7 repeats these numbers." in printed
     assert max(map(len, result.out.splitlines())) <= 80
@@ -154,13 +154,13 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     assert (result.code, result.err) == (0, "")
     assert "\x1b" not in result.out
     assert "[bold]south" in result.out
-    result = json.loads(record.read_text())
-    assert set(result["groups"]) == set(sites)
-    assert result["cases"] == N
-    assert result["source"]["group"] == "site"
+    document = json.loads(record.read_text())
+    assert set(document["groups"]) == set(sites)
+    assert document["cases"] == N
+    assert document["source"]["group"] == "site"
     a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
     for name, row in a.by_group.iterrows():
-        assert result["groups"][name]["tce_estimate"] == row["tce_estimate"]
+        assert document["groups"][name]["tce_estimate"] == row["tce_estimate"]
     line = complains(
         run("assess", csv, "--group", "id", "--seed", 7, "--drop-missing", "--group=x")
     )
@@ -194,10 +194,10 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     result = run("assess", csv, *columns, *ONE, "--seed", "7", "--json", record)
     assert (result.code, result.err) == (0, "")
     summary = bc.fit(patients["y"], patients["p"], random_state=7).summary()
-    result = json.loads(record.read_text())
+    document = json.loads(record.read_text())
     for name, row in summary.iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
-            assert result["functionals"][name][key] == row[key]
+            assert document["functionals"][name][key] == row[key]
     estimate, lower, upper = summary.loc["tce", ["estimate", "lower", "upper"]]
     printed = " ".join(result.out.split())
     told = re.search(
@@ -212,7 +212,7 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
     assert f"{N} cases, {EVENTS} events (28 %); mean score {patients['p'].mean():.3f}" in printed
     assert "beta curve, neutral prior; importance sampling, Pareto k-hat" in printed
     assert "Seed 7 repeats these numbers." in printed
-    assert result["source"] == {
+    assert document["source"] == {
         "file": str(csv),
         "outcome": "y",
         "score": "p",
@@ -222,8 +222,8 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "event": "1",
         "rows_dropped": 0,
     }
-    assert result["settings"]["seed"] == 7
-    assert result["versions"]["numpy"] == np.__version__
+    assert document["settings"]["seed"] == 7
+    assert document["versions"]["numpy"] == np.__version__
 
 
 @pytest.mark.slow
@@ -249,9 +249,9 @@ def test_options_reach_the_fit(run, csv, tmp_path) -> None:
 def test_the_largest_error_can_be_written_as_json(run, csv, tmp_path) -> None:
     record = tmp_path / "out.json"
     assert run("assess", csv, "--p", "inf", "--curve", "identity", "--json", record).code == 0
-    result = json.loads(record.read_text())
-    assert result["settings"]["p"] == "inf"
-    assert result["diagnostics"]["pareto_k"] is None
+    document = json.loads(record.read_text())
+    assert document["settings"]["p"] == "inf"
+    assert document["diagnostics"]["pareto_k"] is None
 
 
 @pytest.mark.slow
@@ -345,9 +345,9 @@ def test_kinds_of_text(run, tmp_path, patients, name, options) -> None:
     path, record = tmp_path / name, tmp_path / "out.json"
     patients.to_csv(path, index=False, **options)
     assert run("assess", path, *ONE, "--json", record).code == 0
-    result = json.loads(record.read_text())
-    assert (result["cases"], result["events"]) == (N, EVENTS)
-    assert result["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
+    document = json.loads(record.read_text())
+    assert (document["cases"], document["events"]) == (N, EVENTS)
+    assert document["mean_score"] == pytest.approx(patients["p"].mean(), rel=1e-12)
 
 
 def test_parquet(run, tmp_path, patients) -> None:
@@ -378,9 +378,9 @@ def test_big_file(run, tmp_path) -> None:
     path, record = tmp_path / "big.csv", tmp_path / "out.json"
     pd.DataFrame({"y": y_true, "p": y_prob}).to_csv(path, index=False)
     assert run("assess", path, "--json", record).code == 0
-    result = json.loads(record.read_text())
-    assert result["cases"] == 200_000
-    assert result["distinct_scores"] <= 2048
+    document = json.loads(record.read_text())
+    assert document["cases"] == 200_000
+    assert document["distinct_scores"] <= 2048
 
 
 @pytest.mark.parametrize(
@@ -770,20 +770,22 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     printed = run("gain", two, *options, "--threshold", 0.1, "--seed", 4, "--json", record)
     assert printed.code == 0
     table = pd.read_csv(two)
-    result = bc.recalibration_gain(
+    document = bc.recalibration_gain(
         table["y"], table["p0"], table["p1"], thresholds=(0.1,), random_state=4
     )
     numbers = json.loads(record.read_text())
-    assert numbers["gains"]["brier"]["lower"] == pytest.approx(result.interval("brier")[0])
-    assert f"improves with probability {result.prob_improved:.2f}" in " ".join(printed.out.split())
+    assert numbers["gains"]["brier"]["lower"] == pytest.approx(document.interval("brier")[0])
+    assert f"improves with probability {document.prob_improved:.2f}" in " ".join(
+        printed.out.split()
+    )
     assert "Rise in net benefit at 0.1" in printed.out
     assert "refinement" not in printed.out  # a rising map merges nothing
     assert "assumed not seen by the map; else --in-sample" in printed.out
     assert not numbers["in_sample"]
-    assert numbers["prob_calibrated"] == pytest.approx(result.prob_calibrated)
-    exact = result.prob_calibrated
+    assert numbers["prob_calibrated"] == pytest.approx(document.prob_calibrated)
+    exact = document.prob_calibrated
     assert f"{exact['before']:.2f} before, {exact['after']:.2f} after" in printed.out
-    assert numbers["gains"]["tce"]["estimate"] == result.summary().loc["tce", "estimate"]
+    assert numbers["gains"]["tce"]["estimate"] == document.summary().loc["tce", "estimate"]
 
 
 def test_gain_in_sample_says_so(run, two) -> None:
@@ -828,8 +830,8 @@ def test_gain_by_cross_fitting_is_that_of_the_procedure(run, two, tmp_path) -> N
         n_folds=3,
         random_state=2,
     )
-    result = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
-    assert numbers["gains"]["brier"]["mean"] == pytest.approx(result.summary()["mean"]["brier"])
+    document = bc.recalibration_gain(table["y"], table["p0"], after, random_state=2)
+    assert numbers["gains"]["brier"]["mean"] == pytest.approx(document.summary()["mean"]["brier"])
     assert numbers["folds"] == 3
     assert "procedure" in numbers["evidence"]
 
