@@ -132,7 +132,7 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
             return np.arange(trials.size)
         wanted = min(round(trials.sum() ** (1 / 3)), int(trials.sum()) // HANDFUL, MOST_BINS)
     else:
-        wanted = as_count(bins, "bins")
+        wanted = as_count(bins, "n_bins")
     share = trials.sum() / max(wanted, 1) * (1 - 1e-9)
     starts, in_bin = [0], 0.0
     for row, cases in enumerate(trials.tolist()):

@@ -201,9 +201,9 @@ def test_the_identity_curve_lies_on_the_diagonal(ax) -> None:
     [
         ({"ci_probs": []}, "ci_probs is empty"),
         ({"ci_probs": [95]}, "ci_probs must lie strictly between 0 and 1"),
-        ({"bins": 0}, "bins must be"),
-        ({"bins": 2.5}, "bins must be"),
-        ({"bins": True}, "bins must be"),
+        ({"n_bins": 0}, "n_bins must be"),
+        ({"n_bins": 2.5}, "n_bins must be"),
+        ({"n_bins": True}, "n_bins must be"),
         ({"limits": "wide"}, "limits must be"),
         ({"limits": (0.5, 0.2)}, "limits must be"),
         ({"p": 0.5}, "p must be at least 1"),

@@ -109,7 +109,7 @@ def test_the_strips_do_not_leave_the_figure(off) -> None:
         ("two", {"overlay": "loess"}, "overlay, off_diagonal and on_diagonal are for one fit"),
         ("two", {"off_diagonal": True}, "overlay, off_diagonal and on_diagonal are for one fit"),
         ("none", {}, "post holds 0 models"),
-        ("two", {"bins": 0}, "bins must be"),
+        ("two", {"n_bins": 0}, "n_bins must be"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_drawn(

@@ -192,8 +192,8 @@ def test_a_profile_ends_where_the_likelihood_has_fallen_enough() -> None:
 def test_intervals_contain_the_estimate_and_narrow_with_the_data() -> None:
     small, large = overlapping(100), overlapping(100_000)
     for estimate, interval in INTERVALS.items():
-        for kind in ("wald", "profile"):
-            lower, upper = interval(*small, kind=kind)
+        for method in ("wald", "profile"):
+            lower, upper = interval(*small, method=method)
             assert lower < estimate(*small) < upper
         wald, profile = interval(*large, method="wald"), interval(*large)
         assert profile == pytest.approx(wald, abs=0.02 * (wald[1] - wald[0]))
@@ -426,7 +426,7 @@ def test_no_event_is_expected_of_scores_of_0() -> None:
 @pytest.mark.parametrize("interval", INTERVALS.values())
 def test_refuses_options_out_of_range(interval: Any) -> None:
     data = overlapping()
-    with pytest.raises(InputError, match="kind must be one of 'profile', 'wald'"):
+    with pytest.raises(InputError, match="method must be one of 'profile', 'wald'"):
         interval(*data, method="score")
     with pytest.raises(InputError, match="ci_prob must lie strictly between 0 and 1"):
         interval(*data, ci_prob=95)
