@@ -77,8 +77,11 @@ def estimates_on_simulated_outcomes(
     size = int(trials.sum())
     if not resample_scores and (size <= MOST_CASES or not applied.weighs):
         statistic = applied.at(np.repeat(score, trials))
+        one_each = bool((trials == 1).all())
         for part in blocks(values.size, size, BLOCK):
-            chance = np.repeat(probability[part], trials, axis=1)
+            chance = probability[part]
+            if not one_each:
+                chance = np.repeat(chance, trials, axis=1)
             values[part] = statistic(rng.random(chance.shape) < chance)
         return values
     outcomes = np.tile([0.0, 1.0], score.size)
