@@ -12,6 +12,7 @@ from scipy.optimize import least_squares, minimize
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
+from bayescal.data.table import levels_of
 from bayescal.data.validate import as_scores
 
 __all__ = [
@@ -103,9 +104,10 @@ def shared_bins(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) 
     """All schemes in bins of exactly equal mass; tied scores share their mean outcome."""
     if weights is None:
         weights = np.ones_like(scores)
-    s, row = np.unique(scores[weights > 0], return_inverse=True)
-    mass = np.bincount(row, weights[weights > 0])
-    hits = np.bincount(row, (weights * outcomes)[weights > 0])
+    counted = weights > 0
+    levels = levels_of(scores[counted])
+    s, mass = levels.score, levels.totals(weights[counted])
+    hits = levels.totals((weights * outcomes)[counted])
     position = np.concatenate([[0.0], np.cumsum(mass)])
     total = position[-1]
     # Running sums start where their terms are smallest, so that scores near 0 and 1 keep digits.
