@@ -186,7 +186,7 @@ def test_a_shared_constant_has_one_value() -> None:
             if name in offered:
                 values[name].add(value)
     assert values, "no module offers a constant"
-    assert not {name: found for name, found in values.items() if len(found) > 1}
+    assert not {name: actual for name, actual in values.items() if len(actual) > 1}
 
 
 def numbers(tree: ast.Module) -> Iterator[tuple[str, float]]:

@@ -54,10 +54,10 @@ def test_band_holds_as_often_as_it_says(size, draws) -> None:
     lower, upper = _band(size, draws, 0.9)
     steps = np.random.default_rng(0).multinomial(size, np.full(draws + 1, 1 / (draws + 1)), 20_000)
     walks = np.cumsum(steps, axis=1)[:, :-1]
-    held = ((lower <= walks) & (walks <= upper)).all(axis=1).mean()
+    coverage_of_band = ((lower <= walks) & (walks <= upper)).all(axis=1).mean()
     exact = _stays_inside(lower, upper, size)
     assert exact >= 0.9
-    assert held == pytest.approx(exact, abs=4 * np.sqrt(0.09 / 20_000))
+    assert coverage_of_band == pytest.approx(exact, abs=4 * np.sqrt(0.09 / 20_000))
 
 
 def test_probability_of_staying_inside_is_exact() -> None:
@@ -212,7 +212,7 @@ def test_scores_may_be_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"draws": 5000}, "draws must be at most 4000"),
         ({"n_simulations": 0}, "n_simulations must be a whole number"),
@@ -296,14 +296,14 @@ def test_everything_is_always_covered() -> None:
 
 def test_coverage_does_not_depend_on_jobs_methods_or_resumption(tmp_path) -> None:
     again = partial(coverage, ["D3", "D1"], random_state=5)
-    whole = again([20, 40], {"noise": noise, "all": everything}, n_simulations=60, n_jobs=1)
+    full = again([20, 40], {"noise": noise, "all": everything}, n_simulations=60, n_jobs=1)
     part = again([40], {"noise": noise}, n_simulations=30, n_jobs=2, path=tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
     resumed = again([40, 20], {"noise": noise}, n_simulations=60, n_jobs=1, path=tmp_path)
-    np.testing.assert_array_equal(part["lower"], whole["lower"].sel({"size": [40]})[:, :, :30, :1])
+    np.testing.assert_array_equal(part["lower"], full["lower"].sel({"size": [40]})[:, :, :30, :1])
     for end in ("lower", "upper"):
         np.testing.assert_array_equal(
-            resumed[end].sel({"size": [20, 40]}), whole[end].sel({"method": ["noise"]})
+            resumed[end].sel({"size": [20, 40]}), full[end].sel({"method": ["noise"]})
         )
 
 
@@ -426,7 +426,7 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"methods": ["magic"]}, "methods must be one of"),
         ({"methods": []}, "methods is empty"),
