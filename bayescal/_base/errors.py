@@ -12,7 +12,7 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Bad input: the message names the argument, what was found, where, and what to do."""
+    """Bad input: the message names the argument, what was given, where, and what to do."""
 
 
 class SeparationError(InputError):

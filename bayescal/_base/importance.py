@@ -180,16 +180,18 @@ def importance_sample(
 
 def _refit(
     log_density: Callable[[Floats], Floats],
-    found: _Weighted,
+    weighted: _Weighted,
     kernels: int,
     draws: int,
     rng: np.random.Generator,
 ) -> _Weighted:
-    """Propose again from what was found: one wide kernel, or many that follow a bent density."""
-    mean = found.weights @ found.points
-    spread = found.points - mean
-    covariance = (found.weights * spread.T) @ spread
-    centres = found.points[_resample(found.weights, kernels, rng)] if kernels > 1 else mean[None]
+    """Propose again from the draws so far: one wide kernel, or many that follow a bent density."""
+    mean = weighted.weights @ weighted.points
+    spread = weighted.points - mean
+    covariance = (weighted.weights * spread.T) @ spread
+    centres = (
+        weighted.points[_resample(weighted.weights, kernels, rng)] if kernels > 1 else mean[None]
+    )
     narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
     scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
     return _propose(log_density, [_Kernels(centres, scale)], draws, rng)

@@ -72,8 +72,8 @@ def fit_logistic(
     """
     columns, back, forth = _orthogonal(basis)
     first = np.broadcast_to(np.asarray(start, dtype=np.float64), basis.shape[0])
-    found, converged = _climb(columns, cases, totals @ back, offset, forth @ first)
-    return found @ back.T, converged
+    coefficients, converged = _climb(columns, cases, totals @ back, offset, forth @ first)
+    return coefficients @ back.T, converged
 
 
 def _orthogonal(basis: Floats) -> tuple[Floats, Floats, Floats]:

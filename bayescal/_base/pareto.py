@@ -68,8 +68,8 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
 
 def _are_flat(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether the largest tenth of each row, and one more, are equal."""
-    place = weights.shape[1] - weights.shape[1] // 10 - 1
-    least = np.partition(weights, place, axis=1)[:, place]
+    index = weights.shape[1] - weights.shape[1] // 10 - 1
+    least = np.partition(weights, index, axis=1)[:, index]
     return np.asarray(weights.max(axis=1) - least < FLAT)
 
 

@@ -179,8 +179,10 @@ def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Ro
     for part in blocks(score.size):
         cases = None if weight is None else weight[part]
         if distinct is None:
-            row, place = _locate(score[part])
-            sums[2] += np.bincount(row, place if cases is None else place * cases, minlength=size)
+            row, fraction = _locate(score[part])
+            sums[2] += np.bincount(
+                row, fraction if cases is None else fraction * cases, minlength=size
+            )
         else:
             row = np.searchsorted(distinct, score[part])
         events = outcome[part] if cases is None else outcome[part] * cases
@@ -211,8 +213,8 @@ def to_grid(rows: Rows) -> Rows:
     """The same cases on the fixed grid."""
     if rows.cell is not None:
         return rows
-    cell, place = _locate(rows.score)
-    weights = (rows.trials, rows.hits, place * rows.trials)
+    cell, fraction = _locate(rows.score)
+    weights = (rows.trials, rows.hits, fraction * rows.trials)
     return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
 
 
@@ -261,8 +263,8 @@ def _locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     np.clip(cell, 1, _CELLS, out=cell)
     cell[score == 0] = 0
     cell[score == 1] = LIMIT - 1
-    place = (score - _LOWER[cell]) / _WIDTH[cell]
-    return cell, np.rint(np.clip(place, 0, 1) * _PARTS)
+    fraction = (score - _LOWER[cell]) / _WIDTH[cell]
+    return cell, np.rint(np.clip(fraction, 0, 1) * _PARTS)
 
 
 def _from_cells(trials: Floats, hits: Floats, position: Floats) -> Rows:

@@ -89,9 +89,9 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
     if labels.dtype == np.bool_:
         return labels.astype(np.float64)
     if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
-        found = _distinct(labels)
+        distinct = _distinct(labels)
         raise InputError(
-            f"{name} must be 0/1 or boolean, but holds {found}. "
+            f"{name} must be 0/1 or boolean, but holds {distinct}. "
             "Say which label is the event with pos_label= (--event on the command line)."
         )
     outcomes = _as_floats(labels, name)
@@ -117,8 +117,8 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     take an eighth of the room.
     """
     array = _to_numpy(values, name)
-    whole = array.shape == (size,) and array.dtype.kind in "biu"
-    if whole and array.min() >= 0 and array.max() <= 1:
+    is_integer = array.shape == (size,) and array.dtype.kind in "biu"
+    if is_integer and array.min() >= 0 and array.max() <= 1:
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
         outcomes = as_outcomes(values, name)
@@ -212,8 +212,8 @@ def as_count(
     InputError
         If it is no integer, or out of range.
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if whole and minimum <= value and (maximum is None or value <= maximum):
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if is_integer and minimum <= value and (maximum is None or value <= maximum):
         return int(value)
     allowed = f"of at least {minimum:,}"
     if maximum is not None:
@@ -366,10 +366,10 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
         raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
-    found = {*labels.tolist()}
+    distinct = {*labels.tolist()}
     event = labels == pos_label
     event = np.asarray(event, dtype=bool) if np.shape(event) == labels.shape else None
-    if event is None or (not event.any() and len(found) > 1) or len(found) > 2:
+    if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
         raise InputError(
             f"{name} holds {_distinct(labels)}, which are not two classes with the event "
             f"pos_label={pos_label!r}. Pass two classes, one of them the event."
@@ -378,9 +378,9 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
 
 
 def _distinct(labels: NDArray[Any]) -> str:
-    found = sorted({repr(value) for value in labels.tolist()})
-    shown = ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in found[:4])
-    return shown + (f" and {len(found) - 4} more values" if len(found) > 4 else "")
+    distinct = sorted({repr(value) for value in labels.tolist()})
+    shown = ", ".join(text if len(text) <= 40 else text[:37] + "..." for text in distinct[:4])
+    return shown + (f" and {len(distinct) - 4} more values" if len(distinct) > 4 else "")
 
 
 def _reject_first(

@@ -62,8 +62,8 @@ def rank_ecdf(
     Examples
     --------
     >>> import bayescal as bc
-    >>> found = bc.validation.sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
-    >>> len(bc.plots.rank_ecdf(found)) == found.sizes["quantity"]
+    >>> ranks = bc.validation.sbc("intercept", n=50, n_simulations=20, random_state=0, n_jobs=1)
+    >>> len(bc.plots.rank_ecdf(ranks)) == ranks.sizes["quantity"]
     True
     """
     bands = rank_bands(dataset, ci_prob)

@@ -133,8 +133,8 @@ class CalibrationPosterior(Measures):
         --------
         >>> import bayescal as bc
         >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
-        >>> found = bc.fit(y_true, y_prob, random_state=1).net_benefit([0.1, 0.3])
-        >>> found["model"].dims
+        >>> benefit = bc.fit(y_true, y_prob, random_state=1).net_benefit([0.1, 0.3])
+        >>> benefit["model"].dims
         ('chain', 'draw', 'threshold')
         """
         import xarray as xr
@@ -173,7 +173,7 @@ class CalibrationPosterior(Measures):
     def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
         """Scores where the curve leaves the diagonal, as one joint statement.
 
-        The largest set found such that, with probability at least `ci_prob`, the curve is above
+        The largest set such that, with probability at least `ci_prob`, the curve is above
         the diagonal on all of its "above" part and below it on all of its "below" part, at once.
         Scores enter in order of how sure their side is (the excursion sets of Bolin & Lindgren).
 

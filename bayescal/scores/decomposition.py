@@ -87,8 +87,8 @@ def corp_decomposition(
     Examples
     --------
     >>> from bayescal import scores
-    >>> found = scores.corp_decomposition([0, 1, 0, 1], [0.2, 0.4, 0.7, 0.9])
-    >>> [round(part, 4) for part in found]
+    >>> parts = scores.corp_decomposition([0, 1, 0, 1], [0.2, 0.4, 0.7, 0.9])
+    >>> [round(part, 4) for part in parts]
     [0.225, 0.1, 0.125, 0.25]
     """
     return _decompose(y_true, y_prob, score, sample_weight, _core.isotonic_groups, "rows")
@@ -145,8 +145,8 @@ def murphy_decomposition(
     Examples
     --------
     >>> from bayescal import scores
-    >>> found = scores.murphy_decomposition([0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8])
-    >>> [round(part, 4) for part in found]
+    >>> parts = scores.murphy_decomposition([0, 1, 0, 1, 1], [0.2, 0.2, 0.2, 0.8, 0.8])
+    >>> [round(part, 4) for part in parts]
     [0.16, 0.0267, 0.1067, 0.24]
     """
     return _decompose(y_true, y_prob, score, sample_weight, _alone, "scores")

@@ -619,6 +619,7 @@ def test_a_table_gains_what_its_arrays_gain(patients, trained, name, weighted) -
         )
 
 
+@pytest.mark.slow
 def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients) -> None:
     """The weight of equal cases together is that of each of them, summed: one law, other draws."""
     y, s = patients

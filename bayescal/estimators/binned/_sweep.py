@@ -76,13 +76,13 @@ class Sweep:
         return self.table.weight is None and self.table.starts is None
 
     @cached_property
-    def _whole(self) -> bool:
+    def _counts_cases(self) -> bool:
         return self.table.weight is None or are_counts(self.table.trials)
 
     @property
     def _slack(self) -> float:
         """What rounding may take from a mean outcome: nothing where cases are counted."""
-        return 0.0 if self._whole and not self.split else SAME
+        return 0.0 if self._counts_cases and not self.split else SAME
 
     @cached_property
     def _above(self) -> Floats:
@@ -120,7 +120,7 @@ class Sweep:
             row = np.searchsorted(self.table.score, k / n_bins, side="right")
             row[k == 0] = 0
             return self._above[row], events[replicate, row]
-        if self._whole:
+        if self._counts_cases:
             cut = mass_cuts(k, n_bins, total, "rank")
         else:
             cut = np.where((k > 0) & (k < n_bins), total * (k / n_bins - SAME), total * (k > 0))

@@ -101,14 +101,14 @@ class _Groups:
 
     def __init__(self, bins: Bins) -> None:
         self._bins = bins
-        self._held = bins.mass > 0
-        self._cases = bins.mass[self._held]
-        self._score = bins.score[self._held]
+        self._occupied = bins.mass > 0
+        self._cases = bins.mass[self._occupied]
+        self._score = bins.score[self._occupied]
         self.chance = (self._score > 0) & (self._score < 1)
 
     def statistic(self, outcomes: NDArray[Any]) -> Floats:
         """Chi-square of each replicate."""
-        gap = self._bins.rate(outcomes)[:, self._held] - self._score
+        gap = self._bins.rate(outcomes)[:, self._occupied] - self._score
         variance = np.where(self.chance, self._score * (1 - self._score), 1) / self._cases
         certain = np.where(gap == 0, 0, np.inf)
         with np.errstate(over="ignore"):
