@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayescal._base.arrays import as_seed
 from bayescal.cli import _options as option
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
 
@@ -81,6 +80,7 @@ def gain(
     """
     import warnings
 
+    from bayescal._base.arrays import as_seed
     from bayescal._base.text import count
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs

@@ -103,7 +103,7 @@ def _without_exact_calibration(tree: xr.DataTree) -> xr.DataTree:
     others = [name for name in names if name != "identity"]
     kept["family"] = np.searchsorted([names.index(name) for name in others], kept["family"])
     groups = {
-        "posterior": as_dataset(kept, None, {}),
+        "posterior": as_dataset(kept, {}),
         **{
             name: tree[name].to_dataset()
             for name in ("sample_stats", "observed_data", "constant_data")

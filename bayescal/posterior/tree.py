@@ -139,6 +139,7 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
     sampling weights, which are not cases.
     """
     import xarray as xr
+    from arviz_base import from_dict
 
     if "posterior_predictive" in tree.children:
         return
@@ -158,18 +159,21 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
         signs = np.where(outcome == 1, 1.0, -1.0)
         likelihood = log_expit(log_odds[:, row] * signs)
         replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
-        coords = {"obs": np.arange(row.size)}
-        tree["log_likelihood"] = xr.DataTree(
-            as_dataset({"y": with_chains(likelihood, chains)}, "obs", coords)
-        )
-        predicted = {"y": with_chains(replicate, chains)}
-        tree["posterior_predictive"] = xr.DataTree(as_dataset(predicted, "obs", coords))
+        groups = {
+            "log_likelihood": {"y": with_chains(likelihood, chains)},
+            "posterior_predictive": {"y": with_chains(replicate, chains)},
+        }
+        coords, dims = {"obs": np.arange(row.size)}, {"y": ["obs"]}
     else:
         trials = np.rint(problem.trials).astype(np.int64)
         counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
-        coords = {"row": np.arange(trials.size)}
-        predicted = {"hits": with_chains(counts, chains)}
-        tree["posterior_predictive"] = xr.DataTree(as_dataset(predicted, "row", coords))
+        groups = {"posterior_predictive": {"hits": with_chains(counts, chains)}}
+        coords, dims = {"row": np.arange(trials.size)}, {"hits": ["row"]}
+    added = from_dict(groups, coords=coords, dims=dims, sample_dims=["chain", "draw"])
+    for name, group in added.children.items():
+        dataset = group.to_dataset()
+        dataset.attrs.clear()  # the time of making: equal seeds give equal trees
+        tree[name] = xr.DataTree(dataset)
     drawn = {
         name: with_chains(values, chains) for name, values in read_prior(tree, problem).items()
     }
@@ -177,7 +181,7 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
     if "families" in tree.attrs or problem.curve.in_cells:
         return  # no prior density: families, and partitions, have different dimensions
     density = _log_prior(problem, coordinates_of(posterior, problem.curve))
-    tree["log_prior"] = xr.DataTree(as_dataset(density, None, {}, chains=chains, draws=draws))
+    tree["log_prior"] = xr.DataTree(as_dataset(density, {}, chains=chains, draws=draws))
 
 
 def read_coordinates(tree: xr.DataTree, problem: Problem) -> Floats:
@@ -275,7 +279,7 @@ def _with_derived(
         values[variable] = (("chain", "draw", dim), np.stack(numbered, axis=-1))
         numbers[dim] = np.arange(1, len(numbered) + 1)
     values |= curve.derived(coordinates, problem.frame, np.exp)
-    return as_dataset(values, None, numbers, chains=chains, draws=draws)
+    return as_dataset(values, numbers, chains=chains, draws=draws)
 
 
 def _by_cell(problem: Problem, u: Floats, chains: int) -> xr.Dataset:
@@ -287,20 +291,19 @@ def _by_cell(problem: Problem, u: Floats, chains: int) -> xr.Dataset:
 
 def as_dataset(
     values: dict[str, Any],
-    dim: str | None,
     coords: dict[str, Any],
     chains: int | None = None,
     draws: int | None = None,
 ) -> xr.Dataset:
-    """Variables by chain and draw, and one more dim if it is given; others say their own dims."""
+    """Variables by chain and draw; one with further dims is a pair of its dims and its values."""
     import xarray as xr
 
     if chains is None or draws is None:
         chains, draws = next(iter(values.values())).shape[:2]
-    dims = ("chain", "draw") if dim is None else ("chain", "draw", dim)
     axes = {"chain": np.arange(chains), "draw": np.arange(draws)}
     variables = {
-        name: value if isinstance(value, tuple) else (dims, value) for name, value in values.items()
+        name: value if isinstance(value, tuple) else (("chain", "draw"), value)
+        for name, value in values.items()
     }
     return xr.Dataset(variables, axes | coords)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
@@ -500,13 +499,3 @@ def test_the_command_says_what_it_found(capsys) -> None:
     assert err == ""
     assert "The truths rank evenly among the posterior draws" in " ".join(out.split())
     assert "bootstrap ECE" in out
-
-
-def test_the_command_says_when_ranks_stray(logistic) -> None:
-    from bayescal.cli._validate import describe_ranks
-
-    verdict = uniformity(logistic).assign(inside=[False] + [True] * 7)
-    printed = describe_ranks(logistic.assign(pareto_k=logistic["pareto_k"] + 1), verdict)
-    assert "NOT rank evenly among the posterior draws, for shift:" in printed
-    assert "unreliable" in printed
-    assert isinstance(verdict, pd.DataFrame)
