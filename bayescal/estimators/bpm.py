@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.read import Needs
 from bayescal.data.validate import as_order, check_choice
@@ -30,6 +31,7 @@ _OBJECTIVES = ("paper", "released")
 _DENSITIES = ("beta", "empirical")
 
 
+@documented
 def fit_bpm_curve(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -41,10 +43,8 @@ def fit_bpm_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     objective : {"paper", "released"}
         "paper" minimises equation 9, the sum over schemes and bins of
         |bin|/N exp((g(mean score) - mean outcome)^2). "released" maximises what the authors' code
@@ -141,10 +141,8 @@ def tce_bpm(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     p : float
         Order of the norm, at least 1.
     objective : {"paper", "released"}

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.estimators.door import Core
 
 __all__ = ["ESTIMATORS", "Estimator", "estimator"]
@@ -149,6 +150,6 @@ def estimator(
             prepare,
             weighted,
         )
-        return function
+        return documented(function)
 
     return enter

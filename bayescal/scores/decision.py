@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.read import Cases, Outcomes, read_cases
 from bayescal.data.validate import as_scores
@@ -36,6 +37,7 @@ class DecisionCurve(NamedTuple):
     treat_none: Floats
 
 
+@documented
 def net_benefit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -50,16 +52,13 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities; None with a table. A case is treated when its score is at least
         the threshold.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -98,6 +97,7 @@ def net_benefit(
     return cases.result(benefit[:, 0] if _is_single(thresholds) else benefit)
 
 
+@documented
 def standardised_net_benefit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -109,16 +109,13 @@ def standardised_net_benefit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities; None with a table. A case is treated when its score is at least
         the threshold.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -146,6 +143,7 @@ def standardised_net_benefit(
     return cases.result(share[:, 0] if _is_single(thresholds) else share, NO_EVENTS)
 
 
+@documented
 def decision_curve(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -158,17 +156,14 @@ def decision_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
     thresholds : float or array-like of shape (n_thresholds,), optional
         As in `net_benefit`; 0.01, 0.02, ..., 0.99 by default.
     standardised : bool
         Divide by the mean outcome.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.data.read import Needs, Outcomes, read_cases
 from bayescal.data.validate import check_choice
 from bayescal.scores import _core
@@ -36,6 +37,7 @@ class Decomposition(NamedTuple):
     uncertainty: float | Floats
 
 
+@documented
 def corp_decomposition(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -51,15 +53,12 @@ def corp_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities. Cases with equal scores are fitted by one value.
     score : {"brier", "log", "spherical"}
         As `brier_score`, `log_score` and `spherical_score` define them.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -94,6 +93,7 @@ def corp_decomposition(
     return _decompose(y_true, y_prob, score, sample_weight, _core.isotonic_groups, "rows")
 
 
+@documented
 def murphy_decomposition(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -109,16 +109,13 @@ def murphy_decomposition(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities, of few distinct values. To decompose over bins, replace each score
         by the mean of its bin first.
     score : {"brier", "log", "spherical"}
         As in `corp_decomposition`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------

@@ -5,12 +5,14 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.data.read import Outcomes, read_cases
 from bayescal.scores import _core
 
 __all__ = ["c_statistic", "somers_dxy"]
 
 
+@documented
 def c_statistic(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -21,13 +23,10 @@ def c_statistic(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -54,6 +53,7 @@ def c_statistic(
     return (1 + somers_dxy(y_true, y_prob, sample_weight=sample_weight)) / 2
 
 
+@documented
 def somers_dxy(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -64,13 +64,10 @@ def somers_dxy(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------

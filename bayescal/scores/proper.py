@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.read import Outcomes, read_cases
 from bayescal.data.validate import is_matrix
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@documented
 def brier_score(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -57,8 +59,7 @@ def brier_score(
     scale_by_half : bool or "auto"
         Whether to halve the sum over classes, so that the score lies between 0 and 1. "auto" does
         for an event, and does not for a matrix.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -95,6 +96,7 @@ def brier_score(
     return mean_loss(y_true, y_prob, sample_weight, two, many)
 
 
+@documented
 def root_brier_score(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
@@ -117,8 +119,7 @@ def root_brier_score(
     scale_by_half : bool or "auto"
         As in `brier_score`. The paper's bound, RBS, sums over classes also when there are two:
         pass False.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -151,6 +152,7 @@ def root_brier_score(
     return square**0.5
 
 
+@documented
 def log_score(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -167,8 +169,7 @@ def log_score(
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -195,6 +196,7 @@ def log_score(
     return mean_loss(y_true, y_prob, sample_weight, log, log)
 
 
+@documented
 def spherical_score(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -211,13 +213,11 @@ def spherical_score(
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -242,6 +242,7 @@ def spherical_score(
     return mean_loss(y_true, y_prob, sample_weight, spherical, spherical)
 
 
+@documented
 def dawid_sebastiani_score(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -259,8 +260,7 @@ def dawid_sebastiani_score(
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------
@@ -295,6 +295,7 @@ def dawid_sebastiani_score(
     return np.where(np.asarray(wrong) > 0, np.inf, total)
 
 
+@documented
 def scaled_brier_score(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -305,13 +306,10 @@ def scaled_brier_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for `y_true`, `y_prob` and `sample_weight`.
+    %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Case counts.
+    %(counts)s
 
     Returns
     -------

@@ -58,11 +58,8 @@ def debiased_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     n_bins : int
         Number of bins.
     binning : {"mass", "rank", "quantile", "width"}
@@ -73,9 +70,7 @@ def debiased_ece(
         As in `ece`.
     signed : bool
         Return the estimate of the p-th power before it is floored and rooted. It may be negative.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned._bins import Bins, as_bins, bins_of
@@ -19,6 +20,7 @@ __all__ = ["hosmer_lemeshow_test"]
 _CUTS = ("quantile", "together")
 
 
+@documented
 def hosmer_lemeshow_test(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -35,19 +37,14 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     n_groups : int
         Groups, cut at the quantiles of the scores as R does. Equal scores stay together, so that
         there may be fewer.
     development : bool
         Whether the model was fitted to these very cases.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

@@ -74,13 +74,11 @@ def top_label_ece(
         class 1 of two.
     n_bins, binning, p, ties
         As in `ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -153,13 +151,11 @@ def class_wise_ece(
         class 1 of two.
     n_bins, binning, p, ties
         As in `ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------

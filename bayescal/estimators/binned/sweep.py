@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
 from bayescal.estimators.binned._bins import TIES
@@ -64,22 +65,18 @@ def sweep_ece(
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores,
         each with its own number of bins.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(scores)s
     binning : {"rank", "width"}
         As in `ece`. "rank" is how the authors cut bins of equally many cases.
     p : float
         Order of the norm, at least 1.
     ties : {"together", "split"}
         As in `ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -112,6 +109,7 @@ def sweep_ece(
     return evaluate(_sweep_core, cases, p=as_order(p), **_as_cut(binning, ties))
 
 
+@documented
 def sweep_bins(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -126,14 +124,12 @@ def sweep_bins(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(scores)s
     binning : {"rank", "width"}
         As in `ece`.
     ties : {"together", "split"}
         As in `ece`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------

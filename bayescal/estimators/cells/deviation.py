@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned._bins import Bins, as_cut, bins_of
@@ -83,11 +84,8 @@ def pde(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     n_bins : int
         Number of bins.
     binning : {"mass", "rank", "quantile", "width"}
@@ -96,13 +94,11 @@ def pde(
         Order of the norm, at least 1.
     cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in, such as its leaf of a tree; in place of bins.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -137,6 +133,7 @@ def pde(
     return evaluate(_core, cases, **options)
 
 
+@documented
 def pde_bins(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -151,14 +148,11 @@ def pde_bins(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     n_bins, binning, p, cells
         As in `pde`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------

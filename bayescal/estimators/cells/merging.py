@@ -9,6 +9,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Needs
@@ -20,6 +21,7 @@ from bayescal.estimators.door import OutcomesLike, read, read_scores
 __all__ = ["average_labels", "merge_cells", "probabilistic_count"]
 
 
+@documented
 def average_labels(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -33,13 +35,11 @@ def average_labels(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples)
         Outcomes, 0 or 1. Leading dimensions are replicates.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(scores)s
     cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
@@ -74,6 +74,7 @@ def average_labels(
     return averaged
 
 
+@documented
 def merge_cells(
     y_prob: ArrayLike, cells: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Floats:
@@ -85,8 +86,7 @@ def merge_cells(
         Predicted probabilities.
     cells : array-like of shape (n_samples,)
         Label of the merged cell that each case is in.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
@@ -119,6 +119,7 @@ def merge_cells(
     return merged
 
 
+@documented
 def probabilistic_count(
     y_prob: ArrayLike | CalibrationData,
     *,
@@ -137,8 +138,7 @@ def probabilistic_count(
     cells : array-like of shape (n_samples,), optional
         Label of the cell that each case is in. By default the cells are the cases with equal
         scores.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------

@@ -86,11 +86,8 @@ def auc_v(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     features : array-like of shape (n_samples, n_features), optional
         What the model saw, on scales on which Euclidean distances mean something. None: cases are
         near when their scores are, and the question is whether the calibration curve rises.

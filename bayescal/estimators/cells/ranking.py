@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
@@ -15,6 +16,7 @@ from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 __all__ = ["probabilistic_kendall_tau"]
 
 
+@documented
 def probabilistic_kendall_tau(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -26,14 +28,9 @@ def probabilistic_kendall_tau(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores)s
+    %(weights_by_kish)s
 
     Returns
     -------

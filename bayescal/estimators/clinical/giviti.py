@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri, erfc
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal._base.logistic import fit_logistic, log_likelihood
 from bayescal.data.validate import as_count, as_level, check_choice
@@ -42,6 +43,7 @@ class PolynomialTested(NamedTuple):
     degree: Any
 
 
+@documented
 def giviti_test(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -59,11 +61,8 @@ def giviti_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(replicates)s
+    %(scores_inside)s
     devel : {"external", "internal"}
         "external": the model was developed on other data. The first degree is 1. "internal": it is
         a logistic regression fitted to these very data, whose calibration intercept and slope are 0
@@ -73,9 +72,7 @@ def giviti_test(
         reaches this.
     max_degree : int
         Highest degree, from the first to 4. It is lower where there are too few distinct scores.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError, SeparationError
 from bayescal._base.logistic import fit_logistic, moments
 from bayescal.data.validate import as_level, check_choice
@@ -27,6 +28,7 @@ __all__ = [
 INTERCEPT, SLOPE = 0, 1
 
 
+@documented
 def observed_expected_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -41,15 +43,11 @@ def observed_expected_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes_of_both_classes)s
+    %(scores)s
     ci_prob : float in (0, 1)
         Probability of the interval.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -90,6 +88,7 @@ def observed_expected_interval(
     return ratio * math.exp(-reach), ratio * math.exp(reach)
 
 
+@documented
 def calibration_in_the_large_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -102,18 +101,14 @@ def calibration_in_the_large_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
     method : {"profile", "wald"}
         "profile": where twice the log likelihood lies a chi-squared quantile below its maximum.
         "wald": the normal interval from the information at the maximum.
     ci_prob : float in (0, 1)
         Probability of the interval.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -145,6 +140,7 @@ def calibration_in_the_large_interval(
     return _interval(cases, ci_prob, method, INTERCEPT, slope_free=False)
 
 
+@documented
 def calibration_slope_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -157,18 +153,14 @@ def calibration_slope_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
     method : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best
         intercept for each slope.
     ci_prob : float in (0, 1)
         Probability of the interval.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -200,6 +192,7 @@ def calibration_slope_interval(
     return _interval(cases, ci_prob, method, SLOPE)
 
 
+@documented
 def calibration_intercept_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -212,18 +205,14 @@ def calibration_intercept_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(outcomes_of_both_classes)s
+    %(scores_inside)s
     method : {"profile", "wald"}
         As in `calibration_in_the_large_interval`. The profile is the likelihood at the best slope
         for each intercept.
     ci_prob : float in (0, 1)
         Probability of the interval.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

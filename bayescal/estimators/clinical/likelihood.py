@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, xlogy
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
@@ -87,6 +88,7 @@ _UNRELIABILITY = _likelihood_ratio(_MODELS["joint"], lambda ratio, n: (ratio - 2
 _DISCRIMINATION = _likelihood_ratio((_as_they_are, _mean), lambda ratio, n: (ratio - 1) / n)
 
 
+@documented
 def cox_test(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -101,18 +103,13 @@ def cox_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(replicates)s
+    %(scores_inside)s
     kind : {"joint", "intercept", "slope"}
         "joint": a = 0 and b = 1 against a and b free (weak calibration, unreliability).
         "intercept": a = 0 against a free, with b = 1 (calibration in the large).
         "slope": b = 1 against b free, with a free.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -169,14 +166,9 @@ def unreliability(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -203,6 +195,7 @@ def unreliability(
     return evaluate(_UNRELIABILITY, read(y_true, y_prob, sample_weight))
 
 
+@documented
 def discrimination_index(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -213,14 +206,9 @@ def discrimination_index(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -229,8 +217,7 @@ def discrimination_index(
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
 
     Notes
     -----
@@ -250,6 +237,7 @@ def discrimination_index(
     return evaluate(_DISCRIMINATION, read(y_true, y_prob, sample_weight))
 
 
+@documented
 def quality_index(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
@@ -257,14 +245,9 @@ def quality_index(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights_by_kish)s
 
     Returns
     -------

@@ -63,13 +63,9 @@ def observed_expected(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores)s
+    %(weights)s
 
     Returns
     -------
@@ -148,13 +144,9 @@ def calibration_in_the_large(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
 
     Returns
     -------
@@ -163,8 +155,7 @@ def calibration_in_the_large(
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
     SeparationError
         If the outcomes are all of one class, so that there is no finite maximum.
 
@@ -208,13 +199,9 @@ def calibration_slope(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
 
     Returns
     -------
@@ -223,8 +210,7 @@ def calibration_slope(
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
     SeparationError
         If the scores of events and of other cases do not overlap, or there are none of one class,
         or one distinct score only, so that there is no finite maximum.
@@ -268,13 +254,9 @@ def calibration_intercept(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores_inside)s
+    %(weights)s
 
     Returns
     -------
@@ -283,8 +265,7 @@ def calibration_intercept(
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
     SeparationError
         As `calibration_slope`.
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.estimators._result import Tested
 from bayescal.estimators.clinical._recalibration import as_cases
@@ -15,6 +16,7 @@ from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 __all__ = ["spiegelhalter_test"]
 
 
+@documented
 def spiegelhalter_test(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Tested:
@@ -26,14 +28,9 @@ def spiegelhalter_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores)s
+    %(weights_by_kish)s
 
     Returns
     -------

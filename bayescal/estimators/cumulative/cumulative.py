@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, kolmogorov, log_ndtr, ndtr
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
@@ -74,23 +75,17 @@ def ks_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores)s
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
 
     Notes
     -----
@@ -133,23 +128,17 @@ def kuiper_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores)s
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
 
     References
     ----------
@@ -165,6 +154,7 @@ def kuiper_error(
     return evaluate(_KUIPER, read(y_true, y_prob, sample_weight))
 
 
+@documented
 def ks_test(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Tested:
@@ -175,14 +165,9 @@ def ks_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores)s
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -219,6 +204,7 @@ def ks_test(
     return _tested(statistic, supremum_sf)
 
 
+@documented
 def kuiper_test(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> Tested:
@@ -229,14 +215,9 @@ def kuiper_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(replicates)s
+    %(scores)s
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -267,6 +248,7 @@ def kuiper_test(
     return _tested(statistic, range_sf)
 
 
+@documented
 def cumulative_difference_test(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -282,17 +264,12 @@ def cumulative_difference_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     part : {"both", "mean", "bridge"}
         "mean": S_n, against a normal distribution, two-sided. "bridge": the largest
         |S_k - t_k S_n|, against Kolmogorov's. "both": Fisher's -2 (log p_mean + log p_bridge).
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

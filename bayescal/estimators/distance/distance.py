@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal._base.docstrings import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_count
 from bayescal.estimators.distance._programmes import (
@@ -99,20 +100,15 @@ def lower_distance_to_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     resolution : int
         Intervals of the grid of new scores, from 16 to 8192.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -164,23 +160,17 @@ def weak_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(replicates)s
+    %(scores)s
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
-    InputError
-        If the arrays are not outcomes and probabilities of the same cases.
+    %(not_cases)s
 
     Notes
     -----
@@ -209,6 +199,7 @@ def weak_calibration_error(
     return evaluate(_weak_core, read(y_true, y_prob, sample_weight))
 
 
+@documented
 def distance_bounds(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -224,15 +215,11 @@ def distance_bounds(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     resolution : int
         As in `lower_distance_to_calibration`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from bayescal._base.arrays import RandomState, blocks, random_generator
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.table import tabulate
@@ -19,6 +20,7 @@ from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
 __all__ = ["ici_interval"]
 
 
+@documented
 def ici_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -38,10 +40,8 @@ def ici_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     index : {"ici", "e50", "e90", "emax", "eci"}
         Which index; "eci" in its mean-square form.
     smoother : {"rcs", "logistic", "beta"}
@@ -52,9 +52,7 @@ def ici_interval(
         Nominal coverage.
     draws : int
         Number of curves, at least 100; rounded up to a multiple of four.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
 
     Returns

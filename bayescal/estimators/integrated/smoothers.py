@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError, SeparationError
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import Table, tabulate
@@ -28,6 +29,7 @@ Smoother = Callable[[Table, Floats], Curve]
 SPANS = {"loess": 0.75, "lowess": 2 / 3}
 
 
+@documented
 def flexible_curve(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -42,11 +44,8 @@ def flexible_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     scores : array-like of shape (n_scores,), optional
         Where the curve is wanted; at `y_prob`, or the rows of a table, when not given.
     smoother : {"loess", "lowess", "rcs", "logistic", "beta", "isotonic"}
@@ -61,9 +60,7 @@ def flexible_curve(
         for "lowess" unless given. The other smoothers do not use it.
     n_knots : int
         Knots of "rcs", from 3 to 7; equal ones count once. The other smoothers do not use it.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------

@@ -75,21 +75,15 @@ def mmce(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     bandwidth : float
         Of the kernel, from 1e-9 to 1e9. The authors' is 0.4.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -147,18 +141,13 @@ def kce(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     kernel : {"laplace", "gaussian"}
         As in `skce`.
     bandwidth : float
         As in `skce`.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases. Unless all are integers they are sampling weights, and are rescaled to
-        Kish's effective sample size.
+    %(weights_by_kish)s
 
     Returns
     -------
@@ -260,11 +249,8 @@ def skce(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     form : {"unbiased", "biased", "block"}
         "unbiased": over pairs of two different cases; may be negative. "biased": each case is
         paired with itself too; never negative. "block": over pairs within blocks of consecutive

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, RandomState, random_generator
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count, check_choice
@@ -23,6 +24,7 @@ FEWEST_RESAMPLES = 19
 SAME = 1e-9
 
 
+@documented
 def skce_test(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -38,11 +40,8 @@ def skce_test(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     method : {"resampling", "moments"}
         "resampling": the share of sets of outcomes drawn from the scores, the data counted among
         them, whose statistic is at least as large. Its level is right at every number of cases.

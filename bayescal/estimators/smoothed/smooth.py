@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.docstrings import documented
 from bayescal._base.log_odds import log_odds_of
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
@@ -100,20 +101,15 @@ def smooth_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(replicates)s
+    %(scores)s
     bandwidth : float, optional
         Bandwidth. Without it, sigma*.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -174,20 +170,15 @@ def logit_smooth_ece(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
-        Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-        table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.
+    %(replicates)s
+    %(scores_inside)s
     bandwidth : float, optional
         Bandwidth in log-odds. Without it, the fixed point.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------
-    float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions.
+    %(share_of_each_replicate)s
 
     Raises
     ------
@@ -236,6 +227,7 @@ class SmoothCurve(NamedTuple):
     bandwidth: float
 
 
+@documented
 def smooth_ece_curve(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -252,10 +244,8 @@ def smooth_ece_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     bandwidth : float, optional
         Bandwidth, at least 1e-6. Without it the fixed point of SmoothECE, or .001 if that is
         smaller.
@@ -263,8 +253,7 @@ def smooth_ece_curve(
         Scores at which to evaluate. By default 201 equally spaced ones.
     metric : {"identity", "logit"}
         Whether to smooth over scores or over their log-odds.
-    sample_weight : array-like of shape (n_samples,), optional
-        Counts of cases, or sampling weights.
+    %(weights)s
 
     Returns
     -------

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState, random_generator
+from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_count, as_level, check_choice
@@ -54,6 +55,7 @@ class Interval(NamedTuple):
         return f"{self.estimate:.3g} ({level} {self.method} interval: {ends})"
 
 
+@documented
 def estimator_interval(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -70,10 +72,8 @@ def estimator_interval(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or CalibrationData
-        Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(outcomes)s
+    %(scores)s
     estimator : str or callable
         The name of an estimator of this module, or `estimator(y_true, y_prob, **options)` that
         returns a number. One that takes no `sample_weight` gets resampled cases as rows.
