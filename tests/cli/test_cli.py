@@ -243,7 +243,6 @@ def test_options_reach_the_fit(run, csv, tmp_path) -> None:
     assert settings.items() >= expected.items()
     assert "90 % interval" in result.out
     assert "root mean square" in result.out
-    assert "Integrated calibration index" in result.out
 
 
 def test_the_largest_error_can_be_written_as_json(run, csv, tmp_path) -> None:

@@ -117,7 +117,7 @@ def test_its_update_can_be_recommended(cases):
 def test_it_recalibrates_and_is_part_of_the_averaged_recalibrator(cases):
     y_true, y_prob = cases
     for curve in ("bump", "average"):
-        recalibrator = bc.recalibrate.BayesianRecalibrator(curve, n_draws=400, random_state=1)
+        recalibrator = bc.recalibrate.BayesianRecalibrator(curve, draws=400, random_state=1)
         (middle,) = recalibrator.fit(y_prob, y_true).transform([WHERE])
         assert middle < 0.35
     assert "bump" in smooth_families()
