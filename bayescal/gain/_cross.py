@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_count, paired
-from bayescal.gain._triples import cases_of
+from bayescal.gain.triples import cases_of
 
 __all__ = ["cross_fit"]
 

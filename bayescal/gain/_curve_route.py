@@ -13,7 +13,7 @@ from bayescal.data.data import CalibrationData, Edges
 from bayescal.data.table import levels_of
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
-from bayescal.gain._triples import Triples
+from bayescal.gain.triples import Triples
 from bayescal.inference.averaging import mix_families, sample_family
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior

@@ -8,7 +8,7 @@ from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import clipped, log_odds_of, logarithms
 from bayescal.data.table import levels_of
-from bayescal.gain._triples import Triples
+from bayescal.gain.triples import Triples
 
 __all__ = ["double_use"]
 

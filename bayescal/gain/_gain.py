@@ -18,7 +18,7 @@ from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
-from bayescal.gain._triples import as_triples
+from bayescal.gain.triples import as_triples
 from bayescal.model.priors import Prior, as_prior
 
 __all__ = ["recalibration_gain"]

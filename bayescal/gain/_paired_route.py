@@ -12,7 +12,7 @@ from bayescal.gain._curve_route import Posterior, inside, joined
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
-from bayescal.gain._triples import Triples
+from bayescal.gain.triples import Triples
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
 

@@ -14,7 +14,7 @@ from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
-from bayescal.gain._triples import Triples
+from bayescal.gain.triples import Triples
 from bayescal.inference import compare
 from bayescal.model.curves import smooth_families
 from bayescal.model.priors import Prior

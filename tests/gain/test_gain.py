@@ -13,12 +13,7 @@ from sklearn.svm import LinearSVC
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.gain._double_use import double_use
-from bayescal.gain._readings import Readings
-from bayescal.gain._refit import Refit
-from bayescal.gain._terms import PARTS, curve_terms
-from bayescal.gain._triples import as_triples, cases_of
-from bayescal.model.priors import as_prior
+from bayescal.gain.triples import cases_of
 
 
 @pytest.fixture(scope="module")
@@ -37,41 +32,6 @@ def actual(patients):
 
 
 # One draw, by hand
-
-
-def terms_of(after, thresholds=()):
-    curve, weight = np.array([[0.2, 0.5, 0.6, 0.9]]), np.array([[0.1, 0.2, 0.3, 0.4]])
-    before = np.array([0.1, 0.4, 0.7, 0.8])
-    after = np.array(after)
-    group = np.unique(after, return_inverse=True)[1]
-    actual = curve_terms(curve, weight, before, after, group, thresholds)
-    return curve[0], weight[0], before, after, {name: value[0] for name, value in actual.items()}
-
-
-def test_a_map_that_merges_nothing_gains_what_its_calibration_gains() -> None:
-    """Gruber & Buettner's Proposition 4.5: for the squared and the KL errors, and not for TCE."""
-    eta, w, s, t, gain = terms_of([0.15, 0.45, 0.65, 0.85])
-    assert gain["brier"] == pytest.approx(w @ ((eta - s) ** 2 - (eta - t) ** 2))
-    assert gain["brier_calibration"] == pytest.approx(gain["brier"])
-    assert gain["log_calibration"] == pytest.approx(gain["log_score"])
-    assert gain["tce"] == pytest.approx(w @ (abs(eta - s) - abs(eta - t)))
-    assert gain["tce"] != pytest.approx(gain["brier"])
-
-
-def test_a_map_that_merges_scores_loses_refinement() -> None:
-    eta, w, s, t, gain = terms_of([0.3, 0.3, 0.8, 0.8])
-    low, high = w[:2] @ eta[:2] / w[:2].sum(), w[2:] @ eta[2:] / w[2:].sum()
-    pooled = np.array([low, low, high, high])
-    assert gain["tce"] == pytest.approx(w @ (abs(eta - s) - abs(pooled - t)))
-    assert gain["brier_calibration"] == pytest.approx(w @ ((eta - s) ** 2 - (pooled - t) ** 2))
-    assert gain["brier_refinement"] == pytest.approx(-w @ (eta - pooled) ** 2)
-    kl = eta * np.log(eta / pooled) + (1 - eta) * np.log((1 - eta) / (1 - pooled))
-    assert gain["log_refinement"] == pytest.approx(-w @ kl)
-
-
-def test_net_benefit_counts_whom_the_map_moves_over_the_threshold() -> None:
-    eta, w, _, _, gain = terms_of([0.3, 0.6, 0.65, 0.85], [0.5])
-    assert gain["net_benefit@0.5"] == pytest.approx(w[1] * (eta[1] - (1 - eta[1])))
 
 
 # The posterior
@@ -141,17 +101,6 @@ def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
     )
 
 
-def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients) -> None:
-    y, s = patients
-    y, s = y[:60], s[:60]
-    rng = np.random.default_rng(0)
-    weight = rng.integers(1, 4, (3, 60)).astype(float)
-    curves = Refit(y.astype(float), s, np.ones(60), as_prior("neutral")).curves(weight)
-    for row, curve in zip(weight, curves, strict=True):
-        again = Refit(y.astype(float), s, row, as_prior("neutral"))
-        np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-5)
-
-
 @pytest.mark.parametrize("route", ["curve", "paired"])
 @pytest.mark.parametrize(
     ("truth", "change"),
@@ -216,14 +165,6 @@ def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
     assert -most < lower < 0 < upper < most
 
 
-def test_ends_are_read_off_their_own_draws() -> None:
-    grid = np.linspace(0, 1, 101)
-    free = Readings(grid - 1, grid, np.full(101, -np.inf), np.full(101, np.inf), 0.1)
-    assert free.interval(0.9) == pytest.approx((-0.95, 0.95), abs=0.011)
-    capped = free._replace(least=np.full(101, -0.3), most=np.full(101, 0.2))
-    assert capped.interval(0.9) == pytest.approx((-0.3, 0.2))
-
-
 @pytest.mark.parametrize("route", ["curve", "paired"])
 def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route) -> None:
     y, s = patients
@@ -271,63 +212,11 @@ FITTED["scikit-learn, logistic"] = Sklearn(LogisticRegression(C=np.inf))
 FITTED["scikit-learn, isotonic"] = Sklearn(IsotonicRegression(out_of_bounds="clip"))
 
 
-@pytest.mark.parametrize("name", FITTED)
-@pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
-def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
-    y, s = bc.simulate.sample(truth, 400, random_state=5)
-    after = FITTED[name].fit(s, y).transform(s)
-    with pytest.warns(UserWarning, match="fitted to these very patients") as warned:
-        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
-    assert len(warned) == 1
-    assert gain.in_sample
-    assert gain.summary().attrs["in_sample"]
-    for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
-        assert "in-sample (detected: " in text
-    if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
-        assert double_use(as_triples(y, s, np.round(after, 7), None, None))
-
-
-@pytest.mark.parametrize("name", FITTED)
-def test_other_patients_are_not_accused(name) -> None:
-    """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""
-    truth = bc.simulate.truth("clinical-middle-overconfident")
-    maps = []
-    for run in range(4):
-        y, s = truth.sample(200, random_state=run)
-        maps.append(FITTED[name].fit(s, y).transform)
-        for other in range(100):
-            y_new, s_new = truth.sample(200, random_state=1000 + 100 * run + other)
-            if other % 4 == 1:
-                s_new = np.clip(np.round(s_new, 2), 0.01, 0.99)
-            elif other % 4 == 2:
-                s_new = np.clip(np.round(s_new, 1), 0.1, 0.9)
-            after = maps[-1](s_new)
-            if other % 4 == 3:
-                after = np.round(after, 2)
-            assert double_use(as_triples(y_new, s_new, after, None, None)) is None
-
-
-def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
-    """Two groups told 1 in 10 and 3 in 10 have exactly so many events often enough."""
-    before = np.repeat([0.15, 0.35], 50)
-    after = np.repeat([0.1, 0.3], 50)
-    outcome = np.concatenate([np.arange(50) < 5, np.arange(50) < 15]).astype(float)
-    assert double_use(as_triples(outcome, before, after, None, None)) is None
-
-
 def test_a_stated_double_use_needs_no_warning(patients) -> None:
     y, s = patients
     after = FITTED["logistic"].fit(s, y).transform(s)
     gain = bc.recalibration_gain(y, s, after, in_sample=True, draws=200, random_state=0)
     assert "detected: the score equations of a logistic map hold exactly" in gain.evidence
-
-
-def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
-    y, s = patients
-    weight = 1.0 + np.arange(y.size) % 3
-    after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
-    assert double_use(as_triples(y, s, after, weight, None))
-    assert double_use(as_triples(y, s, after, None, None)) is None
 
 
 def test_repeats_are_no_further_data(patients) -> None:
@@ -429,20 +318,6 @@ def test_scores_of_0_and_1_give_finite_gains() -> None:
 
 
 # What it says
-
-
-def test_summary(actual) -> None:
-    table = actual.summary()
-    names = ["tce", "brier", "log_score", "net_benefit@0.1", "net_benefit@0.3"]
-    assert list(table.index) == names
-    assert table.attrs["ci_prob"] == 0.95
-    assert table.loc["brier", "prob_improved"] == actual.prob_improved
-    assert set(PARTS) < set(actual.summary(parts=True).index)
-    narrow = actual.summary(0.5)
-    assert (narrow["lower"] >= table["lower"]).all()
-    assert (narrow["upper"] <= table["upper"]).all()
-    assert actual.prob_above(0.001) < actual.prob_improved
-    assert actual.draws.sizes == {"chain": 4, "draw": 500}
 
 
 def test_seeds_repeat(patients, actual) -> None:

@@ -38,7 +38,6 @@ from bayescal.recalibrate import (
     TPMRecalibrator,
     VectorScalingRecalibrator,
 )
-from bayescal.recalibrate._pruning import Grown, _subtrees, fold_weights
 
 BOUNDED = BetaRecalibrator()
 EVERY = [
@@ -351,32 +350,6 @@ def test_monotone_is_logistic_when_the_penalty_is_large() -> None:
 
 
 # Trees
-
-
-def test_subtrees_are_those_of_scikit_learn() -> None:
-    rng = np.random.default_rng(0)
-    index = np.arange(120.0)[:, None]
-    outcomes = (rng.random(120) < np.linspace(0.1, 0.9, 120)).astype(float)
-    fitted = DecisionTreeRegressor(min_samples_leaf=3).fit(index, outcomes)
-    tree = fitted.tree_
-    loss = tree.impurity * tree.weighted_n_node_samples
-    alphas, kept = _subtrees(Grown(fitted, tree.value, loss, loss))
-    path = fitted.cost_complexity_pruning_path(index, outcomes)
-    np.testing.assert_allclose(alphas, np.unique(path.ccp_alphas), atol=1e-12)
-    for middle, terminal in zip((alphas[1:] + alphas[:-1]) / 2, kept[:-1], strict=True):
-        between = DecisionTreeRegressor(min_samples_leaf=3, ccp_alpha=middle)
-        assert between.fit(index, outcomes).get_n_leaves() == terminal.sum()
-
-
-def test_folds_deal_out_the_cases_in_turn() -> None:
-    folds = list(fold_weights(np.array([1.0, 3.0, 0.5, 0.0, 2.5]), 3))
-    outside = np.array([left_out for _, left_out in folds])
-    np.testing.assert_allclose(outside.sum(axis=0), [1, 3, 0.5, 0, 2.5])
-    np.testing.assert_allclose(outside[:, 0], [1, 0, 0])
-    np.testing.assert_allclose(outside[:, 1], [1, 1, 1])
-    np.testing.assert_allclose(outside[:, 2], [0, 0.5, 0])
-    for inside, left_out in folds:
-        np.testing.assert_allclose(inside + left_out, [1, 3, 0.5, 0, 2.5])
 
 
 def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:

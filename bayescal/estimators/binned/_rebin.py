@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal.estimators.binned._bins import Rebins, mass_cuts, width_index
+from bayescal.estimators.binned.bins import Rebins, mass_cuts, width_index
 
 __all__ = ["rebinned"]
 

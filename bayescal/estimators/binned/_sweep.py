@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.data.table import Table
 from bayescal.data.weights import are_counts
-from bayescal.estimators.binned._bins import SAME, mass_cuts
+from bayescal.estimators.binned.bins import SAME, mass_cuts
 
 __all__ = ["MOST_BINS", "Sweep"]
 

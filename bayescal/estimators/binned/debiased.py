@@ -11,8 +11,8 @@ from scipy.special import erf
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators.binned._bins import SAME, Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.binned._rebin import rebinned
+from bayescal.estimators.binned.bins import SAME, Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.estimators._result import Tested
-from bayescal.estimators.binned._bins import Bins, as_bins, bins_of
+from bayescal.estimators.binned.bins import Bins, as_bins, bins_of
 from bayescal.estimators.door import OutcomesLike, evaluate, read
 
 __all__ = ["hosmer_lemeshow_test"]

@@ -20,7 +20,7 @@ from bayescal.data.validate import (
     is_matrix,
 )
 from bayescal.data.weights import effective_cases
-from bayescal.estimators.binned._bins import as_cut
+from bayescal.estimators.binned.bins import as_cut
 from bayescal.estimators.binned.plugin import ece_core
 from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate
 from bayescal.estimators.registry import estimator

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import as_order
-from bayescal.estimators.binned._bins import Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.binned._rebin import rebinned
+from bayescal.estimators.binned.bins import Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 

@@ -11,8 +11,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
-from bayescal.estimators.binned._bins import TIES
 from bayescal.estimators.binned._sweep import Sweep
+from bayescal.estimators.binned.bins import TIES
 from bayescal.estimators.binned.plugin import ece_core
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator

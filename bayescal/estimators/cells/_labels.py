@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_vector, check_same_length
-from bayescal.estimators.binned._bins import Bins, Members
+from bayescal.estimators.binned.bins import Bins, Members
 
 __all__ = ["Labels", "as_labels", "bins_of_labels"]
 

@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_order
-from bayescal.estimators.binned._bins import Bins, as_cut, bins_of
+from bayescal.estimators.binned.bins import Bins, as_cut, bins_of
 from bayescal.estimators.cells._labels import Labels, as_labels, bins_of_labels
 from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator

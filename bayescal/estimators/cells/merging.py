@@ -14,7 +14,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Needs
 from bayescal.data.validate import check_same_order
-from bayescal.estimators.binned._bins import Bins
+from bayescal.estimators.binned.bins import Bins
 from bayescal.estimators.cells._labels import as_labels, bins_of_labels
 from bayescal.estimators.door import OutcomesLike, read, read_scores
 

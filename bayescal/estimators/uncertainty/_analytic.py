@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators.binned._bins import SAME, Bins, bins_of
+from bayescal.estimators.binned.bins import SAME, Bins, bins_of
 from bayescal.estimators.binned.debiased import debiased_core
 from bayescal.estimators.clinical.intervals import (
     calibration_in_the_large_interval,

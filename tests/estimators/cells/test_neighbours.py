@@ -10,7 +10,6 @@ import pytest
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import auc_v, probabilistic_kendall_tau
-from bayescal.estimators.cells._nearest import in_space, on_line
 
 
 def data(n: int, decimals: int, seed: int) -> tuple[Any, ...]:
@@ -93,17 +92,6 @@ def test_a_rising_map_of_the_scores_changes_nothing_if_places_are_given() -> Non
     actual = auc_v(outcomes, scores, **options)
     assert auc_v(outcomes, scores**3, **options) == pytest.approx(actual)
     assert auc_v(outcomes, 1 - scores, **options) == pytest.approx(1 - actual)
-
-
-def test_neighbours_on_a_line_are_those_in_space() -> None:
-    rng = np.random.default_rng(6)
-    for _ in range(50):
-        points = np.unique(rng.random(rng.integers(1, 60)).round(rng.choice([1, 2, 8])))
-        cases = rng.choice([0.3, 1.0, 2.5], points.size)
-        values = rng.random(points.size)
-        for nearest in (0.2, min(1, cases.sum()), cases.sum() / 3, cases.sum()):
-            line = on_line(points, cases, nearest)(values)
-            np.testing.assert_allclose(line, in_space(points[:, None], cases, nearest)(values))
 
 
 def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

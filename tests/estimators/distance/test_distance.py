@@ -17,7 +17,6 @@ from bayescal.estimators import (
     lower_distance_to_calibration,
     weak_calibration_error,
 )
-from bayescal.estimators.distance._programmes import best_partition
 
 EVERY = [lower_distance_to_calibration, weak_calibration_error]
 ODD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.77, 1.0]
@@ -204,16 +203,6 @@ def test_a_million_scores_are_put_together(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bayescal.estimators.distance.distance.FINEST", 1000)
     assert weak_calibration_error(y_true, y_prob) == pytest.approx(exact, abs=1e-3)
     assert distance_bounds(y_true, y_prob).upper == pytest.approx(upper, abs=1e-3)
-
-
-def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(7)
-    score = np.sort(rng.random(400))
-    share = np.full(400, 1 / 400)
-    events = (rng.random(400) < score**2) / 400
-    exact = best_partition(score, share, events)
-    monkeypatch.setattr("bayescal.estimators.distance._programmes.MOST_CUTS", 20)
-    assert exact <= best_partition(score, share, events) <= exact + 0.02
 
 
 @pytest.mark.parametrize("estimator", EVERY)

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal import simulate
-from bayescal.data.table import tabulate
 from bayescal.data.weights import quantile
 from bayescal.errors import InputError, SeparationError
 from bayescal.estimators import flexible_curve
-from bayescal.estimators.integrated._regression import rcs_basis
 
 Floats = NDArray[np.float64]
 
@@ -158,19 +156,6 @@ def test_rcs_bends_between_its_knots_only() -> None:
         inside = third[(middle > low + 0.01) & (middle < high - 0.01)]
         assert np.ptp(inside) < 1e-3
         assert np.abs(inside).max() > 0.01
-
-
-@pytest.mark.parametrize(("n_knots", "outer"), [(3, 0.1), (4, 0.05), (6, 0.05), (7, 0.025)])
-def test_knots_are_at_harrells_quantiles(n_knots: int, outer: float) -> None:
-    _, x = cases(500, 9, seed=4)
-    knots = np.quantile(logit(x), np.linspace(outer, 1 - outer, n_knots))
-    basis = rcs_basis(tabulate(x, None), n_knots)
-    at = 1 / (1 + np.exp(-knots))
-    bends = basis(at)[2:]
-    assert bends.shape == (n_knots - 2, n_knots)
-    for j, bend in enumerate(bends):
-        np.testing.assert_allclose(bend[: j + 1], 0, atol=1e-12)
-        assert bend[j + 1] > 0
 
 
 def test_a_spline_on_few_scores_is_a_line_or_the_mean_outcomes() -> None:

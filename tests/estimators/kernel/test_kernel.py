@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from bayescal import simulate
-from bayescal.data.table import tabulate
 from bayescal.errors import InputError
 from bayescal.estimators import kce, mmce, skce, skce_test
-from bayescal.estimators.kernel._form import form_of
-from bayescal.estimators.kernel._null import moments_of, pearson_sf
 from bayescal.estimators.registry import ESTIMATORS
 
 GAUSSIAN: dict[str, Any] = {"kernel": "gaussian", "bandwidth": 0.3}
@@ -111,22 +107,6 @@ def test_sums_are_over_all_pairs(kernel: str, width: float, decimals: int) -> No
     assert actual == pytest.approx(np.mean(means), **close)
 
 
-@pytest.mark.parametrize("width", [1e-9, 1e-6, 1e-4, 0.002, 0.01])
-def test_a_narrow_kernel_in_many_parts(width: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores near each other at every scale, so that parts hand on what they carry."""
-    monkeypatch.setattr("bayescal.estimators.kernel._form.BLOCK", 16)
-    rng = np.random.default_rng(1)
-    scores = np.sort(np.concatenate([rng.random(90), 0.3 + width * rng.random(30), [0.0, 1.0]]))
-    masses = rng.normal(size=(3, scores.size))
-    kernel = np.exp(-np.abs(np.subtract.outer(scores, scores)) / width)
-    expected = np.einsum("ri,ij,rj->r", masses, kernel, masses)
-    np.testing.assert_allclose(form_of(scores, "laplace", width)(masses), expected, rtol=1e-12)
-    if width >= 1e-3:
-        kernel = np.exp(-0.5 * (np.subtract.outer(scores, scores) / width) ** 2)
-        expected = np.einsum("ri,ij,rj->r", masses, kernel, masses)
-        np.testing.assert_allclose(form_of(scores, "gaussian", width)(masses), expected, rtol=1e-12)
-
-
 def test_of_one_score() -> None:
     """One score, so that every kernel is 1: the gap, its square, and its unbiased square."""
     outcomes, scores = [1, 1, 1, 0], [0.5] * 4
@@ -141,33 +121,6 @@ def test_of_one_score() -> None:
 
 
 # The law under calibration
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
-    """Of every one of the 2^9 sets of outcomes, by its probability."""
-    scores = np.array([0.1, 0.1, 0.3, 0.35, 0.6, 0.6, 0.9, 0.97, 1.0])
-    sets = (np.arange(512)[:, None] >> np.arange(9)) & 1
-    chance = np.where(sets == 1, scores, 1 - scores).prod(axis=1)
-    values = skce(sets, scores, kernel=kernel, bandwidth=0.4)
-    assert chance @ values == pytest.approx(0, abs=1e-15)
-    sd, skewness = moments_of(tabulate(scores, None), kernel, 0.4)
-    assert sd == pytest.approx(np.sqrt(chance @ values**2), rel=1e-12)
-    assert skewness == pytest.approx(chance @ values**3 / sd**3, rel=1e-12)
-
-
-def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = np.random.default_rng(2).beta(0.5, 0.8, 1200)
-    coarse = moments_of(tabulate(scores, None), "laplace", 0.5)
-    monkeypatch.setattr("bayescal.estimators.kernel._null.MOST_CELLS", 1200)
-    assert coarse == pytest.approx(moments_of(tabulate(scores, None), "laplace", 0.5), rel=2e-3)
-
-
-@pytest.mark.parametrize("skewness", [-2.0, -0.3, 0.0, 1e-6, 1e-4, 0.5, 2.8])
-def test_pearson_tail(skewness: float) -> None:
-    z = np.linspace(-3, 6, 19)
-    expected = stats.pearson3.sf(z, skewness)
-    np.testing.assert_allclose(pearson_sf(z, skewness), expected, rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("method", ["resampling", "moments"])

@@ -133,6 +133,7 @@ class Bins:
 
     @cached_property
     def mass(self) -> Floats:
+        """Weight of the cases of each bin."""
         if isinstance(self.shares, Members):
             return self.shares.mass
         mass: Floats = self.shares @ np.ones(self._scores.size)
@@ -140,10 +141,12 @@ class Bins:
 
     @cached_property
     def score(self) -> Floats:
+        """Mean score of each bin."""
         return self.mean(self._scores)
 
     @property
     def total(self) -> float:
+        """Weight of all cases."""
         return float(self._scores.size if self._weights is None else self._weights.sum())
 
     def rate(self, outcomes: NDArray[Any]) -> Floats:

@@ -1,0 +1,18 @@
+"""A partition with few cuts is an upper bound of the best one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayescal.estimators.distance._programmes import best_partition
+
+
+def test_few_cuts_are_an_upper_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    score = np.sort(rng.random(400))
+    share = np.full(400, 1 / 400)
+    events = (rng.random(400) < score**2) / 400
+    exact = best_partition(score, share, events)
+    monkeypatch.setattr("bayescal.estimators.distance._programmes.MOST_CUTS", 20)
+    assert exact <= best_partition(score, share, events) <= exact + 0.02

@@ -1,0 +1,77 @@
+"""A map judged on the cases that it was fitted to is detected, and no other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.gain._double_use import double_use
+from bayescal.gain.triples import as_triples
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+
+
+FITTED = {
+    "logistic": bc.recalibrate.LogisticRecalibrator(),
+    "intercept": bc.recalibrate.InterceptRecalibrator(),
+    "temperature": bc.recalibrate.TemperatureRecalibrator(),
+    "beta": bc.recalibrate.BetaRecalibrator(),
+    "isotonic": bc.recalibrate.IsotonicRecalibrator(),
+    "histogram": bc.recalibrate.HistogramRecalibrator(),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
+def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
+    y, s = bc.simulate.sample(truth, 400, random_state=5)
+    after = FITTED[name].fit(s, y).transform(s)
+    with pytest.warns(UserWarning, match="fitted to these very patients") as warned:
+        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
+    assert len(warned) == 1
+    assert gain.in_sample
+    assert gain.summary().attrs["in_sample"]
+    for text in (gain.evidence, repr(gain), gain.summary().attrs["evidence"]):
+        assert "in-sample (detected: " in text
+    if "istogram" not in name and "isotonic" not in name:  # rounding as a file might
+        assert double_use(as_triples(y, s, np.round(after, 7), None, None))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_other_patients_are_not_accused(name) -> None:
+    """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""
+    truth = bc.simulate.truth("clinical-middle-overconfident")
+    maps = []
+    for run in range(4):
+        y, s = truth.sample(200, random_state=run)
+        maps.append(FITTED[name].fit(s, y).transform)
+        for other in range(100):
+            y_new, s_new = truth.sample(200, random_state=1000 + 100 * run + other)
+            if other % 4 == 1:
+                s_new = np.clip(np.round(s_new, 2), 0.01, 0.99)
+            elif other % 4 == 2:
+                s_new = np.clip(np.round(s_new, 1), 0.1, 0.9)
+            after = maps[-1](s_new)
+            if other % 4 == 3:
+                after = np.round(after, 2)
+            assert double_use(as_triples(y_new, s_new, after, None, None)) is None
+
+
+def test_few_groups_that_agree_by_chance_are_not_accused() -> None:
+    """Two groups told 1 in 10 and 3 in 10 have exactly so many events often enough."""
+    before = np.repeat([0.15, 0.35], 50)
+    after = np.repeat([0.1, 0.3], 50)
+    outcome = np.concatenate([np.arange(50) < 5, np.arange(50) < 15]).astype(float)
+    assert double_use(as_triples(outcome, before, after, None, None)) is None
+
+
+def test_a_map_fitted_with_weights_is_detected_with_them(patients) -> None:
+    y, s = patients
+    weight = 1.0 + np.arange(y.size) % 3
+    after = bc.recalibrate.LogisticRecalibrator().fit(s, y, weight).transform(s)
+    assert double_use(as_triples(y, s, after, weight, None))
+    assert double_use(as_triples(y, s, after, None, None)) is None
