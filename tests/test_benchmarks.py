@@ -94,6 +94,7 @@ def test_the_ten_worst_cells_of_each_number_are_chosen_among_those_that_count():
     assert set(chosen) == {f"t{i}" for i in range(2, 22)}
 
 
+@pytest.mark.slow
 def test_the_script_starts():
     asked = [sys.executable, str(FOLDER / "peers.py"), "--help"]
     assert b"peer_calls.py" in subprocess.run(asked, capture_output=True, check=True).stdout

@@ -75,6 +75,7 @@ def test_anything_else_is_a_valueerror(values):
     assert all(value in (0, 1) for value in values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "score",
     [np.full(60, 0.3), np.full(60, 1e-300), np.tile([0.0, 1.0], 30), np.linspace(0, 1, 60)],
@@ -85,6 +86,7 @@ def test_degenerate_data(score, outcome):
     check(outcome, score)
 
 
+@pytest.mark.slow
 def test_sure_scores_that_are_wrong_cost_something_finite():
     score = np.concatenate([np.zeros(20), np.ones(20), np.linspace(0.2, 0.8, 60)])
     outcome = np.concatenate([np.ones(20), np.zeros(20), np.arange(60) % 2])

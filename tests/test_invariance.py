@@ -46,6 +46,7 @@ def assert_same_fit(one: bc.CalibrationPosterior, other: bc.CalibrationPosterior
 # Relabelling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS)
 @pytest.mark.parametrize("curve", CURVES)
 def test_a_family_does_not_mind_which_outcome_is_called_the_event(
@@ -63,6 +64,7 @@ def test_a_family_does_not_mind_which_outcome_is_called_the_event(
     assert_same_law(answers(ours), mirrored, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_the_comparison_does_not_mind_which_outcome_is_called_the_event(population: str) -> None:
     y, s = cases(population)
@@ -102,6 +104,7 @@ def test_the_prior_of_the_deviations_is_its_own_mirror_image(
 # Rows, tables, weights and seeds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES)
 def test_the_order_of_the_rows_changes_nothing(curve: str) -> None:
     y, s = cases()
@@ -112,6 +115,7 @@ def test_the_order_of_the_rows_changes_nothing(curve: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES)
 def test_merged_tables_are_one_table(curve: str) -> None:
     y, s = cases()
@@ -121,6 +125,7 @@ def test_merged_tables_are_one_table(curve: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES)
 def test_counts_are_repeated_cases(curve: str) -> None:
     y, s = cases()
@@ -131,6 +136,7 @@ def test_counts_are_repeated_cases(curve: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", CURVES)
 def test_a_seed_repeats_a_fit_and_another_moves_it_by_its_monte_carlo_error(curve: str) -> None:
     y, s = cases()

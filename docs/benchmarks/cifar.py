@@ -32,7 +32,7 @@ from scipy.stats import invwishart
 import bayescal as bc
 from bayescal import recalibrate as rc
 from bayescal._base.versions import library_versions
-from bayescal.validation._batches import Batch, run_batches, spans, stream
+from bayescal.validation.batches import Batch, run_batches, spans, stream
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

@@ -19,7 +19,7 @@ import pandas as pd
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
-from bayescal.validation._batches import Batch, run_batches, spans, stream
+from bayescal.validation.batches import Batch, run_batches, spans, stream
 
 RESULTS = Path(__file__).parent / "results"
 TRUTHS = ("clinical-middle-calibrated", "clinical-middle-overconfident")

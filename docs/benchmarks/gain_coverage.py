@@ -24,7 +24,7 @@ from scipy.stats import t as student
 import bayescal as bc
 from bayescal._base.versions import library_versions
 from bayescal.validation import coverage_table
-from bayescal.validation._batches import Batch, run_batches, spans, stream
+from bayescal.validation.batches import Batch, run_batches, spans, stream
 from bayescal.validation.simulate import BetaScores, LogitNormalScores
 
 RESULTS = Path(__file__).parent / "results"

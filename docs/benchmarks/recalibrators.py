@@ -23,7 +23,7 @@ from scipy.special import xlogy
 from bayescal import recalibrate as rc
 from bayescal._base.versions import library_versions
 from bayescal.errors import SeparationError
-from bayescal.validation._batches import Batch, run_batches, spans, stream
+from bayescal.validation.batches import Batch, run_batches, spans, stream
 from bayescal.validation.simulate import truth
 from truths import HELD_OUT, NAMED
 

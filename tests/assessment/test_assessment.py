@@ -49,6 +49,7 @@ def test_it_stands_on_the_comparison(off) -> None:
     assert off.seed == 1
 
 
+@pytest.mark.slow
 def test_estimators_stand_beside_what_calibration_gives(off) -> None:
     table = off.estimators
     y_true, y_prob = data("clinical-middle-overconfident", 600)
@@ -86,7 +87,7 @@ def test_sampling_weights_of_equal_scores_are_worth_what_the_table_says() -> Non
             y_prob,
             estimator,
             method=method,
-            resamples=400,
+            n_resamples=400,
             sample_weight=weight,
             random_state=1,
         )
@@ -230,6 +231,7 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
 # Notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "note"),
     [

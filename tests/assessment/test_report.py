@@ -118,6 +118,7 @@ def pages(off_page, rare_page) -> list[str]:
 # The page
 
 
+@pytest.mark.slow
 def test_it_is_well_formed(pages) -> None:
     for text in pages:
         page = Page(text)
@@ -269,6 +270,7 @@ def test_the_reproduction_line_reproduces(off, off_page) -> None:
     assert again.sha256 == off.sha256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "n", "heading", "advice"),
     [
@@ -323,6 +325,7 @@ def test_it_does_not_mind_the_users_style(off, off_page) -> None:
     assert mpl.rcParams == before
 
 
+@pytest.mark.slow
 def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
     off.to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == off_page
@@ -389,6 +392,7 @@ def browse(tmp_path_factory):
     return load
 
 
+@pytest.mark.slow
 def test_the_browser_has_nothing_to_complain_of(browse, pages) -> None:
     for text in pages[:2]:
         dom, console = browse(text, 1280, "--dump-dom")

@@ -38,6 +38,7 @@ def calls_of(functions: list[Callable[..., Any]]) -> Iterator[Counter[str]]:
         sys.setprofile(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_array_is_checked_at_most_twenty_times(weighted: bool) -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)

@@ -110,6 +110,7 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
 # What assess says
 
 
+@pytest.mark.slow
 def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> None:
     record = tmp_path / "out.json"
     result = run("assess", csv, "--seed", "7", "--close", "0.05", "--json", record)
@@ -262,6 +263,7 @@ def test_a_narrow_terminal_keeps_every_word(run, csv, monkeypatch) -> None:
     assert "Calibration-in-the-large" in out
 
 
+@pytest.mark.slow
 def test_no_colours_in_a_pipe(run, csv) -> None:
     result = run("assess", csv)
     assert "\x1b" not in result.out + result.err
@@ -473,6 +475,7 @@ def test_the_record_says_what_the_weights_were(run, tmp_path, sampled) -> None:
     assert any("read as sampling weights" in text for text in told["notes"])
 
 
+@pytest.mark.slow
 def test_missing_values_are_left_out_when_told(run, tmp_path, patients) -> None:
     path = tmp_path / "gaps.csv"
     gaps = patients.astype({"y": float})
@@ -699,6 +702,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stderr.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_it_can_be_run_as_a_module() -> None:
     command = [sys.executable, "-m", "bayescal", "assess", "nowhere.csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

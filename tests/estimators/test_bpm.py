@@ -225,6 +225,7 @@ def few_scores() -> st.SearchStrategy[list[float]]:
     return st.lists(awkward | st.floats(0, 1), min_size=1, max_size=60)
 
 
+@pytest.mark.slow
 @given(y_prob=few_scores(), data=st.data(), p=st.sampled_from([1, 2, 50.0]))
 @pytest.mark.parametrize("density", ["beta", "empirical"])
 @pytest.mark.parametrize("objective", ["paper", "released"])

@@ -38,6 +38,7 @@ def weights_of(kind: str, n: int = 200) -> Any:
 # Cores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["none", "counts", "sampling"])
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_core_gives_what_its_door_gives(name: str, kind: str) -> None:
@@ -183,7 +184,7 @@ def test_an_interval_and_a_check_are_one_engine() -> None:
 # Types
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *BY_CASE])
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *CLASSES, *BY_CASE}))
 def test_returned_types_can_be_imported(name: str) -> None:
     returned = get_type_hints(getattr(estimators, name))["return"]
     if getattr(returned, "__module__", "").startswith("bayescal"):

@@ -25,6 +25,7 @@ FITTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
 @pytest.mark.parametrize("truth", ["clinical-middle-calibrated", "clinical-middle-overconfident"])
 def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
@@ -41,6 +42,7 @@ def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
         assert double_use(as_triples(y, s, np.round(after, 7), None, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
 def test_other_patients_are_not_accused(name) -> None:
     """Of 400 sets that the map has not seen, with scores as given, in per cent, and in tenths."""

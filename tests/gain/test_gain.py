@@ -68,6 +68,7 @@ def test_paired_scores_are_those_of_the_bayesian_bootstrap(patients) -> None:
     assert draws.std() == pytest.approx(each.std() / np.sqrt(each.size + 1), rel=0.06)
 
 
+@pytest.mark.slow
 def test_both_routes_agree_on_the_scores(patients, actual) -> None:
     y, s = patients
     paired = bc.recalibration_gain(y, s, mapped(s), route="paired", random_state=1).summary()
@@ -101,6 +102,7 @@ def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ["curve", "paired"])
 @pytest.mark.parametrize(
     ("truth", "change"),
@@ -139,6 +141,7 @@ def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
     assert np.unique(gain.draws["tce"]).size == 400
 
 
+@pytest.mark.slow
 def test_a_gain_that_calibrates_exactly_is_inside_the_interval_though_not_inside_the_draws() -> (
     None
 ):
@@ -165,6 +168,7 @@ def test_the_interval_does_not_exceed_what_the_map_can_change(patients) -> None:
     assert -most < lower < 0 < upper < most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ["curve", "paired"])
 def test_probabilities_of_exact_calibration_are_those_of_compare(patients, route) -> None:
     y, s = patients
@@ -219,6 +223,7 @@ def test_a_stated_double_use_needs_no_warning(patients) -> None:
     assert "detected: the score equations of a logistic map hold exactly" in gain.evidence
 
 
+@pytest.mark.slow
 def test_repeats_are_no_further_data(patients) -> None:
     """Ten equal rows say as much as one."""
     y, s = (values[:80] for values in patients)
@@ -271,6 +276,7 @@ def test_a_net_benefit_that_rests_on_few_patients_says_so(patients, actual) -> N
 # Which route
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "route"),
     [
@@ -306,6 +312,7 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
     assert "assumed not seen by the map" in repr(actual)
 
 
+@pytest.mark.slow
 def test_scores_of_0_and_1_give_finite_gains() -> None:
     y = np.array([0, 1, 1, 0, 1, 0, 1, 1, 0, 0] * 4)
     s = np.array([0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1] * 4)
@@ -362,6 +369,7 @@ def test_unknown_measures_are_named(actual) -> None:
 # Recommending
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truth", "n", "choices"),
     [
@@ -466,6 +474,7 @@ def values_of(kind, score):
     return kind(score) if callable(kind) else kind.predict(score)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 def test_after_may_be_the_map_itself(patients, trained, name) -> None:
     y, s = patients
@@ -475,6 +484,7 @@ def test_after_may_be_the_map_itself(patients, trained, name) -> None:
     pd.testing.assert_frame_equal(by_map, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_table_gains_what_its_arrays_gain(patients, trained, name, weighted) -> None:
@@ -509,6 +519,7 @@ def test_a_table_of_equal_scores_gains_what_its_arrays_gain_by_pairs(patients) -
         assert float(table[name].std()) == pytest.approx(spread, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_table_is_cross_fitted_by_its_cases(patients) -> None:
     y, s = patients
     data = bc.CalibrationData(y, s.round(2))

@@ -173,6 +173,7 @@ def test_exact_calibration_has_a_probability_and_no_draws(calibrated):
     assert calibrated.prob_tce_below(1.0) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5000, 50_000])
 @pytest.mark.parametrize("z", [0.0, 1.0, 2.5])
 def test_intervals_of_what_has_two_sides_are_those_of_a_regression(n, z):
@@ -291,6 +292,7 @@ def test_expit_is_scipy_s():
 # Nothing is fitted twice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["clinical-middle-overconfident", "clinical-low-overconfident"])
 def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch):
     from bayescal.inference import averaging, samples

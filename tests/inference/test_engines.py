@@ -90,6 +90,7 @@ def test_importance_says_so_when_it_should_not_be_trusted(monkeypatch):
     assert post.engine == "importance"
 
 
+@pytest.mark.slow
 def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
     model = bc.build_model([1, 0, 1], [0.0, 1.0, 0.5], edge=1e-12)
     log_density = model.compile_logp()

@@ -105,6 +105,7 @@ def test_cells_never_depend_on_outcomes():
     assert one.frame == other.frame
 
 
+@pytest.mark.slow
 @given(order=st.randoms(use_true_random=False))
 def test_order_and_weights_change_nothing(order):
     y, s = simulated(120)
@@ -169,6 +170,7 @@ def test_few_scores(scores, events):
     assert len(post.settings.frame.cells) - 1 <= len(scores)
 
 
+@pytest.mark.slow
 def test_simulation_based_calibration_runs_for_it():
     ranks = bc.validation.sbc("pieces", n=200, n_simulations=80, random_state=0, n_jobs=1)
     table = bc.validation.uniformity(ranks)

@@ -127,6 +127,7 @@ def enumerate_paths(evidence, k, prior):
     return np.array(log_evidence), np.array(marginal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [PRIOR, HINGED], ids=["lines", "hinges"])
 @pytest.mark.parametrize("cells", [1, 3, 5])
 @pytest.mark.parametrize("n", [30, 400])

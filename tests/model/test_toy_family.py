@@ -129,6 +129,7 @@ def bump_removed(y_prob):
     return 1 / (1 + np.exp(-(logit(y_prob) - 1.5 * bump(y_prob))))
 
 
+@pytest.mark.slow
 def test_it_is_drawn_and_reported(cases, compared, tmp_path):
     panels = bc.plots.comparison(compared)
     labels = [label.get_text() for label in panels[0].get_yticklabels()]

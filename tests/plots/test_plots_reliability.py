@@ -55,6 +55,7 @@ def test_overlays_are_the_estimators_curves(off, ax) -> None:
     np.testing.assert_allclose(labelled(ax, "SmoothECE's curve").get_ydata(), smooth)
 
 
+@pytest.mark.slow
 def test_one_overlay_may_be_named_alone(off, ax) -> None:
     bc.plots.reliability(off, ax, overlay="rcs")
     assert "Restricted cubic spline" in legend(ax)

@@ -27,6 +27,7 @@ def legend(ax: Axes) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_ranges_hold_exactly_the_scores_off_the_diagonal(off, calibrated, level) -> None:
     for post in (off, calibrated):

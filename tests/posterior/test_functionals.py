@@ -193,6 +193,7 @@ def test_the_three_populations_agree_when_the_sample_is_large_and_beta():
         post.tce(population="everyone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", ["bootstrap", "sample", "beta"])
 def test_a_summary_in_one_pass_says_what_each_functional_says_alone(population):
     y, s = bc.simulate.sample("clinical-middle-asymmetric", 120, random_state=3)

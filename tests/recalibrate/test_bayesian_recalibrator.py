@@ -112,6 +112,7 @@ def test_a_strong_prior_leaves_the_scores_alone() -> None:
     assert isinstance(fitted.posterior_.settings.prior, Prior)
 
 
+@pytest.mark.slow
 def test_much_data_speak_for_themselves() -> None:
     truth = simulate.truth("D5")
     y_true, y_prob = truth.sample(50_000, random_state=1)
@@ -373,6 +374,7 @@ def test_whole_weights_are_read_as_told() -> None:
     assert recalibrator.posterior_.data.effective_size == scores.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
 def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> None:
     proba, labels = three_classes()
@@ -383,6 +385,7 @@ def test_weights_of_more_classes_are_scaled_to_effective_cases(mode: str) -> Non
     assert np.abs(fitted.fit(proba, labels).predict_proba(proba) - actual).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["class-wise", "top-label"])
 def test_behind_a_frozen_classifier_of_more_classes(mode: str) -> None:
     frozen = pytest.importorskip("sklearn.frozen")

@@ -498,6 +498,7 @@ def test_calibration_tree_with_features_takes_weights_and_any_order() -> None:
     np.testing.assert_allclose(tree.transform(scores, X), weighted)
 
 
+@pytest.mark.slow
 @every
 def test_one_two_and_no_columns_are_the_same(recalibrator: Any) -> None:
     scores, outcomes = data()
@@ -546,6 +547,7 @@ def three_classes(n: int = 600) -> tuple[Any, Any]:
     return proba, (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "recalibrator", [r for r in EVERY if not isinstance(r, TOGETHER)], ids=repr
 )
@@ -585,6 +587,7 @@ def test_a_class_that_fails_is_named() -> None:
 # Tables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight_type", [None, "counts", "sampling"])
 @every
 def test_a_table_is_its_arrays(recalibrator: Any, weight_type: Any) -> None:
@@ -715,6 +718,7 @@ def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score:
         assert actual == pytest.approx(0.25, abs=0.1 if drawn_to_the_score else 0.06)
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=40)
 @given(

@@ -198,6 +198,7 @@ def test_monotone_is_temperature_when_the_penalty_is_large() -> None:
 # What holds for all
 
 
+@pytest.mark.slow
 @every
 def test_comes_near_the_truth(recalibrator: Any) -> None:
     proba, labels = overconfident(5000)
@@ -219,6 +220,7 @@ def test_the_order_of_the_classes_stays(recalibrator: Any) -> None:
     assert (np.diff(ascending, axis=1) >= -1e-12).all()
 
 
+@pytest.mark.slow
 @every
 def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
     proba, labels = overconfident()
@@ -228,6 +230,7 @@ def test_the_order_of_the_cases_does_not_matter(recalibrator: Any) -> None:
     np.testing.assert_allclose(shuffled, actual, rtol=1e-7, atol=1e-10)
 
 
+@pytest.mark.slow
 @every
 def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
     proba, labels = overconfident()
@@ -245,6 +248,7 @@ def test_the_order_of_the_columns_does_not_matter(recalibrator: Any) -> None:
     np.testing.assert_array_equal(labelled.predict(proba), named[actual.argmax(axis=1)])
 
 
+@pytest.mark.slow
 @every
 def test_whole_weights_are_repeats(recalibrator: Any) -> None:
     proba, labels = overconfident(300)

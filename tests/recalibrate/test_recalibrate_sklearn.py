@@ -148,6 +148,7 @@ def checks() -> Iterator[Any]:
             yield pytest.param(estimator, check, fails, id=f"{kind.__name__}-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize(("estimator", "check", "fails"), list(checks()))
 def test_check_of_scikit_learn(estimator: Any, check: Any, fails: bool) -> None:
@@ -303,6 +304,7 @@ def model(classes: int = 2) -> tuple[Any, Any, Any]:
     return GaussianNB().fit(X[:300], y[:300]), X[300:], y[300:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @each_kind
 def test_wraps_a_fitted_classifier(kind: Any, classes: int) -> None:

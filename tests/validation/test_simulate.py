@@ -72,6 +72,7 @@ def test_tce_agrees_with_adaptive_quadrature(p: float) -> None:
     assert truth.tce(p) == pytest.approx(integral ** (1 / p), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["D4", "clinical-low-asymmetric"])
 def test_population_values_are_those_of_a_very_large_sample(name: str) -> None:
     """Every functional against a million cases, whose outcomes are replaced by their risks."""

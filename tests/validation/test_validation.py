@@ -16,12 +16,12 @@ from bayescal.cli import main
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
 from bayescal.model.problem import prepare
-from bayescal.validation import _batches, coverage, coverage_table, sbc, uniformity
-from bayescal.validation._coverage import interval_score
-from bayescal.validation._experiment import AverageOfFamilies, OneFamily
-from bayescal.validation._sbc import sbc_of
+from bayescal.validation import batches, coverage, coverage_table, sbc, uniformity
+from bayescal.validation.experiment import AverageOfFamilies, OneFamily
+from bayescal.validation.interval_coverage import interval_score
 from bayescal.validation.intervals import INTERVALS, POSTERIORS, family
 from bayescal.validation.ranks import _band, _boundaries, _stays_inside, _tails, rank_bands
+from bayescal.validation.simulation_based import sbc_of
 
 DRAWS = 255
 
@@ -220,8 +220,8 @@ def test_scores_may_be_given() -> None:
         ({"scores": "D9"}, "name must be one of"),
     ],
 )
-def test_sbc_says_no(wrong, printed) -> None:
-    with pytest.raises(InputError, match=printed):
+def test_sbc_says_no(wrong, message) -> None:
+    with pytest.raises(InputError, match=message):
         sbc("intercept", **({"n": 10, "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
@@ -370,8 +370,8 @@ def test_intervals_of_every_target_are_those_that_are_printed(name) -> None:
     made = run(target=EVERY_TARGET, random_state=3, ci_prob=0.9).squeeze(drop=True)
     population = bc.simulate.truth("clinical-low-shifted")
     cell = ("clinical-low-shifted", 150, 0)
-    data = bc.CalibrationData(*population.sample(150, _batches.stream(3, "data", *cell)))
-    post = POSTERIORS[name](data, _batches.stream(3, "method", name, *cell))
+    data = bc.CalibrationData(*population.sample(150, batches.stream(3, "data", *cell)))
+    post = POSTERIORS[name](data, batches.stream(3, "method", name, *cell))
     printed = post.summary(0.9)
 
     def ends(target: str) -> list[float]:
@@ -398,7 +398,7 @@ def test_true_values_are_those_of_the_population_and_emax_that_of_the_data() -> 
     at = population.score_quantile(0.25)
     assert exact.sel(target="curve@25%")[0] == population.curve([at])[0]
     for index in range(3):
-        rng = _batches.stream(3, "data", "clinical-low-shifted", 150, index)
+        rng = batches.stream(3, "data", "clinical-low-shifted", 150, index)
         score = population.sample(150, rng)[1]
         largest = np.abs(population.curve(score) - score).max()
         assert exact.sel(target="emax")[index] == pytest.approx(largest)
@@ -449,8 +449,8 @@ def test_bootstrap_bins_keep_equal_scores_together() -> None:
         ({"ci_prob": 95}, "ci_prob must lie"),
     ],
 )
-def test_coverage_says_no(wrong, printed) -> None:
-    with pytest.raises(InputError, match=printed):
+def test_coverage_says_no(wrong, message) -> None:
+    with pytest.raises(InputError, match=message):
         coverage(**({"truths": ["D3"], "sizes": [20], "n_simulations": 2, "n_jobs": 1} | wrong))
 
 
@@ -464,7 +464,7 @@ def test_a_file_is_no_folder(tmp_path) -> None:
 
 
 def test_streams_differ_by_label_and_by_its_kind() -> None:
-    first = {_batches.stream(0, *labels).random() for labels in (("a", 1), ("a", "1"), ("a1",))}
+    first = {batches.stream(0, *labels).random() for labels in (("a", 1), ("a", "1"), ("a1",))}
     assert len(first) == 3
 
 

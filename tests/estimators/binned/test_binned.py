@@ -271,6 +271,7 @@ cases = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "options"), EVERY)
 @settings(max_examples=15)
 @given(data=cases, seed=st.integers(0, 1000))

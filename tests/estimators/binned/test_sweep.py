@@ -79,6 +79,7 @@ cases = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 1 << 18])
 @pytest.mark.parametrize("cut", CUTS)
 @settings(max_examples=60)

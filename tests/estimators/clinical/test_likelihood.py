@@ -235,6 +235,7 @@ def test_the_law_is_the_published_one() -> None:
         assert external.exceeds(t, 2) == pytest.approx(expected, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [1, 2])
 @pytest.mark.parametrize("powers", [0, 1, 2, 3])
 def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int) -> None:
@@ -252,6 +253,7 @@ def test_the_law_is_that_of_sums_of_chi_squared_variables(base: int, powers: int
     assert _Law(base, 0.05, cut).exceeds(powers * cut, powers) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_under_calibration() -> None:
     rng = np.random.default_rng(6)
     scores = rng.beta(2, 3, 1000)

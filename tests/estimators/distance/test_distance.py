@@ -55,6 +55,7 @@ def largest_weighted_residual(outcomes: Any, scores: Any) -> float:
 # Other programmes
 
 
+@pytest.mark.slow
 @pytest.mark.oracle("lower_distance_to_calibration")
 @pytest.mark.parametrize("seed", range(24))
 def test_lower_distance_is_the_least_transport(seed: int) -> None:
@@ -163,6 +164,7 @@ def test_calibrated_in_the_sample(estimator: Any) -> None:
 # Each other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_the_inequalities_of_the_paper(seed: int) -> None:
     outcomes, scores = data(100 + seed)

@@ -42,6 +42,7 @@ def clinical(shared_data: Path) -> Any:
 # R
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -242,6 +243,7 @@ def test_eci_knows_two_forms() -> None:
 # Simulated intervals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", INDICES)
 def test_interval_gives_the_published_one(shared_data: Path, label: str) -> None:
     """Published: the quantiles of 1000 draws, in three digits.

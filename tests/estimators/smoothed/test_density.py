@@ -47,6 +47,7 @@ def test_ls_ece_is_the_exact_integral(shared_data: Path, name: str, bins: int) -
     assert actual == pytest.approx(sampled, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.05, 0.7, 5.0])
 def test_ls_ece_by_the_trapezoid_rule(sigma: float) -> None:
     rng = np.random.default_rng(0)

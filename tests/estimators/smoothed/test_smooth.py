@@ -197,6 +197,7 @@ def test_perfect_calibration_in_the_limit() -> None:
 # Batches, weights, order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", BOTH)
 @pytest.mark.parametrize("sigma", [None, 0.03])
 def test_a_batch_is_a_loop(function: Any, sigma: float | None) -> None:

@@ -116,6 +116,7 @@ def test_a_registered_function_is_its_name() -> None:
 # Coverage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", BOOTSTRAPS)
 def test_coverage_of_a_smooth_statistic(method: str) -> None:
     rng = np.random.default_rng(13)

@@ -18,14 +18,14 @@ from bayescal.inference.ladder import prior_probabilities
 from bayescal.model.curves import AVERAGE, Curve, as_curve, averaged_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
-from bayescal.validation._batches import (
+from bayescal.validation.batches import (
     Arrays,
     Batch,
     run_batches,
     spans,
     stream,
 )
-from bayescal.validation._experiment import (
+from bayescal.validation.experiment import (
     ENGINE_DRAWS,
     AverageOfFamilies,
     Experiment,

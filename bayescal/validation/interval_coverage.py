@@ -16,14 +16,14 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation._batches import (
+from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
+from bayescal.validation.batches import (
     Arrays,
     Batch,
     run_batches,
     spans,
     stream,
 )
-from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
 from bayescal.validation.intervals import INTERVALS, POSTERIORS
 from bayescal.validation.simulate import truth
 from bayescal.validation.truths import Truth
