@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 from sklearn.isotonic import IsotonicRegression
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error, roc_auc_score
+from sklearn.preprocessing import label_binarize
 
 from bayescal import CalibrationData, scores, simulate
 from bayescal._base.arrays import blocks
@@ -174,9 +175,12 @@ def test_gives_what_scikit_learn_gives(weighted: bool) -> None:
         actual = ours(y_true, inside, sample_weight=weight)
         assert actual == pytest.approx(theirs(y_true, inside, sample_weight=weight), rel=1e-12)
     labels, matrix = classes(200)
-    for ours, theirs in [(scores.brier_score, brier_score_loss), (scores.log_score, log_loss)]:
-        actual = ours(labels, matrix, sample_weight=weight)
-        assert actual == pytest.approx(theirs(labels, matrix, sample_weight=weight), rel=1e-12)
+    actual = scores.log_score(labels, matrix, sample_weight=weight)
+    assert actual == pytest.approx(log_loss(labels, matrix, sample_weight=weight), rel=1e-12)
+    columns = label_binarize(labels, classes=np.arange(matrix.shape[1]))
+    squared = mean_squared_error(columns, matrix, sample_weight=weight) * matrix.shape[1]
+    actual = scores.brier_score(labels, matrix, sample_weight=weight)
+    assert actual == pytest.approx(squared, rel=1e-12)
 
 
 # Proper scores
