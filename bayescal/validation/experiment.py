@@ -19,6 +19,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.inference.averaging import mix_families, posterior_probabilities, sample_family
 from bayescal.inference.density import sample_importance
 from bayescal.model.curves import CURVES, in_average
+from bayescal.model.pieces import RARELY_CALIBRATED
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import Population
@@ -169,7 +170,7 @@ class AverageOfFamilies(OneFamily):
         families = list(self.weights)
         family = families[rng.choice(len(families), p=list(self.weights.values()))]
         problem = self.problem
-        own = problem.of_family(CURVES[family]).sample_prior(rng, 1)
+        own = problem.of_family(CURVES[family]).sample_prior(rng, 1, RARELY_CALIBRATED)
         return np.asarray(in_average(CURVES[family], own, problem.curve, problem.frame)[0])
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:

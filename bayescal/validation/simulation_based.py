@@ -15,7 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_count, as_scores
 from bayescal.inference.ladder import prior_probabilities
-from bayescal.model.curves import AVERAGE, Curve, as_curve, averaged_families
+from bayescal.model.curves import AVERAGE, Curve, as_curve, average_of, averaged_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.validation.batches import (
@@ -124,9 +124,10 @@ def sbc(
     """
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
-    family = AVERAGE if curve == AVERAGE.name else as_curve(curve)
+    averaged = curve == AVERAGE.name
+    family = average_of(averaged_families()) if averaged else as_curve(curve)
     problem = prepare(data, curve=family, prior=prior, random_state=seed)
-    weights = prior_probabilities(averaged_families()) if family is AVERAGE else {}
+    weights = prior_probabilities(averaged_families()) if averaged else {}
     dataset = sbc_of(
         AverageOfFamilies(problem, data.score, data.trials, weights)
         if weights

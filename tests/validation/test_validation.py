@@ -172,6 +172,20 @@ def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None
     assert (abs(probability.mean("simulation") - result["prior_prob"]) < 4 * error).all()
 
 
+def test_stretches_take_part_in_the_average() -> None:
+    """Truths and draws of `pieces` leave the diagonal, in the cells that the average has."""
+    data = bc.CalibrationData(np.arange(200) % 3 == 0, np.linspace(0.05, 0.95, 200))
+    curve = bc.curves.average_of(bc.curves.averaged_families())
+    problem = prepare(data, curve=curve, prior=Prior(), random_state=0)
+    experiment = AverageOfFamilies(problem, data.score, data.trials, {"pieces": 1.0})
+    rng = np.random.default_rng(1)
+    truths = np.array([experiment.truth(rng) for _ in range(40)])
+    drawn, _ = experiment.posterior(data, 40, 1)
+    for u in (truths, drawn):
+        distance = experiment.evaluate(u)[:, 0]
+        assert np.mean(distance > 0.001) > 0.5
+
+
 @pytest.mark.slow
 def test_an_average_with_the_wrong_weights_is_caught() -> None:
     """Truths with calibration at even odds, posteriors that give it one in ten."""
