@@ -29,12 +29,12 @@ FARTHEST = 40.0
 """Log-odds beyond which outcomes that are fitted without error are separated."""
 FLAT = 1e-12
 """Relative curvature below which a direction has no maximum."""
-ROOM = 1 << 14
-STEPS = 200
+LOGISTIC_ROOM = 1 << 14
+LOGISTIC_STEPS = 200
 TOLERANCE = 1e-10
-LONGEST = 1e6
+LOGISTIC_LONGEST = 1e6
 RIDGE, LEAST = 1e-14, 1e-200
-ROUNDING = 1e-13
+LOGISTIC_ROUNDING = 1e-13
 
 NO_MAXIMUM = (
     "y_true is perfectly separated by the scores, holds one class only, or has too few distinct "
@@ -117,14 +117,14 @@ def _climb(
     best = np.full(totals.shape[0], -np.inf)
     converged = np.zeros(totals.shape[0], dtype=bool)
     active = np.arange(totals.shape[0])
-    for _ in range(STEPS):
+    for _ in range(LOGISTIC_STEPS):
         if not active.size:
             break
         trial = coef[active] + step[active]
         own = cases if cases.ndim == 1 else cases[active]
         cost, fitted, information = _sums(trial, basis, own, offset)
         value = (totals[active] * trial).sum(axis=1) - cost
-        better = value >= best[active] - ROUNDING * np.abs(best[active])
+        better = value >= best[active] - LOGISTIC_ROUNDING * np.abs(best[active])
         step[active[~better]] /= 2
         moved = active[better]
         coef[moved], best[moved] = trial[better], value[better]
@@ -144,7 +144,7 @@ def log_likelihood(
     With an offset it lacks the sum of outcome times offset, which no coefficient changes.
     """
     value: Floats = (totals * coef).sum(axis=1)
-    for part in blocks(basis.shape[1], coef.shape[0], ROOM):
+    for part in blocks(basis.shape[1], coef.shape[0], LOGISTIC_ROOM):
         eta = coef @ basis[:, part]
         if offset is not None:
             eta += offset[part]
@@ -181,7 +181,7 @@ def _sums(
         np.zeros((count, size)),
         np.zeros((count, size, size)),
     )
-    for part in blocks(basis.shape[1], count, ROOM):
+    for part in blocks(basis.shape[1], count, LOGISTIC_ROOM):
         columns = basis[:, part]
         eta = coef @ columns
         if offset is not None:
@@ -206,7 +206,7 @@ def _newton_step(gradient: Floats, information: Floats, reach: Floats) -> tuple[
     step = np.linalg.solve(lifted, gradient[:, :, None])[:, :, 0]
     gain = (gradient * step).sum(axis=1)
     farthest = np.abs(step) @ reach
-    return step * (LONGEST / np.maximum(farthest, LONGEST))[:, None], gain
+    return step * (LOGISTIC_LONGEST / np.maximum(farthest, LOGISTIC_LONGEST))[:, None], gain
 
 
 def binomial_mle(

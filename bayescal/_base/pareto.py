@@ -12,8 +12,8 @@ __all__ = ["BAD_K", "smooth_rows"]
 BAD_K = 0.7
 """Weights with a k-hat above this are not to be trusted (Vehtari et al., 2024)."""
 
-FLAT = 1e-9
-MANY = 225
+PARETO_FLAT = 1e-9
+PARETO_MANY = 225
 PRIOR_QUARTILE = 3
 PRIOR_DRAWS, PRIOR_SHAPE = 10, 0.5
 NEGLIGIBLE = 10 * np.finfo(np.float64).eps
@@ -52,7 +52,7 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     """
     draws = log_ratio.shape[1]
     weights = log_ratio - log_ratio.max(axis=1, keepdims=True)
-    size = int(3 * np.sqrt(draws)) if draws > MANY else draws // 5
+    size = int(3 * np.sqrt(draws)) if draws > PARETO_MANY else draws // 5
     top = np.argpartition(weights, draws - size - 1, axis=1)[:, -size - 1 :]
     top = np.take_along_axis(top, np.take_along_axis(weights, top, axis=1).argsort(axis=1), axis=1)
     ranked = np.take_along_axis(weights, top, axis=1)
@@ -70,7 +70,7 @@ def _are_flat(weights: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether the largest tenth of each row, and one more, are equal."""
     index = weights.shape[1] - weights.shape[1] // 10 - 1
     least = np.partition(weights, index, axis=1)[:, index]
-    return np.asarray(weights.max(axis=1) - least < FLAT)
+    return np.asarray(weights.max(axis=1) - least < PARETO_FLAT)
 
 
 def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ __all__ = [
     "shortened",
 ]
 
-LONGEST = 60
+LONGEST_NAME = 60
 
 
 def decimals(lower: float, upper: float) -> int:
@@ -88,7 +88,7 @@ def plain(text: object) -> str:
     )
 
 
-def shortened(text: object, longest: int = LONGEST) -> str:
+def shortened(text: object, longest: int = LONGEST_NAME) -> str:
     """A name of any length, as plain text: its beginning, and how long it is in all."""
     shown = plain(text)
     if len(shown) <= longest:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["as_few_groups", "group_table"]
 
 MOST_GROUPS = 200
-SHOWN = ("tce", "observed_expected", "calibration_slope")
+COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
 
 
 def as_few_groups(data: CalibrationData) -> CalibrationData:
@@ -39,9 +39,9 @@ def group_table(
 
     rows = {}
     for name, post in groups.items():
-        summary = post.summary(ci_prob).reindex(SHOWN)
+        summary = post.summary(ci_prob).reindex(COLUMNS_OF_GROUPS)
         row = {"cases": post.data.n, "events": post.data.events}
-        for functional in SHOWN:
+        for functional in COLUMNS_OF_GROUPS:
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])
         rows[name] = row | {

@@ -12,7 +12,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["Stretch", "stretches_of"]
 
-POINTS = 60
+STRETCHES_POINTS = 60
 TAIL = 0.005
 LIKELY = 0.5
 SURE = 0.8
@@ -86,5 +86,5 @@ def _some_scores(post: CalibrationPosterior) -> Floats:
     """Scores of the data at equally spaced quantiles of the cases, without the outer 0.5 %."""
     data = post.data
     position = (np.cumsum(data.trials) - data.trials / 2) / data.trials.sum()
-    index = np.searchsorted(position, np.linspace(TAIL, 1 - TAIL, POINTS))
+    index = np.searchsorted(position, np.linspace(TAIL, 1 - TAIL, STRETCHES_POINTS))
     return np.asarray(data.score[np.unique(np.minimum(index, data.score.size - 1))])

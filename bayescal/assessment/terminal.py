@@ -21,10 +21,10 @@ from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["as_text"]
 
-WIDTH = 78
+LINE_WIDTH = 78
 LABEL = 43
 TITLE = 37
-GROUP = 24
+TERMINAL_GROUP = 24
 
 
 def as_text(f: Findings) -> str:
@@ -40,10 +40,10 @@ def _summary(f: Findings) -> Iterator[str]:
     data = f.posterior.data
     yield cases_and_events(data.n, data.events, data.effective_size)
     yield ""
-    yield from wrap(headline(f), WIDTH)
-    yield from wrap(directions(f.table, data), WIDTH)
-    yield from wrap(where(f.stretches), WIDTH)
-    yield from wrap(str(f.recommendation), WIDTH)
+    yield from wrap(headline(f), LINE_WIDTH)
+    yield from wrap(directions(f.table, data), LINE_WIDTH)
+    yield from wrap(where(f.stretches), LINE_WIDTH)
+    yield from wrap(str(f.recommendation), LINE_WIDTH)
 
 
 def _functionals(f: Findings) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _functionals(f: Findings) -> Iterator[str]:
         yield f"{label:{LABEL}s}{middle:>9s}  {low} to {high}"
     for name in map(str, f.table.index):
         if FUNCTIONALS[name].caution:
-            yield from wrap(f"({FUNCTIONALS[name].caution})", WIDTH)
+            yield from wrap(f"({FUNCTIONALS[name].caution})", LINE_WIDTH)
 
 
 def _estimators(f: Findings) -> Iterator[str]:
@@ -66,17 +66,17 @@ def _estimators(f: Findings) -> Iterator[str]:
 
 
 def _calibrated(f: Findings) -> Iterator[str]:
-    yield from wrap(exactness(f), WIDTH)
+    yield from wrap(exactness(f), LINE_WIDTH)
 
 
 def _groups(f: Findings) -> Iterator[str]:
-    yield f"{'group':{GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
+    yield f"{'group':{TERMINAL_GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
     for name, row in f.by_group.iterrows():
         cases, events = count(row["cases"]), count(row["events"])
-        shown = shortened(name, GROUP - 1)
-        yield f"{shown:{GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
+        shown = shortened(name, TERMINAL_GROUP - 1)
+        yield f"{shown:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
 
 
 def _notes(notes: list[str]) -> Iterator[str]:
     for text in notes:
-        yield from wrap(f"Note: {text}", WIDTH)
+        yield from wrap(f"Note: {text}", LINE_WIDTH)

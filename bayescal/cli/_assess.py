@@ -11,7 +11,7 @@ from bayescal.cli import _options as option
 
 __all__ = ["assess"]
 
-AVERAGE = "average"
+AVERAGED = "average"
 
 
 def assess(
@@ -29,7 +29,7 @@ def assess(
             help="average: all that is known, from several families of curves. Or one family: "
             "beta, spline, logistic, temperature, intercept or identity."
         ),
-    ] = AVERAGE,
+    ] = AVERAGED,
     prior: option.Prior = "neutral",
     close: option.Close = None,
     p: Annotated[
@@ -58,7 +58,7 @@ def assess(
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
 
-    check_choice(curve, (AVERAGE, *CURVES), "curve")
+    check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
         "prior": prior,
@@ -68,7 +68,7 @@ def assess(
         "plot": plot,
         "record": json,
     }
-    if curve == AVERAGE:
+    if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
         analysis = Averaged.of(close=close, html=html, **common)
     else:

@@ -21,7 +21,7 @@ SCORE_NAMES = {
     "p", "phat", "pred", "predicted", "prediction", "predictions", "prob", "probability", "risk",
     "score", "scores", "y_pred", "y_prob", "y_score", "yprob",
 }  # fmt: skip
-SHOWN = 8
+COLUMNS_SHOWN = 8
 
 
 class Columns(NamedTuple):
@@ -142,5 +142,5 @@ def _holds_probabilities(column: pd.Series) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    shown = ", ".join(repr(name) for name in names[:COLUMNS_SHOWN])
+    return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")

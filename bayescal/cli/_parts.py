@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_method", "estimators_table", "groups_table"]
 
-GROUP = 30
+PARTS_GROUP = 30
 
 
 def estimators_table(a: Assessment, *, narrow: bool = False) -> Table:
@@ -58,7 +58,7 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
     table = _table(f"Group: cases, events, TCE, P(< {a.close:g})", heads, narrow, first="Group")
     for name, row in a.by_group.iterrows():
         cells = (
-            shortened(name, GROUP),
+            shortened(name, PARTS_GROUP),
             count(row["cases"]),
             count(row["events"]),
             of_group(row, "tce"),

@@ -15,14 +15,14 @@ from bayescal._base.text import plain
 
 __all__ = ["announce", "complain", "is_narrow", "new_table", "note", "output", "say", "working"]
 
-WIDEST = 88
+WIDEST_SCREEN = 88
 NARROW = 70
 
 
 def output() -> Console:
     """The console on stdout, never wider than prose is pleasant to read."""
     console = Console(file=sys.stdout, highlight=False)
-    console.width = min(console.width, WIDEST)
+    console.width = min(console.width, WIDEST_SCREEN)
     return console
 
 

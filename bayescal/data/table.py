@@ -35,8 +35,8 @@ __all__ = [
 LIMIT = 2048
 
 _CELLS = LIMIT - 2  # scores of exactly 0 and 1 keep rows of their own
-_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost cell edge
-_EDGES = expit(np.linspace(-_REACH, _REACH, _CELLS + 1))
+_GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost cell edge
+_EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _CELLS + 1))
 _LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
 _WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
 _PARTS = 2.0**20
@@ -259,7 +259,7 @@ def _locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Grid cell of each score, and its position in the cell as a whole number of parts."""
     inside = clipped(score)
     log_odds = np.log(inside / (1 - inside))
-    cell = ((log_odds + _REACH) * (_CELLS / (2 * _REACH))).astype(np.intp) + 1
+    cell = ((log_odds + _GRID_REACH) * (_CELLS / (2 * _GRID_REACH))).astype(np.intp) + 1
     np.clip(cell, 1, _CELLS, out=cell)
     cell[score == 0] = 0
     cell[score == 1] = LIMIT - 1

@@ -27,7 +27,7 @@ __all__ = [
     "shared_bins",
 ]
 
-EDGE = 1e-10
+BPM_EDGE = 1e-10
 LARGEST_COEFFICIENT = 100.0
 FEWEST_BINS = 2
 MOST_BINS_OF_FEW = 5
@@ -147,7 +147,7 @@ def released_bins(outcomes: NDArray[Any], scores: Floats) -> Bins:
 
 def basis_of(s: Floats, q: Floats) -> Floats:
     """Columns log s, -log(1 - s), 1, with s read as no nearer to 0 and 1 than the edge."""
-    log_s, log_q = (np.log(np.clip(part, EDGE, 1 - EDGE)) for part in (s, q))
+    log_s, log_q = (np.log(np.clip(part, BPM_EDGE, 1 - BPM_EDGE)) for part in (s, q))
     return np.stack([log_s, -log_q, np.ones_like(log_s)], axis=1)
 
 

@@ -25,7 +25,7 @@ from bayescal.estimators.registry import estimator
 
 __all__ = ["BPMCurve", "fit_bpm_curve", "tce_bpm"]
 
-_NODES = 4096
+_BPM_NODES = 4096
 _NARROWEST = 1e8
 _OBJECTIVES = ("paper", "released")
 _DENSITIES = ("beta", "empirical")
@@ -225,7 +225,7 @@ def _score_distribution(
     if shapes is None:
         return scores, 1 - scores, mass / mass.sum()
     a, b = shapes
-    t = (np.arange(_NODES) + 0.5) / _NODES
+    t = (np.arange(_BPM_NODES) + 0.5) / _BPM_NODES
     s = betaincinv(a, b, t**2 * (3 - 2 * t))
     q = betaincinv(b, a, (1 - t) ** 2 * (1 + 2 * t))
     weight = t * (1 - t)

@@ -22,7 +22,7 @@ from bayescal.data.validate import as_scores, as_weights
 from bayescal.data.weights import effective_cases
 
 __all__ = [
-    "BLOCK",
+    "DOOR_BLOCK",
     "Cases",
     "Core",
     "OutcomesLike",
@@ -41,7 +41,7 @@ Statistic = Callable[[NDArray[Any]], Floats]
 Core = Callable[..., Statistic]
 """`(scores, weights or None, **options) -> statistic`; weights are numbers of cases."""
 
-BLOCK = 1 << 20
+DOOR_BLOCK = 1 << 20
 
 
 def read(
@@ -128,6 +128,6 @@ def evaluate(
     statistic = core(cases.scores, cases.weights, **options)
     replicates, size = cases.outcomes.shape
     values = np.empty(replicates)
-    for part in blocks(replicates, size, block or BLOCK):
+    for part in blocks(replicates, size, block or DOOR_BLOCK):
         values[part] = statistic(cases.outcomes[part])
     return cases.result(values)

@@ -13,10 +13,10 @@ from bayescal.gain.triples import Triples
 __all__ = ["double_use"]
 
 CHANCE = 1e-4
-SAME = 1e-6
+DOUBLE_USE_SAME = 1e-6
 PART_OF_AN_EVENT = 0.1
 DIGITS = 12
-ROUND = 1000
+DOUBLE_USE_ROUND = 1000
 COLLINEAR = 1e-10
 
 
@@ -88,8 +88,8 @@ def _chance_of_blocks(outcome: Floats, after: Floats, weight: Floats) -> float |
     rate = events / cases
     ways = gammaln(cases + 1) - gammaln(events + 1) - gammaln(cases - events + 1)
     log_chance = ways + xlogy(events, rate) + xlog1py(cases - events, -rate)
-    whole_numbers = (cases % 1 == 0) & (events % 1 == 0) & (short < SAME)
-    is_round = np.abs(rate * ROUND - np.round(rate * ROUND)) < SAME
+    whole_numbers = (cases % 1 == 0) & (events % 1 == 0) & (short < DOUBLE_USE_SAME)
+    is_round = np.abs(rate * DOUBLE_USE_ROUND - np.round(rate * DOUBLE_USE_ROUND)) < DOUBLE_USE_SAME
     counted = whole_numbers & ~is_round
     size, hits = cases[counted].astype(np.int64), events[counted].astype(np.int64)
     denominator = size / np.gcd(size, hits)
@@ -117,4 +117,4 @@ def _has_form(offset: Floats, terms: list[Floats], after: Floats) -> bool:
     inner, log_odds = clipped(after), log_odds_of(after)
     basis, root = np.stack(terms, axis=1), np.sqrt(inner * (1 - inner))
     coefficients = np.linalg.lstsq(basis * root[:, None], (log_odds - offset) * root)[0]
-    return bool(np.abs(expit(offset + basis @ coefficients) - after).max() < SAME)
+    return bool(np.abs(expit(offset + basis @ coefficients) - after).max() < DOUBLE_USE_SAME)

@@ -22,7 +22,7 @@ from bayescal._base.arrays import Floats
 
 __all__ = ["Readings", "known_side", "signed_distance"]
 
-SURE = 0.9
+GAIN_SURE = 0.9
 
 
 class Readings(NamedTuple):
@@ -59,7 +59,7 @@ class Readings(NamedTuple):
 
 def known_side(share_above: Floats) -> Floats:
     """1 where the curve is above the score with probability 0.9, -1 where below, else 0."""
-    return np.where(share_above > SURE, 1.0, np.where(share_above < 1 - SURE, -1.0, 0.0))
+    return np.where(share_above > GAIN_SURE, 1.0, np.where(share_above < 1 - GAIN_SURE, -1.0, 0.0))
 
 
 def signed_distance(weight: Floats, side: Floats, deviation: Floats) -> Floats:

@@ -17,9 +17,9 @@ __all__ = ["Refit"]
 
 FAMILY = CURVES["beta"]
 POSITIVE, COMBINATION = np.array(FAMILY.positive), np.array(FAMILY.combination)
-STEPS = 50
-CLOSE = 1e-6
-LONGEST = 1.0
+REFIT_STEPS = 50
+REFIT_CLOSE = 1e-6
+REFIT_LONGEST = 1.0
 
 
 class Refit:
@@ -45,12 +45,12 @@ class Refit:
     def curves(self, cases: Floats) -> Floats:
         """The curve at every case, for weightings of shape (replicates, n), by Fisher scoring."""
         u = np.tile(self.start, (cases.shape[0], 1))
-        for _ in range(STEPS):
+        for _ in range(REFIT_STEPS):
             fitted = self._probability(u)
             step = self._step(u, cases, fitted)
             longest = np.abs(step).max(axis=1, keepdims=True)
-            u += step * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
-            if longest.max() < CLOSE:
+            u += step * np.minimum(1.0, REFIT_LONGEST / np.maximum(longest, 1e-300))
+            if longest.max() < REFIT_CLOSE:
                 break
         return self._probability(u)
 

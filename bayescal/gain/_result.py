@@ -28,7 +28,7 @@ __all__ = ["RecalibrationGain", "evidence_of"]
 CHAINS = 4
 FEW_MOVED = 10
 EVIDENCE_DRAWS = 1000
-LABELS = {
+MEASURE_LABELS = {
     "tce": "true calibration error",
     "brier": "Brier score",
     "log_score": "log score",
@@ -210,7 +210,7 @@ class RecalibrationGain:
     def __repr__(self) -> str:
         table = self.summary()
         lines = [
-            f"  {LABELS.get(str(name), str(name)):24s} {row['estimate']:+.4f} "
+            f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {row['estimate']:+.4f} "
             f"({row['lower']:+.4f} to {row['upper']:+.4f})  P(improved) {row['prob_improved']:.3f}"
             for name, row in table.iterrows()
         ]

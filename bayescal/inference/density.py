@@ -18,9 +18,11 @@ from bayescal.model.problem import Problem
 
 __all__ = ["CurveDensity", "sample_importance"]
 
-LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
-NEGLIGIBLE = 1e-3  # posterior probability of a scale below which nothing is proposed round it
-LEAST = 0.05  # share of the proposals of every other scale
+DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
+DENSITY_NEGLIGIBLE = (
+    1e-3  # posterior probability of a scale below which nothing is proposed round it
+)
+DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 
 
 class CurveDensity:
@@ -86,7 +88,7 @@ class CurveDensity:
     def mode(self, start: Floats | None = None) -> Mode:
         """The posterior mode, climbed to from perfect calibration unless a start is given."""
         origin = np.zeros(self.curve.size) if start is None else start
-        return maximise(self.derivatives, origin, longest=LONGEST_STEP)
+        return maximise(self.derivatives, origin, longest=DENSITY_LONGEST_STEP)
 
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
@@ -177,9 +179,9 @@ def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
         modes.append(density.at(tau).mode(modes[-1].point if modes else None))
     share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
     return [
-        (mode, max(float(part), LEAST))
+        (mode, max(float(part), DENSITY_LEAST))
         for mode, part in zip(modes, share, strict=True)
-        if part > NEGLIGIBLE
+        if part > DENSITY_NEGLIGIBLE
     ]
 
 

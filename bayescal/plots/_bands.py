@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bands", "curve_bands", "error_interval"]
 
-POINTS = 101
+BAND_POINTS = 101
 STUB = 0.01
 INSIDE = 1e-4
 
@@ -92,5 +92,5 @@ def _grid(score: Floats) -> Floats:
     if low == high:
         low, high = max(low - STUB, 0.0), min(high + STUB, 1.0)
     first, last = logit(np.clip([low, high], INSIDE, 1 - INSIDE))
-    bent = np.clip(expit(np.linspace(first, last, POINTS)), low, high)
-    return np.unique(np.concatenate([np.linspace(low, high, POINTS), bent]))
+    bent = np.clip(expit(np.linspace(first, last, BAND_POINTS)), low, high)
+    return np.unique(np.concatenate([np.linspace(low, high, BAND_POINTS), bent]))

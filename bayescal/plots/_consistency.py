@@ -21,8 +21,8 @@ __all__ = ["consistency"]
 BARS = 40
 WIDTH = 62
 ABOVE = 1.05
-ROOM = 1.2
-NAMES = {"ece": "ECE", "mce": "MCE", "debiased_ece": "Debiased ECE"}
+CONSISTENCY_ROOM = 1.2
+SHORT_NAMES = {"ece": "ECE", "mce": "MCE", "debiased_ece": "Debiased ECE"}
 
 
 def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = True) -> Axes:
@@ -77,7 +77,7 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     axes.vlines(
         result.observed, 0, ABOVE * max(tops), color=style.EVENTS, lw=2, label="In the data"
     )
-    _finish(axes, result, edges, ROOM * max(tops) if legend else None)
+    _finish(axes, result, edges, CONSISTENCY_ROOM * max(tops) if legend else None)
     if legend:
         _draw_legend(axes)
     return axes
@@ -92,7 +92,7 @@ def _draw_histogram(ax: Axes, values: Floats, edges: Floats, colour: str, label:
 
 
 def _finish(ax: Axes, result: Consistency, edges: Floats, top: float | None) -> None:
-    name = NAMES.get(result.estimator, result.estimator)
+    name = SHORT_NAMES.get(result.estimator, result.estimator)
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, top)
     ax.set_yticks([])

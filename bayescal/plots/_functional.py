@@ -24,7 +24,7 @@ __all__ = ["functional", "tce"]
 
 Close = float | tuple[float, float]
 
-BELOW = -0.09
+PICTURE_BELOW = -0.09
 TOP = 1.32
 
 
@@ -165,7 +165,7 @@ def functional(
         _draw_outline(axes, lower, ideal(name))
     _draw_interval(axes, estimate, ends, level)
     axes.set_xlim(edges[0] - 0.02 * np.ptp(edges), edges[-1])
-    axes.set_ylim(2 * BELOW, TOP if legend else 1.08)
+    axes.set_ylim(2 * PICTURE_BELOW, TOP if legend else 1.08)
     axes.locator_params(axis="x", nbins=6)
     axes.set_yticks([])
     axes.set_xlabel(axis_label(name))
@@ -208,9 +208,9 @@ def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
 def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
     ax.axhline(0, color=style.INK, lw=0.6)
     label = f"{percent(level)} credible interval"
-    ax.plot(ends, [BELOW] * 2, color=style.INK, lw=3, solid_capstyle="butt", label=label)
+    ax.plot(ends, [PICTURE_BELOW] * 2, color=style.INK, lw=3, solid_capstyle="butt", label=label)
     dot: dict[str, Any] = {"color": "white", "mec": style.INK, "ms": 6, "clip_on": False, "ls": ""}
-    ax.plot(estimate, BELOW, marker="o", label="Estimate", **dot)
+    ax.plot(estimate, PICTURE_BELOW, marker="o", label="Estimate", **dot)
 
 
 def _title(

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["gain"]
 
-BARS = 60
+GAIN_BARS = 60
 WIDTH = 62
-NAMES = {
+FALLS = {
     "tce": "Fall in true calibration error",
     "brier": "Fall in Brier score",
     "log_score": "Rise in log score",
@@ -82,7 +82,7 @@ def gain(
     axes = style.new_axes(5, 3.2) if ax is None else ax
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
-    width = (high - low + 2 * room) / BARS
+    width = (high - low + 2 * room) / GAIN_BARS
     edges = width * np.arange(np.floor((low - room) / width), np.ceil((high + room) / width) + 1)
     share = np.histogram(values, edges)[0] / values.size
     helped = edges[:-1] > -width / 2
@@ -95,7 +95,7 @@ def gain(
     axes.set_xlim(edges[0], edges[-1])
     axes.set_ylim(-0.14 * top, 1.08 * top)
     axes.set_yticks([])
-    name = NAMES.get(measure, _net_benefit(measure))
+    name = FALLS.get(measure, _net_benefit(measure))
     axes.set_xlabel(f"{name} per patient")
     axes.spines[["top", "right", "left"]].set_visible(False)
     middle, first, last = map(minus, rounded((estimate, lower, upper), lower, upper))

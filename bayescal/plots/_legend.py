@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["legend_off_diagonal"]
 
-WIDTH = 0.55
+LEGEND_WIDTH = 0.55
 
 
 def legend_off_diagonal(
@@ -30,7 +30,7 @@ def legend_off_diagonal(
     """
     low, high = ax.get_xlim()
     fraction = (x - low) / (high - low)
-    over_left = upper[fraction < WIDTH].max(initial=low)
-    under_right = lower[fraction > 1 - WIDTH].min(initial=high)
+    over_left = upper[fraction < LEGEND_WIDTH].max(initial=low)
+    under_right = lower[fraction > 1 - LEGEND_WIDTH].min(initial=high)
     place_is_left = high - over_left >= under_right - low
     ax.legend(loc="upper left" if place_is_left else "lower right", **(look or style.SMALL_LEGEND))

@@ -9,8 +9,8 @@ from bayescal._base.errors import InputError
 
 __all__ = ["as_limits", "round_up"]
 
-ROOM = 1.15
-STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+LIMITS_ROOM = 1.15
+LIMITS_STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, float]:
@@ -47,14 +47,14 @@ def round_up(value: float) -> float:
     if value <= 0:
         return 1.0
     scale = 10.0 ** np.floor(np.log10(value))
-    step = next((step for step in STEPS if step * scale >= value), STEPS[-1])
+    step = next((step for step in LIMITS_STEPS if step * scale >= value), LIMITS_STEPS[-1])
     return float(min(step * scale, 1.0))
 
 
 def _zoom(lowest: float, highest: float) -> tuple[float, float]:
     """Limits: half of [0, 1] and less, ending at a round number, if every value is in that half."""
     if highest < 0.5:
-        return 0.0, round_up(ROOM * highest)
+        return 0.0, round_up(LIMITS_ROOM * highest)
     if lowest > 0.5:
-        return 1 - round_up(ROOM * (1 - lowest)), 1.0
+        return 1 - round_up(LIMITS_ROOM * (1 - lowest)), 1.0
     return 0.0, 1.0

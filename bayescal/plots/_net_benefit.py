@@ -24,7 +24,7 @@ __all__ = ["net_benefit"]
 
 STEPS = 100
 BELOW = 0.12
-LEAST = 1e-3  # of the range that axes show
+DECISION_LEAST = 1e-3  # of the range that axes show
 
 
 def net_benefit(
@@ -106,7 +106,7 @@ def net_benefit(
 def _draw_curves(ax: Axes, at: Floats, benefit: Mapping[str, xr.Dataset], level: float) -> float:
     """Each model, everyone (by the first model) and no one; returns the highest point."""
     shade = 0.25 if len(benefit) == 1 else 0.15
-    tops = [LEAST]
+    tops = [DECISION_LEAST]
     for line, (name, one) in zip(style.MODELS, benefit.items(), strict=False):
         lower, median, upper = _quantiles(one["model"], level)
         ax.fill_between(at, lower, upper, color=line.color, alpha=shade, lw=0)

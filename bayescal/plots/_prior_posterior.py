@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prior_posterior"]
 
-ACROSS = 4
+PRIOR_ACROSS = 4
 TAIL = 0.005
 LEAST = 0.01  # of the range that axes show
 
@@ -145,7 +145,7 @@ def _as_names(post: CalibrationPosterior, coordinates: Sequence[str] | None) -> 
 def _new_panels(size: int) -> list[Axes]:
     import matplotlib.pyplot as plt
 
-    columns = min(size, ACROSS)
+    columns = min(size, PRIOR_ACROSS)
     rows = -(-size // columns)
     _, grid = plt.subplots(
         rows,

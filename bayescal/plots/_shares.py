@@ -11,8 +11,8 @@ from bayescal._base.arrays import Floats
 __all__ = ["Shares", "edges_over", "shares_of"]
 
 FEWEST, MOST = 8, 40
-SAME = 1e-9
-TAIL = 0.002
+SHARES_SAME = 1e-9
+SHARES_TAIL = 0.002
 
 
 class Shares(NamedTuple):
@@ -52,7 +52,7 @@ def shares_of(values: Floats, edges: Floats, atom_at: float) -> Shares:
     >>> shares_of(np.array([0, 0, 0.2, 0.7]), np.array([0, 0.5, 1]), 0).share
     array([0.25, 0.25])
     """
-    varies = np.abs(values - atom_at) > SAME
+    varies = np.abs(values - atom_at) > SHARES_SAME
     share = np.histogram(values[varies], edges)[0] / values.size
     return Shares(edges, share, float(1 - varies.mean()))
 
@@ -73,11 +73,11 @@ def edges_over(values: Floats, atom_at: float, hold: tuple[float, ...], floor: f
     -------
     ndarray
     """
-    varies = values[np.abs(values - atom_at) > SAME]
-    reached = np.append(np.quantile(values, [TAIL, 1 - TAIL]), hold)
+    varies = values[np.abs(values - atom_at) > SHARES_SAME]
+    reached = np.append(np.quantile(values, [SHARES_TAIL, 1 - SHARES_TAIL]), hold)
     low, high = float(reached.min()), float(reached.max())
     room = 0.03 * (high - low) or 0.01
-    spread = np.ptp(np.quantile(varies, [TAIL, 1 - TAIL])) if varies.size else 0.0
+    spread = np.ptp(np.quantile(varies, [SHARES_TAIL, 1 - SHARES_TAIL])) if varies.size else 0.0
     wide = spread / np.clip(2 * varies.size ** (1 / 3), FEWEST, MOST) or room
     start = floor if low - room <= floor else low - room
     return start + wide * np.arange(np.ceil((high + room - start) / wide) + 1)

@@ -19,7 +19,7 @@ __all__ = ["Sides", "draw_sides", "sides_of"]
 Ranges = list[tuple[float, float]]
 
 FOOT, THICK = 0.006, 0.016
-LEAST = 0.004  # of the axes: what a range of one score is wide
+SIDES_LEAST = 0.004  # of the axes: what a range of one score is wide
 SHOWN = 2
 
 
@@ -64,7 +64,7 @@ def sides_of(post: CalibrationPosterior, ci_prob: float) -> Sides:
 def draw_sides(ax: Axes, sides: Sides) -> None:
     """Bars along the foot of the axes: filled where the curve is above, hollow where below."""
     low, high = ax.get_xlim()
-    least = LEAST * (high - low)
+    least = SIDES_LEAST * (high - low)
     for name, ranges, face in (
         ("Above", sides.above, style.EVENTS),
         ("Below", sides.below, "white"),

@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 
 __all__ = ["equal_tailed", "joint_interval", "lower_end", "share_above", "share_below", "upper_end"]
 
-ROUNDING = 1e-9
+INTERVALS_ROUNDING = 1e-9
 
 
 def equal_tailed(values: Floats, ci_prob: float) -> tuple[float, float]:
@@ -55,4 +55,4 @@ def share_above(values: Floats, x: float) -> float:
 
 def _enough(size: int, ci_prob: float) -> int:
     """How many draws make up a share (1 + ci_prob) / 2, at least one."""
-    return max(1, math.ceil(size * (1 + ci_prob) / 2 - ROUNDING))
+    return max(1, math.ceil(size * (1 + ci_prob) / 2 - INTERVALS_ROUNDING))

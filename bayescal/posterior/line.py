@@ -21,9 +21,9 @@ __all__ = ["nearest_line", "nearest_shift"]
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
-CLOSE = 1e-7  # a Newton step this short leaves an error of the order of its square
-STEPS = 25
-LONGEST = 3.0
+LINE_CLOSE = 1e-7  # a Newton step this short leaves an error of the order of its square
+LINE_STEPS = 25
+LINE_LONGEST = 3.0
 
 
 def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, Floats]:
@@ -75,7 +75,7 @@ def _newton(
     if len(start) == 1 and z.ndim == 1:  # the first step has one line for all draws
         fitted = expit(start[0, 0] + start[0, 1] * z)
         line += _step(target, *_moments(z, weight, fitted, fitted * (1 - fitted)))
-    for _ in range(STEPS):
+    for _ in range(LINE_STEPS):
         own = z if z.ndim == 1 else z[unsettled]
         fitted = _expit_of_line(line[unsettled], own)
         mass = fitted * weight[unsettled]
@@ -84,7 +84,7 @@ def _newton(
         information = _sums(mass * fitted, [np.ones_like(own), own, own**2])
         step = _solved(residual, information)
         line[unsettled] += step
-        unsettled = unsettled[~(np.abs(step).max(axis=1) < CLOSE)]
+        unsettled = unsettled[~(np.abs(step).max(axis=1) < LINE_CLOSE)]
         if not unsettled.size:
             break
     settled = np.asarray(np.isfinite(line).all(axis=1))
@@ -119,7 +119,7 @@ def _solved(residual: Floats, information: Floats) -> Floats:
     (r0, r1), (i0, i1, i2) = residual.T, information.T
     determinant = np.maximum(i0 * i2 - i1**2, 1e-300)
     step = np.stack([i2 * r0 - i1 * r1, i0 * r1 - i1 * r0], axis=1) / determinant[:, None]
-    return np.asarray(np.clip(step, -LONGEST, LONGEST))
+    return np.asarray(np.clip(step, -LINE_LONGEST, LINE_LONGEST))
 
 
 def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:
@@ -162,7 +162,7 @@ def _shift(odds: Floats, target: Floats, weight: Floats, start: Floats) -> Float
     """By Newton's method on the log-odds of the mean."""
     shift = np.array(start)
     unsettled = np.arange(shift.size)
-    for _ in range(4 * STEPS):
+    for _ in range(4 * LINE_STEPS):
         with np.errstate(over="ignore"):
             against = np.exp(-shift[unsettled, None]) * (
                 odds if odds.ndim == 1 else odds[unsettled]
@@ -175,7 +175,7 @@ def _shift(odds: Floats, target: Floats, weight: Floats, start: Floats) -> Float
         slope = np.maximum(np.einsum("ij,ij->i", mass, predicted), 1e-300)
         step = (logit(target[unsettled]) - logit(mean)) * mean * (1 - mean) / slope
         shift[unsettled] += np.clip(step, -5, 5)
-        unsettled = unsettled[~(np.abs(step) < CLOSE)]
+        unsettled = unsettled[~(np.abs(step) < LINE_CLOSE)]
         if not unsettled.size:
             break
     return shift

@@ -27,7 +27,7 @@ POPULATIONS = {
 }
 """The populations by name, and what each stands for."""
 
-NODES = 256
+POPULATION_NODES = 256
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
 LARGEST_LOG_SHAPE = 30.0
@@ -90,7 +90,7 @@ def draw_population(
     check_choice(kind, POPULATIONS, "population")
     if kind == "beta" and score.size == 1:
         kind = "sample"  # equal scores have no Beta law but the spike they are
-    rows = NODES if kind == "beta" else score.size
+    rows = POPULATION_NODES if kind == "beta" else score.size
     parts = blocks(draws, rows)
     if kind == "sample":
         counts = trials if (trials % 1 == 0).all() else None
@@ -159,7 +159,7 @@ def _beta_nodes(a: Floats, b: Floats) -> Population:
     a, b = a[:, None], b[:, None]
     centre = digamma(a) - digamma(b)
     spread = np.sqrt(polygamma(1, a) + polygamma(1, b))
-    x = np.linspace(-4.2, 4.2, NODES)
+    x = np.linspace(-4.2, 4.2, POPULATION_NODES)
     log_odds = centre + spread * np.sinh(x)
     log_weight = a * log_expit(log_odds) + b * log_expit(-log_odds) + np.log(np.cosh(x))
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))

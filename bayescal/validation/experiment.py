@@ -32,7 +32,7 @@ ENGINE_DRAWS = 4000
 Facts = dict[str, float]
 """Numbers kept of a fit, by name."""
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILES_RANKED = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class Experiment(Protocol):
@@ -131,7 +131,7 @@ class OneFamily:
     @cached_property
     def _places(self) -> Floats:
         cases = np.repeat(self._inside, self.trials.astype(np.int64))
-        return np.unique(np.quantile(cases, QUANTILES, method="inverted_cdf"))
+        return np.unique(np.quantile(cases, QUANTILES_RANKED, method="inverted_cdf"))
 
     def _curve(self, u: Floats, score: Floats) -> Floats:
         return self.problem.curve.probability(u, score, self.problem.frame)

@@ -28,8 +28,8 @@ from bayescal.validation._targets import Interval, equal_tailed
 
 __all__ = ["INTERVALS", "POSTERIORS", "average", "family"]
 
-DRAWS = 4000
-RESAMPLES = 500
+POSTERIOR_DRAWS = 4000
+BOOTSTRAP_RESAMPLES = 500
 SIMULATIONS = 1000
 BINS = 10
 
@@ -49,13 +49,20 @@ def family(
         warnings.simplefilter("ignore", DiagnosticWarning)
         warnings.simplefilter("ignore", EdgeWarning)
         return fit(
-            data, curve=curve, prior=prior, engine="importance", draws=DRAWS, random_state=rng
+            data,
+            curve=curve,
+            prior=prior,
+            engine="importance",
+            draws=POSTERIOR_DRAWS,
+            random_state=rng,
         )
 
 
 def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPosterior:
     """Averaged posterior, at `bayescal.compare`'s default weights."""
-    return compare(data, curves=averaged_families(), draws=DRAWS, random_state=rng).posterior
+    return compare(
+        data, curves=averaged_families(), draws=POSTERIOR_DRAWS, random_state=rng
+    ).posterior
 
 
 def bootstrap(
@@ -78,7 +85,7 @@ def bootstrap(
             y_prob,
             estimator,
             ci_prob=ci_prob,
-            n_resamples=RESAMPLES,
+            n_resamples=BOOTSTRAP_RESAMPLES,
             sample_weight=weight,
             random_state=rng,
             **options,
@@ -118,7 +125,7 @@ def bins_beta11(data: CalibrationData, rng: np.random.Generator, ci_prob: float)
     )
     filled = trials > 0
     trials, hits, expected = trials[filled], hits[filled], expected[filled]
-    rate = rng.beta(1 + hits, 1 + trials - hits, (DRAWS, trials.size))
+    rate = rng.beta(1 + hits, 1 + trials - hits, (POSTERIOR_DRAWS, trials.size))
     return equal_tailed(np.abs(rate - expected / trials) @ trials / data.n, ci_prob)
 
 

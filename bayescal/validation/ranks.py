@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["RankBand", "rank_bands", "uniformity"]
 
 Counts = NDArray[np.int64]
-NEGLIGIBLE = 1e-25
+RANKS_NEGLIGIBLE = 1e-25
 HALVINGS = 60
 
 
@@ -186,7 +186,7 @@ def _stays_inside(lower: Counts, upper: Counts, size: int) -> float:
     """Probability that the walk of `size` uniform ranks keeps within both boundaries."""
     mean = size / (lower.size + 1)
     step = _poisson(np.arange(size + 1), mean)
-    step = step[: np.flatnonzero(step > NEGLIGIBLE)[-1] + 1]
+    step = step[: np.flatnonzero(step > RANKS_NEGLIGIBLE)[-1] + 1]
     state, start = np.ones(1), 0
     for first, last in zip(lower.tolist(), upper.tolist(), strict=True):
         reached = np.zeros(last - first + 1)

@@ -13,7 +13,7 @@ from bayescal.validation.consistency import RARE
 
 __all__ = ["data_table", "diagnostics_table", "estimators_table", "groups_table"]
 
-LONGEST = 80
+LONGEST_VALUE = 80
 
 
 def estimators_table(f: Findings) -> Table:
@@ -54,7 +54,7 @@ def groups_table(f: Findings) -> Table:
             for functional in ("tce", "observed_expected", "calibration_slope")
         )
         cells = (count(row["cases"]), count(row["events"]), *measures, chance(row["prob_close"]))
-        rows.append(Row(shortened(name, LONGEST), cells))
+        rows.append(Row(shortened(name, LONGEST_VALUE), cells))
     return Table(
         "groups",
         f"Each group by itself: estimates and {percent(f.ci_prob)} intervals",
@@ -96,7 +96,7 @@ def data_table(f: Findings, source: Mapping[str, object]) -> Table:
         "Close enough to none": f"a true calibration error below {f.close:g}",
         "Seed": str(f.seed),
     }
-    rows = [Row(shortened(key), (shortened(value, LONGEST),)) for key, value in lines.items()]
+    rows = [Row(shortened(key), (shortened(value, LONGEST_VALUE),)) for key, value in lines.items()]
     return Table("data", "Data and settings", ("What", "Value"), rows, words=(1,))
 
 

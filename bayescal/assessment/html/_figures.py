@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["error_figure", "groups_figure", "reliability_figure"]
 
 ZONES = 48
-MOST_GROUPS = 6
+MOST_GROUPS_DRAWN = 6
 
 
 def reliability_figure(f: Findings) -> Markup:
@@ -65,7 +65,7 @@ def groups_figure(f: Findings) -> Markup | None:
     """A curve for each group; None if they are too many to tell apart."""
     from matplotlib.figure import Figure
 
-    if not 2 <= len(f.groups) <= MOST_GROUPS:
+    if not 2 <= len(f.groups) <= MOST_GROUPS_DRAWN:
         return None
     with drawing():
         figure = Figure(figsize=(5.2, 5.6 + 0.2 * len(f.groups)), layout="constrained")

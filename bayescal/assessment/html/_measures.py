@@ -22,7 +22,7 @@ __all__ = [
     "round_scores",
 ]
 
-ERRORS = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+ERRORS_SHOWN = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 ROUND = (
     *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
     *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
@@ -121,7 +121,7 @@ def performance_table(f: Findings) -> Table:
 def near_table(f: Findings) -> Table:
     """Probabilities that the true calibration error is below, and above, several limits."""
     upper = float(f.table["upper"]["tce"])
-    errors = {error for error in ERRORS if error <= 4 * max(upper, f.close)} | {f.close}
+    errors = {error for error in ERRORS_SHOWN if error <= 4 * max(upper, f.close)} | {f.close}
     rows = [
         Row(
             f"{error:g}",

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render", "write"]
 
-TITLE = "Calibration report"
-LONGEST = 120
+REPORT_TITLE = "Calibration report"
+LONGEST_TITLE = 120
 TOO_FEW = "too small to tell"
 KINDS = {
     "close enough": ("good", "✓"),
@@ -93,7 +93,7 @@ def render(
     str
         HTML. Equal for equal assessments.
     """
-    heading = TITLE if title is None else shortened(title, LONGEST)
+    heading = REPORT_TITLE if title is None else shortened(title, LONGEST_TITLE)
     page = _environment().get_template("report.html.jinja")
     return page.render(title=heading, **_content(findings, source or {}))
 

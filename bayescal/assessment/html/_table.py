@@ -7,7 +7,7 @@ from typing import NamedTuple
 __all__ = ["NONE", "Row", "Table", "numeral"]
 
 NONE = "\N{EN DASH}"
-LARGE = 10_000
+TABLE_LARGE = 10_000
 
 
 class Row(NamedTuple):
@@ -62,6 +62,6 @@ def numeral(value: float, digits: int = 3) -> str:
     """A ratio that may be of any size: `3.21`, `> 10,000`, `< 0.0001`; a dash if undefined."""
     if value != value:
         return NONE
-    if value >= LARGE:
-        return f"> {LARGE:,}"
-    return f"{value:.{digits}g}" if value > 1 / LARGE else f"< {1 / LARGE:.4f}"
+    if value >= TABLE_LARGE:
+        return f"> {TABLE_LARGE:,}"
+    return f"{value:.{digits}g}" if value > 1 / TABLE_LARGE else f"< {1 / TABLE_LARGE:.4f}"

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.data.table import Table
 from bayescal.data.weights import are_counts
-from bayescal.estimators.binned.bins import SAME, mass_cuts
+from bayescal.estimators.binned.bins import BINS_SAME, mass_cuts
 
-__all__ = ["MOST_BINS", "Sweep"]
+__all__ = ["MOST_BINS_SWEPT", "Sweep"]
 
-MOST_BINS = 100_000
-_BLOCK = 1 << 18
+MOST_BINS_SWEPT = 100_000
+_SWEEP_BLOCK = 1 << 18
 
 Ints = NDArray[np.intp]
 
@@ -48,7 +48,7 @@ class Sweep:
         hits = self.table.hits(outcomes)
         events = np.zeros((len(hits), hits.shape[1] + 1))
         np.cumsum(hits, axis=1, out=events[:, 1:])
-        most = min(MOST_BINS, max(1, round(self.table.total)))
+        most = min(MOST_BINS_SWEPT, max(1, round(self.table.total)))
         numbers = np.full(len(hits), most)
         active = self._falling(hits)
         stopped, start = True, 2
@@ -82,7 +82,7 @@ class Sweep:
     @property
     def _slack(self) -> float:
         """What rounding may take from a mean outcome: nothing where cases are counted."""
-        return 0.0 if self._counts_cases and not self.split else SAME
+        return 0.0 if self._counts_cases and not self.split else BINS_SAME
 
     @cached_property
     def _above(self) -> Floats:
@@ -123,7 +123,9 @@ class Sweep:
         if self._counts_cases:
             cut = mass_cuts(k, n_bins, total, "rank")
         else:
-            cut = np.where((k > 0) & (k < n_bins), total * (k / n_bins - SAME), total * (k > 0))
+            cut = np.where(
+                (k > 0) & (k < n_bins), total * (k / n_bins - BINS_SAME), total * (k > 0)
+            )
         row = np.searchsorted(self._above, cut)
         if not self.split:
             return self._above[row], events[replicate, row]
@@ -138,7 +140,7 @@ def _cuts(position: Floats, first: int, last: int, replicates: int) -> tuple[Int
     """
     span = float(position[-1] - position[0])
     every, beside = int(span * last) + 6, 3 * position.size
-    last = min(last, first + _BLOCK // (min(every, beside) * replicates))
+    last = min(last, first + _SWEEP_BLOCK // (min(every, beside) * replicates))
     numbers = np.arange(first, last + 1)[:, None]
     if every <= beside:
         k = (numbers * position[0]).astype(np.intp) - 1 + np.arange(every)

@@ -17,7 +17,7 @@ from bayescal.data.validate import as_count, check_choice
 from bayescal.data.weights import are_counts
 
 __all__ = [
-    "SAME",
+    "BINS_SAME",
     "TIES",
     "Bins",
     "Rebins",
@@ -30,8 +30,8 @@ __all__ = [
 
 BINNINGS = ("mass", "quantile", "rank", "width")
 TIES = ("split", "together")
-MOST_BINS = 1_000_000
-SAME = 1e-9
+MOST_BINS_ASKED = 1_000_000
+BINS_SAME = 1e-9
 
 _BLOCK = 1 << 15
 _MOST_CELLS = 4096
@@ -208,7 +208,7 @@ def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Membe
         floor = np.floor(product)
         index = floor.astype(np.int32)
         product -= floor
-        if product.min() < SAME:
+        if product.min() < BINS_SAME:
             np.subtract(index, 1, out=index, where=score <= edges.take(index))
         return index
 
@@ -232,7 +232,7 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
         counts: Floats = mass_cuts(k, n_bins, np.sum(weights), binning)
         return counts
     # so that rounding in the sums parts no case from its bin
-    return float(weights.sum()) * (k / n_bins - SAME)
+    return float(weights.sum()) * (k / n_bins - BINS_SAME)
 
 
 def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
@@ -294,4 +294,4 @@ def as_cut(n_bins: Any, binning: Any, ties: Any) -> dict[str, Any]:
 
 def as_bins(n_bins: Any, name: str = "n_bins") -> int:
     """A number of bins, or an error."""
-    return as_count(n_bins, name, 1, MOST_BINS)
+    return as_count(n_bins, name, 1, MOST_BINS_ASKED)

@@ -12,7 +12,7 @@ from scipy.special import erf
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.estimators.binned._rebin import rebinned
-from bayescal.estimators.binned.bins import SAME, Bins, Rebins, as_cut, bins_of
+from bayescal.estimators.binned.bins import BINS_SAME, Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -110,7 +110,7 @@ def debiased_ece(
 
 
 def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:
-    several = bins.mass >= 2 - SAME  # cases shared out between bins add up to integers
+    several = bins.mass >= 2 - BINS_SAME  # cases shared out between bins add up to integers
     debias = _debiased_square if p == 2 else _debiased_absolute
     gap, variance = np.abs(rate - bins.score), rate * (1 - rate)
     error = debias(gap, variance, np.where(several, bins.mass, 2)) * several

@@ -21,7 +21,7 @@ Sums = Callable[[Floats], Floats]
 """A value of each point, such as its events, to the sum over each point's neighbourhood."""
 
 SAME = 1e-12
-CHUNK = 1 << 18
+NEAREST_CHUNK = 1 << 18
 
 
 def on_line(points: Floats, cases: Floats, nearest: float) -> Sums:
@@ -69,7 +69,7 @@ def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:
     enough = nearest - SAME * cases.sum()
     ranks = 1 + np.arange(np.searchsorted(np.cumsum(np.sort(cases)), enough) + 1)
     index, sizes = [], []
-    for block in blocks(len(points), ranks.size, CHUNK):
+    for block in blocks(len(points), ranks.size, NEAREST_CHUNK):
         part = points[block]
         distance, neighbour = tree.query(part, k=ranks)
         reached = np.cumsum(cases[neighbour], axis=1) >= enough

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
-from bayescal._base.logistic import fit_logistic, log_likelihood
+from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
 
 __all__ = ["Recalibration", "as_cases", "defined"]
 
 Converged = NDArray[np.bool_]
-
-NO_MAXIMUM = (
-    "y_true is perfectly separated by the scores, holds one class only, or has too few distinct "
-    "scores, so the maximum-likelihood estimate does not exist. A posterior does: use bayescal.fit."
-)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ __all__ = ["PolynomialTested", "giviti_test"]
 START = {"external": 1, "internal": 2}
 HIGHEST = 4
 NODES = 32
-SAME = 1e-8
+GIVITI_SAME = 1e-8
 
 
 class PolynomialTested(NamedTuple):
@@ -181,7 +181,7 @@ def _polynomials(values: Floats, cases: Floats, degree: int) -> Floats:
         for _ in range(2):
             power -= (basis[:k] @ (share * power)) @ basis[:k]
         left = np.sqrt(share @ power**2)
-        if left <= SAME * length:
+        if left <= GIVITI_SAME * length:
             return basis[:k]
         basis[k] = power / left
     return basis

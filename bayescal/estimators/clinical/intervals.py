@@ -13,9 +13,9 @@ from scipy.special import ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError, SeparationError
-from bayescal._base.logistic import fit_logistic, moments
+from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, moments
 from bayescal.data.validate import as_level, check_choice
-from bayescal.estimators.clinical._recalibration import NO_MAXIMUM, Recalibration, as_cases
+from bayescal.estimators.clinical._recalibration import Recalibration, as_cases
 from bayescal.estimators.door import Cases, OutcomesLike, read
 
 __all__ = [

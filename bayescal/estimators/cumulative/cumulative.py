@@ -300,8 +300,8 @@ def cumulative_difference_test(
     >>> bool(bridge.pvalue < 0.001 < mean.pvalue)
     True
     """
-    check_choice(part, PARTS, "part")
-    of_part, tail, df = PARTS[part]
+    check_choice(part, SUMMARIES, "part")
+    of_part, tail, df = SUMMARIES[part]
     statistic = evaluate(_standardised(of_part), read(y_true, y_prob, sample_weight))
     return _tested(statistic, tail)._replace(df=df)
 
@@ -339,7 +339,7 @@ def _tested(statistic: float | Floats, tail: Extent) -> Tested:
     return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue)
 
 
-PARTS: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {
+SUMMARIES: dict[str, tuple[Callable[[Floats, Floats], Floats], Extent, float]] = {
     "mean": (lambda sums, _: sums[:, -1], lambda z: np.asarray(2 * ndtr(-np.abs(z))), np.nan),
     "bridge": (_bridge, kolmogorov, np.nan),
     "both": (

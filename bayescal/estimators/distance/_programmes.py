@@ -16,7 +16,7 @@ from bayescal.data.table import Table
 __all__ = ["Cells", "best_partition", "cells_of", "lower_distance", "smooth_error"]
 
 MOST_CUTS = 512
-TOLERANCE = 1e-9
+PROGRAMMES_TOLERANCE = 1e-9
 
 
 class Cells(NamedTuple):
@@ -97,8 +97,8 @@ def lower_distance(score: Floats, share: Floats, events: Floats, resolution: int
         bounds=np.stack([-most, most], axis=1),
         method="highs-ds",
         options={
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
+            "primal_feasibility_tolerance": PROGRAMMES_TOLERANCE,
+            "dual_feasibility_tolerance": PROGRAMMES_TOLERANCE,
         },
     )
     if solved.status != 0:

@@ -144,7 +144,7 @@ def lower_distance_to_calibration(
 
 
 @estimator(
-    "Smooth calibration error",
+    "Weak calibration error",
     prepare=_weak_core,
     paper="Kakade & Foster 2008; Blasiok, Gopalan, Hu & Nakkiran 2023",
     estimates="the largest mean of residuals weighed by a function of slope and size at most 1",

@@ -21,9 +21,9 @@ __all__ = ["loess", "lowess"]
 
 CELL = 0.2
 MARGIN = 0.005
-STEP = 0.01
-EDGE = 0.999
-BLOCK = 1 << 14
+LOESS_STEP = 0.01
+LOESS_EDGE = 0.999
+LOESS_BLOCK = 1 << 14
 
 
 class Local(NamedTuple):
@@ -43,8 +43,8 @@ def loess(table: Table, at: Floats, span: float) -> Curve:
         fits = _fits(table, hits, anchors, count, Local(degree=2, least=0.0))
         spline = CubicHermiteSpline(anchors, fits[..., 0], fits[..., 1])
         joined = np.empty((hits.shape[0], at.size))
-        for start in range(0, at.size, BLOCK):
-            joined[:, start : start + BLOCK] = spline(at[start : start + BLOCK]).T
+        for start in range(0, at.size, LOESS_BLOCK):
+            joined[:, start : start + LOESS_BLOCK] = spline(at[start : start + LOESS_BLOCK]).T
         return joined
 
     return curve
@@ -107,7 +107,7 @@ def _middle(above: Floats, below: float, end: float) -> int:
 
 def _steps(score: Floats) -> Floats:
     """The first and last score, and between them the farthest within each step."""
-    step = STEP * (score[-1] - score[0])
+    step = LOESS_STEP * (score[-1] - score[0])
     rows = [0]
     while rows[-1] < score.size - 1:
         reached = int(np.searchsorted(score, score[rows[-1]] + step, side="right")) - 1
@@ -152,7 +152,7 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
     A power is left out when the scores spread less about the lower ones than `local.least`, or not
     at all: then the fit has a lower degree. Each power takes one walk over the cases.
     """
-    near = _between(table.score, anchor - EDGE * reach, anchor + EDGE * reach)
+    near = _between(table.score, anchor - LOESS_EDGE * reach, anchor + LOESS_EDGE * reach)
     on_edge = near.start == near.stop
     if on_edge:
         wider = reach * (1 + SAME)
@@ -164,8 +164,8 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
     terms: list[tuple[float, float]] = []
     for _ in range(local.degree + 1):
         size, moment, sums = 0.0, 0.0, np.zeros(hits.shape[0])
-        for start in range(near.start, near.stop, BLOCK):
-            rows = slice(start, min(start + BLOCK, near.stop))
+        for start in range(near.start, near.stop, LOESS_BLOCK):
+            rows = slice(start, min(start + LOESS_BLOCK, near.stop))
             u = (table.score[rows] - anchor) / reach
             power = _power(u, terms)
             closeness = np.ones_like(u) if on_edge else _cube(1 - _cube(np.abs(u)))

@@ -12,7 +12,7 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_draws, as_level, check_choice
-from bayescal.estimators.door import BLOCK, OutcomesLike, read
+from bayescal.estimators.door import DOOR_BLOCK, OutcomesLike, read
 from bayescal.estimators.integrated._regression import BASES, full_rank
 from bayescal.estimators.integrated._summaries import INDICES
 from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
@@ -100,7 +100,7 @@ def ici_interval(
     spread = np.linalg.cholesky(covariance).T
     drawn = centre + rng.standard_normal((number, centre.size)) @ spread
     values = np.empty(number)
-    for part in blocks(number, table.score.size, BLOCK):
+    for part in blocks(number, table.score.size, DOOR_BLOCK):
         values[part] = distance(np.abs(expit(drawn[part] @ basis) - table.score), table)
     lower, upper = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(lower), float(upper)

@@ -16,7 +16,7 @@ from bayescal._base.errors import InputError, SeparationError
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count, as_scores, check_choice
-from bayescal.estimators.door import BLOCK, OutcomesLike, read
+from bayescal.estimators.door import DOOR_BLOCK, OutcomesLike, read
 from bayescal.estimators.integrated._curve import Curve
 from bayescal.estimators.integrated._loess import loess, lowess
 from bayescal.estimators.integrated._regression import BASES, regression
@@ -112,7 +112,7 @@ def flexible_curve(
     curve = smooth(table, at)
     replicates, size = cases.outcomes.shape
     values = np.empty((replicates, at.size))
-    for part in blocks(replicates, size, BLOCK):
+    for part in blocks(replicates, size, DOOR_BLOCK):
         values[part] = curve(table.hits(cases.outcomes[part]))
     if not cases.shape and np.isnan(values).any():
         raise no_curve(smoother)

@@ -21,21 +21,21 @@ __all__ = ["Form", "as_width", "form_of", "kernel_at"]
 Form = Callable[[Floats], Floats]
 """Masses at ascending scores, (replicates, n), to sum_ij m_i m_j k(s_i, s_j), (replicates,)."""
 
-NARROWEST = {"gaussian": 1e-3, "laplace": 1e-9}
-WIDEST = 1e9
-REACH = 300.0
-BLOCK = 1 << 18
-TAIL = 8.6
+KERNEL_NARROWEST = {"gaussian": 1e-3, "laplace": 1e-9}
+KERNEL_WIDEST = 1e9
+KERNEL_REACH = 300.0
+KERNEL_BLOCK = 1 << 18
+KERNEL_TAIL = 8.6
 
 
 def as_width(width: Any, kernel: str) -> float:
     """A width of this kernel that scores can be told apart by."""
-    least = NARROWEST[check_choice(kernel, NARROWEST, "kernel")]
+    least = KERNEL_NARROWEST[check_choice(kernel, KERNEL_NARROWEST, "kernel")]
     number = isinstance(width, (int, float, np.integer, np.floating))
-    if not number or isinstance(width, bool) or not least <= width <= WIDEST:
+    if not number or isinstance(width, bool) or not least <= width <= KERNEL_WIDEST:
         raise InputError(
-            f"bandwidth must be a number from {least:g} to {WIDEST:g} for the {kernel} kernel, "
-            f"got {width!r}."
+            f"bandwidth must be a number from {least:g} to {KERNEL_WIDEST:g} for the {kernel} "
+            f"kernel, got {width!r}."
         )
     return float(width)
 
@@ -62,7 +62,7 @@ def laplace_form(scores: Floats, width: float) -> Form:
     parts = [
         (part, growth := np.exp((scores[part] - scores[part.start]) / width),
          -np.expm1(-2 * gap[part]) / growth**2, float(np.exp(-gap[part.stop - 1]) / growth[-1]))
-        for part in _parts(scores, REACH * width)
+        for part in _parts(scores, KERNEL_REACH * width)
     ]  # fmt: skip
 
     def form(masses: Floats) -> Floats:
@@ -82,7 +82,7 @@ def laplace_form(scores: Floats, width: float) -> Form:
 def _parts(scores: Floats, reach: float) -> list[slice]:
     """Stretches of ascending scores, of bounded length and number."""
     cell = (scores - scores[0]) // reach
-    starts = np.append(np.flatnonzero(np.diff(cell)) + 1, np.arange(0, scores.size, BLOCK))
+    starts = np.append(np.flatnonzero(np.diff(cell)) + 1, np.arange(0, scores.size, KERNEL_BLOCK))
     ends = np.append(np.unique(starts), scores.size).tolist()
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
@@ -93,15 +93,15 @@ def gaussian_form(scores: Floats, width: float) -> Form:
     k(d) = sum_k c_k cos(2 pi k d / period) with c_k > 0, so the sum is one of squared waves.
     """
     offset = scores - scores[0]
-    period = offset[-1] + (TAIL + 0.4) * width
-    highest = math.ceil(TAIL * period / (2 * math.pi * width))
+    period = offset[-1] + (KERNEL_TAIL + 0.4) * width
+    highest = math.ceil(KERNEL_TAIL * period / (2 * math.pi * width))
     wave = 2 * math.pi / period * np.arange(highest + 1)
     power = width * math.sqrt(2 * math.pi) / period * np.exp(-0.5 * (wave * width) ** 2)
     power[1:] *= 2
 
     def form(masses: Floats) -> Floats:
         total = np.zeros(masses.shape[0])
-        for part in blocks(wave.size, scores.size, BLOCK):
+        for part in blocks(wave.size, scores.size, KERNEL_BLOCK):
             angle = offset[:, None] * wave[part]
             total += ((masses @ np.cos(angle)) ** 2 + (masses @ np.sin(angle)) ** 2) @ power[part]
         return total

@@ -16,10 +16,10 @@ from bayescal.estimators.kernel._pairs import pairs_of_hits
 
 __all__ = ["draw_calibrated", "moments_of", "pearson_sf"]
 
-MOST_CELLS = 512
+NULL_MOST_CELLS = 512
 SYMMETRIC = 1e-5
-LEAST = 1e-12
-BLOCK = 1 << 17
+NULL_LEAST = 1e-12
+NULL_BLOCK = 1 << 17
 
 
 def draw_calibrated(
@@ -30,7 +30,7 @@ def draw_calibrated(
     trials = table.trials.astype(np.int64)
     many = np.flatnonzero(trials > 1)
     values = np.empty(draws)
-    for part in blocks(draws, trials.size, BLOCK):
+    for part in blocks(draws, trials.size, NULL_BLOCK):
         size = part.stop - part.start
         hits = (rng.random((size, trials.size)) < table.score).astype(np.float64)
         hits[:, many] = rng.binomial(trials[many], table.score[many], (size, many.size))
@@ -69,7 +69,7 @@ def moments_of(table: Table, kernel: str, width: float) -> Moments:
     product = similar * single
     distinct = np.sum((product @ product) * product.T) - 3 * square @ paired + 2 * cube.sum()
     skewed = total(third) @ similar**3 @ total(third) - total(third**2).sum()
-    if second <= LEAST * square.sum():
+    if second <= NULL_LEAST * square.sum():
         raise InputError(
             f"bandwidth {width:g} is so small that no two scores are alike, and there are no "
             "pairs to test. Make it larger."
@@ -81,10 +81,12 @@ def moments_of(table: Table, kernel: str, width: float) -> Moments:
 
 def _cells(score: Floats) -> tuple[NDArray[np.intp], int]:
     """The cell of each distinct score, without empty ones, and their number."""
-    if score.size <= MOST_CELLS:
+    if score.size <= NULL_MOST_CELLS:
         return np.arange(score.size), score.size
-    position = (score - score[0]) * (MOST_CELLS / (score[-1] - score[0]))
-    _, cell = np.unique(np.minimum(position.astype(np.intp), MOST_CELLS - 1), return_inverse=True)
+    position = (score - score[0]) * (NULL_MOST_CELLS / (score[-1] - score[0]))
+    _, cell = np.unique(
+        np.minimum(position.astype(np.intp), NULL_MOST_CELLS - 1), return_inverse=True
+    )
     return cell, int(cell[-1]) + 1
 
 

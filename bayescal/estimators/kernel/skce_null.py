@@ -20,8 +20,8 @@ from bayescal.estimators.kernel.kernel import skce
 
 __all__ = ["skce_test"]
 
-FEWEST_RESAMPLES = 19
-SAME = 1e-9
+FEWEST_DRAWS_OF_NULL = 19
+NULL_SAME = 1e-9
 
 
 @documented
@@ -97,7 +97,7 @@ def skce_test(
     0.00342 0.024
     """
     check_choice(method, ("moments", "resampling"), "method")
-    draws = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES)
+    draws = as_count(n_resamples, "n_resamples", FEWEST_DRAWS_OF_NULL)
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
     cases = read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)
@@ -130,6 +130,6 @@ def _share_at_least(
         )
     rng = random_generator(random_state)
     drawn = np.sort(draw_calibrated(table, draws=draws, rng=rng, **options))
-    below = np.searchsorted(drawn, statistic - SAME * np.abs(statistic))
+    below = np.searchsorted(drawn, statistic - NULL_SAME * np.abs(statistic))
     share: Floats = (1 + draws - below) / (1 + draws)
     return share

@@ -12,7 +12,7 @@ __all__ = ["likeliest_bandwidth", "ratio_norm"]
 
 CANDIDATES = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)])
 JUDGES = 256
-BLOCK = 1 << 18
+BETA_BLOCK = 1 << 18
 
 
 def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Floats:
@@ -27,7 +27,7 @@ def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Fl
     """
     score, trials = table.score, table.trials
     powers = np.zeros(hits.shape[0])
-    for part in blocks(score.size, score.size, BLOCK):
+    for part in blocks(score.size, score.size, BETA_BLOCK):
         row = np.arange(part.start, part.stop)
         kernel = _log_beta_kernel(score[row], score, bandwidth)
         own = (row - part.start, row)

@@ -28,15 +28,15 @@ __all__ = [
     "too_small",
 ]
 
-CELLS = 16
+COSINES_CELLS = 16
 """Cells of the grid on which masses are gathered, to the smallest bandwidth."""
 NODES = 32
 COARSE = 8
 """Nodes at which a smoothed mass is evaluated, to the bandwidth."""
 MOST_CELLS = 1 << 20
-REACH = 13.0
+COSINES_REACH = 13.0
 """Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
-NEGLIGIBLE = 1e-14
+COSINES_NEGLIGIBLE = 1e-14
 STEPS = 100
 CHUNK = 1 << 15
 
@@ -65,12 +65,12 @@ class Line(NamedTuple):
 
     def cells(self, sigma: float) -> int:
         """Cells that resolve a bandwidth."""
-        return fast_size(CELLS * self.length / sigma)
+        return fast_size(COSINES_CELLS * self.length / sigma)
 
     @property
     def narrowest(self) -> float:
         """A bandwidth that can be resolved, gaps or not."""
-        return 4 * CELLS * self.length / MOST_CELLS
+        return 4 * COSINES_CELLS * self.length / MOST_CELLS
 
     def without_gaps(self, sigma: float, cells: int) -> Line:
         """The line without the cells that no kernel up to this bandwidth reaches."""
@@ -78,7 +78,7 @@ class Line(NamedTuple):
         occupied = np.bincount(index, minlength=cells) > 0
         at = np.arange(cells)
         since = at - np.maximum.accumulate(np.where(occupied, at, -1))
-        kept = since <= np.ceil(REACH * sigma / self.length * cells)
+        kept = since <= np.ceil(COSINES_REACH * sigma / self.length * cells)
         left = int(kept.sum())
         position = (self.position * cells - np.cumsum(~kept)[index]) / left
         return Line(np.clip(position, 0, 1), self.length * left / cells)
@@ -87,8 +87,8 @@ class Line(NamedTuple):
 def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
     position = log_odds_of(scores)
-    start = float(position.min()) - REACH / 2 * sigma
-    length = float(position.max()) + REACH / 2 * sigma - start
+    start = float(position.min()) - COSINES_REACH / 2 * sigma
+    length = float(position.max()) + COSINES_REACH / 2 * sigma - start
     position -= start
     position /= length
     return Line(position, length), start
@@ -234,17 +234,17 @@ def fixed_points(line: Line, masses: Floats) -> Floats:
     floor = line.floor
     while True:
         cells = min(line.cells(floor), MOST_CELLS)
-        floor = max(floor, CELLS * line.length / cells)
+        floor = max(floor, COSINES_CELLS * line.length / cells)
         solved = _solve(cosines(line.position, masses, cells), line.length, floor)
         values[pending] = solved
         small = (solved <= floor) & (solved > 0)
-        if not small.any() or floor < NEGLIGIBLE:
+        if not small.any() or floor < COSINES_NEGLIGIBLE:
             return values
         if not small.all():
             pending, masses = pending[small], masses[small]
         line = line.without_gaps(floor, cells)
         lowest = float(solved[small].min()) / 2  # no bandwidth is below its area
-        finer = max(floor / 16, lowest, CELLS * line.length / MOST_CELLS)
+        finer = max(floor / 16, lowest, COSINES_CELLS * line.length / MOST_CELLS)
         if finer > floor / 2:
             return values
         floor = finer
@@ -252,7 +252,7 @@ def fixed_points(line: Line, masses: Floats) -> Floats:
 
 def _solve(coefs: Floats, length: float, floor: float) -> Floats:
     """Where the area equals the bandwidth, or the area at the floor where that is below it."""
-    nothing = np.abs(coefs).max(axis=1) <= NEGLIGIBLE
+    nothing = np.abs(coefs).max(axis=1) <= COSINES_NEGLIGIBLE
     start = np.where(nothing, -np.inf, np.log(4 * floor))
     rough, _ = _newton(coefs, length, floor, start, COARSE, 1e-3)
     point, area = _newton(coefs, length, floor, rough, NODES, 1e-6)

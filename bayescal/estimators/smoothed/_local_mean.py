@@ -12,10 +12,10 @@ __all__ = ["local_mean"]
 
 TOGETHER = 1 / 128
 """Bandwidths within which cases are put together."""
-REACH = 8.0
-FLAT = 3.0
+LOCAL_REACH = 8.0
+LOCAL_FLAT = 3.0
 """Bandwidth at which a kernel between mirrors at 0 and 1 is constant, to rounding."""
-BLOCK = 1 << 20
+LOCAL_BLOCK = 1 << 20
 
 
 def local_mean(
@@ -38,16 +38,18 @@ def local_mean(
     -------
     mean, density : ndarray of shape (points,)
     """
-    sigma = min(sigma, FLAT) if mirrors else sigma
+    sigma = min(sigma, LOCAL_FLAT) if mirrors else sigma
     centre, mass, hits = _gathered(position, outcomes, weights, sigma * TOGETHER)
     if mirrors:
-        turns = range(-math.ceil(REACH * sigma), math.ceil(REACH * sigma) + 1)
+        turns = range(-math.ceil(LOCAL_REACH * sigma), math.ceil(LOCAL_REACH * sigma) + 1)
         images = np.concatenate([2 * turn + side * centre for turn in turns for side in (1, -1)])
-        near = np.flatnonzero((images >= -REACH * sigma) & (images <= 1 + REACH * sigma))
+        near = np.flatnonzero(
+            (images >= -LOCAL_REACH * sigma) & (images <= 1 + LOCAL_REACH * sigma)
+        )
         row = near % centre.size
         centre, mass, hits = images[near], mass[row], hits[row]
     mean, density = np.empty(at.size), np.empty(at.size)
-    for part in blocks(at.size, centre.size, BLOCK):
+    for part in blocks(at.size, centre.size, LOCAL_BLOCK):
         exponent = -0.5 * ((at[part, None] - centre) / sigma) ** 2
         largest = exponent.max(axis=1)
         kernel = np.exp(exponent - largest[:, None])

@@ -13,12 +13,12 @@ from bayescal.estimators.smoothed._cosines import cosines, fast_size, series
 
 __all__ = ["NARROWEST", "triweight_norms"]
 
-CELLS = 256
-NODES = 1024
+TRIWEIGHT_CELLS = 256
+TRIWEIGHT_NODES = 1024
 """Cells and nodes to the bandwidth: the cosines of the kernel die out only as 1 / k^4."""
 MOST_NODES = 1 << 18
 NARROWEST = 3e-4
-FLAT = 1e3
+TRIWEIGHT_FLAT = 1e3
 """Bandwidth at which the densities are constant."""
 GROUP = 1 << 17
 
@@ -34,11 +34,11 @@ def triweight_norms(
     weight = np.ones(scores.size) if weights is None else weights
     total = float(weight.sum())
     values = np.full(outcomes.shape[0], np.nan)
-    for part in blocks(values.size, max(scores.size, NODES), GROUP):
+    for part in blocks(values.size, max(scores.size, TRIWEIGHT_NODES), GROUP):
         hits = outcomes[part] * (weight / total)
         width = _spread(scores, hits) * (2 * total) ** -0.2
         if bandwidth is not None:
-            width[:] = min(bandwidth, FLAT)
+            width[:] = min(bandwidth, TRIWEIGHT_FLAT)
         row = np.flatnonzero(width >= NARROWEST)
         if row.size:
             masses = np.concatenate([weight[None] / total, hits[row]])
@@ -59,8 +59,8 @@ def _spread(scores: Floats, hits: Floats) -> Floats:
 def _norms(scores: Floats, masses: Floats, width: Floats, order: float) -> Floats:
     """The norm for each bandwidth, from the masses of all cases and of each set of events."""
     least = min(1.0, float(width.min()))
-    coefs = cosines(scores, masses, fast_size(CELLS / least))
-    intervals = fast_size(min(NODES / least, MOST_NODES))
+    coefs = cosines(scores, masses, fast_size(TRIWEIGHT_CELLS / least))
+    intervals = fast_size(min(TRIWEIGHT_NODES / least, MOST_NODES))
     wave = 3 * np.pi * width[:, None] * np.arange(1, coefs.shape[1])
     damping = 105 * spherical_jn(3, wave) / wave**3
     kernel = np.concatenate([np.ones((width.size, 1)), damping], axis=1)

@@ -29,19 +29,19 @@ from bayescal.estimators.smoothed._triweight import NARROWEST, triweight_norms
 
 __all__ = ["kde_ece", "ls_ece"]
 
-NODES = 64
+DENSITY_NODES = 64
 """Nodes at which smoothed log-odds are evaluated, to the bandwidth."""
-EDGE = 1e-6
-BLOCK = 1 << 22
+KDE_EDGE = 1e-6
+DENSITY_BLOCK = 1 << 22
 GROUP = 1 << 17
 
 
 def _ls_core(scores: Floats, weights: Floats | None, *, bandwidth: float) -> Statistic:
     """Core of `ls_ece`."""
     line, start = log_odds_line(scores, bandwidth)
-    wanted = NODES * line.length / min(bandwidth, 1)
+    wanted = DENSITY_NODES * line.length / min(bandwidth, 1)
     if wanted > MOST_CELLS and bandwidth < 1:
-        raise too_small(bandwidth, 2 * NODES * line.length / MOST_CELLS)
+        raise too_small(bandwidth, 2 * DENSITY_NODES * line.length / MOST_CELLS)
     intervals = fast_size(min(wanted, MOST_CELLS))
     one = np.broadcast_to(1 / scores.size, scores.size)
     share = one if weights is None else weights / weights.sum()
@@ -139,7 +139,7 @@ def _kde_core(
     """Core of `kde_ece`."""
     if form == "triweight":
         return lambda outcomes: triweight_norms(scores, outcomes, weights, bandwidth, p)
-    table = tabulate(np.clip(scores, EDGE, 1 - EDGE), weights)
+    table = tabulate(np.clip(scores, KDE_EDGE, 1 - KDE_EDGE), weights)
     if table.total <= 1:
         raise InputError("y_true has only one case: leaving it out leaves none to compare.")
     chosen = likeliest_bandwidth(table) if bandwidth is None else bandwidth
@@ -240,7 +240,7 @@ def kde_ece(
         )
 
     cases = read(y_true, y_prob, sample_weight)
-    value = evaluate(_kde_core, cases, form=form, bandwidth=width, p=order, block=BLOCK)
+    value = evaluate(_kde_core, cases, form=form, bandwidth=width, p=order, block=DENSITY_BLOCK)
     if isinstance(value, float) and np.isnan(value):
         raise InputError(
             "y_true has no two events at clearly different scores, so that form='triweight' finds "

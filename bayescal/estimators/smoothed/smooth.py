@@ -33,8 +33,8 @@ from bayescal.estimators.smoothed._local_mean import local_mean
 __all__ = ["SmoothCurve", "logit_smooth_ece", "smooth_ece", "smooth_ece_curve"]
 
 BLOCK = 1 << 16
-NARROWEST = 1e-3
-FLAT = 10.0
+SMOOTH_NARROWEST = 1e-3
+SMOOTH_FLAT = 10.0
 """Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
@@ -292,7 +292,7 @@ def smooth_ece_curve(
     bandwidth = _bandwidth(bandwidth)
     if bandwidth is None:
         line, residuals = _line(scores, None, metric), weights * (outcomes - scores)
-        bandwidth = max(float(fixed_points(line, residuals[None])[0]), NARROWEST)
+        bandwidth = max(float(fixed_points(line, residuals[None])[0]), SMOOTH_NARROWEST)
     elif bandwidth < 1e-6:
         raise too_small(bandwidth, 1e-6)
     if metric == "identity":
@@ -327,7 +327,7 @@ def smooth_of_residuals(line: Line, residuals: Floats, bandwidth: float | None) 
     if cells > MOST_CELLS:
         raise too_small(bandwidth, narrowest)
     coefs = cosines(line.position, residuals, cells)
-    return area_at(coefs, np.full(coefs.shape[0], min(bandwidth / line.length, FLAT)))[0]
+    return area_at(coefs, np.full(coefs.shape[0], min(bandwidth / line.length, SMOOTH_FLAT)))[0]
 
 
 def _line(scores: Floats, bandwidth: float | None, metric: str) -> Line:

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators.binned.bins import SAME, Bins, bins_of
+from bayescal.estimators.binned.bins import BINS_SAME, Bins, bins_of
 from bayescal.estimators.binned.debiased import debiased_core
 from bayescal.estimators.clinical.intervals import (
     calibration_in_the_large_interval,
@@ -75,7 +75,7 @@ def _sd_if_calibrated(bins: Bins, scores: Floats) -> float:
 
 def _mean(bins: Bins, values: Floats) -> Floats:
     """Mean over each bin of several cases, 0 in others."""
-    several = bins.mass >= 2 - SAME
+    several = bins.mass >= 2 - BINS_SAME
     means: Floats = several * (bins.shares @ values) / np.where(bins.mass > 0, bins.mass, 1)
     return means
 

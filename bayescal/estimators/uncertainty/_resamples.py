@@ -16,7 +16,7 @@ from bayescal.data.weights import are_counts
 
 __all__ = ["Cells", "cells_of", "draw", "leave_one_out"]
 
-BLOCK = 1 << 18
+RESAMPLES_BLOCK = 1 << 18
 CASES_PER_CELL = 8
 
 
@@ -54,7 +54,7 @@ def cells_of(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) -> 
 
 def _sizes(replicates: int, width: int) -> Iterator[int]:
     """How many replicates of this width to take at a time, so that memory stays bounded."""
-    return (part.stop - part.start for part in blocks(replicates, width, BLOCK))
+    return (part.stop - part.start for part in blocks(replicates, width, RESAMPLES_BLOCK))
 
 
 def draw(cells: Cells, replicates: int, rng: np.random.Generator) -> Iterator[Floats]:

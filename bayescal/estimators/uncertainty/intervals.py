@@ -28,7 +28,7 @@ from bayescal.estimators.uncertainty.simulated import (
 
 __all__ = ["Interval", "estimator_interval"]
 
-METHODS = ("analytic", "basic", "bca", "consistency", "percentile")
+INTERVAL_METHODS = ("analytic", "basic", "bca", "consistency", "percentile")
 FEWEST_RESAMPLES = 100
 
 
@@ -147,7 +147,7 @@ def estimator_interval(
     0.0635 (if calibrated, 95 % of estimates: 0.0358 to 0.0821)
     """
     level = as_level(ci_prob)
-    check_choice(method, METHODS, "method")
+    check_choice(method, INTERVAL_METHODS, "method")
     count = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES)
     cases = read(y_true, y_prob, sample_weight, replicates=False)
     applied = applied_of(estimator, options)

@@ -16,7 +16,7 @@ from bayescal.estimators.uncertainty.applied import Applied
 __all__ = ["cases_by_score", "estimates_on_simulated_outcomes"]
 
 MOST_CASES = 20_000
-BLOCK = 1 << 20
+SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
 
@@ -78,14 +78,14 @@ def estimates_on_simulated_outcomes(
     if not resample_scores and (size <= MOST_CASES or not applied.weighs):
         statistic = applied.at(np.repeat(score, trials))
         one_each = bool((trials == 1).all())
-        for part in blocks(values.size, size, BLOCK):
+        for part in blocks(values.size, size, SIMULATED_BLOCK):
             chance = probability[part]
             if not one_each:
                 chance = np.repeat(chance, trials, axis=1)
             values[part] = statistic(rng.random(chance.shape) < chance)
         return values
     outcomes = np.tile([0.0, 1.0], score.size)
-    for part in blocks(values.size, outcomes.size, BLOCK):
+    for part in blocks(values.size, outcomes.size, SIMULATED_BLOCK):
         shape = probability[part].shape
         cases = np.broadcast_to(trials, shape)
         if resample_scores:

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 __all__ = ["PartitionPrior", "draw_prior", "log_prior"]
 
 DEGREES = 4
-SCALES = (0.25, 0.7)  # in log-odds; even odds
+PRIOR_SCALES = (0.25, 0.7)  # in log-odds; even odds
 _CONSTANT = float(gammaln(2.5) - gammaln(2) - 0.5 * np.log(DEGREES * np.pi)) - np.log(2)
 
 
@@ -49,7 +49,7 @@ class PartitionPrior:
 def log_prior(x: Floats) -> Floats:
     """Log density of a shift or a slope: half Student-t4 of scale .25, half of scale .7."""
     density = np.zeros_like(x)
-    for scale in SCALES:
+    for scale in PRIOR_SCALES:
         spread = 1 + (x / scale) ** 2 / DEGREES
         density += 1 / (scale * spread**2 * np.sqrt(spread))  # the power -(DEGREES + 1) / 2
     return np.asarray(_CONSTANT + np.log(density))
@@ -57,5 +57,5 @@ def log_prior(x: Floats) -> Floats:
 
 def draw_prior(rng: np.random.Generator, size: int) -> Floats:
     """Draws of a shift or a slope."""
-    scale = rng.choice(SCALES, size)
+    scale = rng.choice(PRIOR_SCALES, size)
     return np.asarray(scale * rng.standard_t(DEGREES, size))

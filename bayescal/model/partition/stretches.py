@@ -19,16 +19,16 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.logistic import softplus
 from bayescal.model.partition.cells import cell_of, stretch_nodes
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
-from bayescal.model.partition.prior import SCALES, log_prior
+from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
 
 __all__ = ["LEFT", "LINE", "RIGHT", "SHIFT", "TYPES", "Stretches", "stretch_evidences"]
 
 SHIFT, LINE, LEFT, RIGHT = range(4)
 TYPES = 4
 
-STEPS = 16
+STRETCHES_STEPS = 16
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
-DEGREES = 5
+STRETCHES_DEGREES = 5
 RINGS, SPOKES, LEVELS = 8, 8, 16
 
 Index = NDArray[np.intp]
@@ -170,7 +170,7 @@ def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> P
     observed = shift * likelihood.hits + slope * likelihood.hits_x
     reach = likelihood.reach(variable)
     t = np.zeros(shift.size)
-    for _ in range(STEPS):
+    for _ in range(STRETCHES_STEPS):
         expected, information = likelihood.sums(t[stretch] * variable, variable)
         precision = information + _ridge(t)
         step = (observed - expected - _ridge(t) * t) / precision
@@ -197,7 +197,7 @@ def _integrate_line(likelihood: _Likelihood, centre: Floats) -> Part:
     observed_b = likelihood.hits_x - centre * likelihood.hits
     reach = likelihood.reach(variable)
     a, b = np.zeros((2, centre.size))
-    for _ in range(STEPS):
+    for _ in range(STRETCHES_STEPS):
         expected_a, expected_b, p, r, q = likelihood.sums(
             a[stretch] + b[stretch] * variable, ones, variable
         )
@@ -231,7 +231,7 @@ def _ridge(x: Floats) -> Floats:
 
     The peak of the prior is left to the weights of the points, which are spread widely enough.
     """
-    return np.asarray(1 / (SCALES[1] ** 2 + x * x / PRIOR_DEGREES))
+    return np.asarray(1 / (PRIOR_SCALES[1] ** 2 + x * x / PRIOR_DEGREES))
 
 
 def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
@@ -244,8 +244,8 @@ def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
 @cache
 def _levels() -> tuple[Floats, Floats]:
     """Middles of slices of equal Student-t probability, and their log volume."""
-    z = student.ppf((np.arange(LEVELS) + 0.5) / LEVELS, DEGREES)
-    return z[:, None], -np.log(LEVELS) - student.logpdf(z, DEGREES)
+    z = student.ppf((np.arange(LEVELS) + 0.5) / LEVELS, STRETCHES_DEGREES)
+    return z[:, None], -np.log(LEVELS) - student.logpdf(z, STRETCHES_DEGREES)
 
 
 @cache
@@ -255,10 +255,12 @@ def _rings() -> tuple[Floats, Floats]:
     Every other ring is turned by half a spoke. The points mirror in either axis.
     """
     ring, spoke = np.divmod(np.arange(RINGS * SPOKES), SPOKES)
-    square = DEGREES * ((1 - (ring + 0.5) / RINGS) ** (-2 / DEGREES) - 1)
+    square = STRETCHES_DEGREES * ((1 - (ring + 0.5) / RINGS) ** (-2 / STRETCHES_DEGREES) - 1)
     angle = (spoke + 0.5 + 0.5 * (ring % 2)) * 2 * np.pi / SPOKES
     points = np.sqrt(square)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    log_density = -(DEGREES + 2) / 2 * np.log1p(square / DEGREES) - np.log(2 * np.pi)
+    log_density = -(STRETCHES_DEGREES + 2) / 2 * np.log1p(square / STRETCHES_DEGREES) - np.log(
+        2 * np.pi
+    )
     return points, -np.log(ring.size) - log_density
 
 

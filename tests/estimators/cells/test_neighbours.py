@@ -97,7 +97,7 @@ def test_a_rising_map_of_the_scores_changes_nothing_if_places_are_given() -> Non
 def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes, scores, features, _ = data(60, 1, 7)
     counts = auc_v(outcomes, scores, features=features)
-    monkeypatch.setattr("bayescal.estimators.cells._nearest.CHUNK", 20)
+    monkeypatch.setattr("bayescal.estimators.cells._nearest.NEAREST_CHUNK", 20)
     assert auc_v(outcomes, scores, features=features) == counts
 
 

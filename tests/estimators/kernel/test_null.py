@@ -32,7 +32,7 @@ def test_moments_are_those_over_all_outcomes(kernel: str) -> None:
 def test_moments_of_many_scores_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(2).beta(0.5, 0.8, 1200)
     coarse = moments_of(tabulate(scores, None), "laplace", 0.5)
-    monkeypatch.setattr("bayescal.estimators.kernel._null.MOST_CELLS", 1200)
+    monkeypatch.setattr("bayescal.estimators.kernel._null.NULL_MOST_CELLS", 1200)
     assert coarse == pytest.approx(moments_of(tabulate(scores, None), "laplace", 0.5), rel=2e-3)
 
 
