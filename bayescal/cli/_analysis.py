@@ -68,20 +68,22 @@ class Analysis:
         edge: float | None = None,
         plot: Path | None = None,
         record: Path | None = None,
+        file: Path | None = None,
     ) -> Analysis:
-        """Check the options as they were typed.
+        """Check the options as they were typed; `file` is the one that is read, if there is one.
 
         Raises
         ------
         InputError
-            If a name is unknown, a number out of range, or a file cannot be written.
+            If a name is unknown, a number out of range, or a file cannot be written or
+            is the one that is read.
         """
         check_choice(engine, ENGINES, "engine")
         if not p >= 1:
             raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record)
+        check_targets(plot, record, inputs=[file])
         return cls(
             as_curve(curve),
             as_prior(prior),

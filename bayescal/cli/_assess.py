@@ -67,6 +67,7 @@ def assess(
         "edge": edge,
         "plot": plot,
         "record": json,
+        "file": file,
     }
     if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")

@@ -61,17 +61,19 @@ class Averaged:
         plot: Path | None = None,
         record: Path | None = None,
         html: Path | None = None,
+        file: Path | None = None,
     ) -> Averaged:
-        """Check the options as they were typed.
+        """Check the options as they were typed; `file` is the one that is read, if there is one.
 
         Raises
         ------
         InputError
-            If a name is unknown, a number out of range, or a file cannot be written.
+            If a name is unknown, a number out of range, or a file cannot be written or
+            is the one that is read.
         """
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, html)
+        check_targets(plot, record, html, inputs=[file])
         return cls(
             as_prior(prior),
             None if close is None else as_level(close, "close"),

@@ -50,7 +50,7 @@ def compare(
 
     level, chosen = as_level(ci_prob), as_prior(prior)
     as_level(below, "below")
-    check_targets(None, json)
+    check_targets(None, json, inputs=[file])
     predictions = read_predictions(
         file,
         outcome=outcome,

@@ -13,10 +13,15 @@ from bayescal.cli._write import write_record
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
 
-__all__ = ["MARK", "find_mark", "write_mark"]
+__all__ = ["MARK", "find_mark", "mark_of", "write_mark"]
 
 MARK = ".bayescal.json"
 DIGITS = 12
+
+
+def mark_of(output: Path) -> Path:
+    """The path of the mark that goes with a recalibrated file."""
+    return output.with_name(output.name + MARK)
 
 
 def write_mark(
@@ -43,7 +48,7 @@ def write_mark(
     """
     from bayescal._base.versions import library_versions
 
-    path = output.with_name(output.name + MARK)
+    path = mark_of(output)
     fitted_to = {"file": str(source), "cases": data.n, "sha256": _fingerprint(data)}
     record = {"method": method, "columns": columns, "fitted_to": fitted_to}
     write_record(path, record | {"versions": library_versions("bayescal")})

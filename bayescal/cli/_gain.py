@@ -91,7 +91,7 @@ def gain(
     from bayescal.gain import recalibration_gain
 
     level = as_level(ci_prob)
-    check_targets(plot, json)
+    check_targets(plot, json, inputs=[file])
     _check_columns(before, after, folds, score, method, in_sample)
     pairs = read_pairs(
         file,

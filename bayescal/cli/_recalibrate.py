@@ -49,7 +49,7 @@ def recalibrate(
     seed: option.Seed = None,
 ) -> None:
     """Learn a recalibration from outcomes, and write recalibrated probabilities to a file."""
-    from bayescal.cli._fitted_to import write_mark
+    from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import note, say, working
     from bayescal.cli._terminal import output as terminal
@@ -60,7 +60,7 @@ def recalibrate(
 
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
-    check_targets(None, output)
+    check_targets(None, output, mark_of(output), inputs=[file, apply_to])
     predictions = read_predictions(
         file,
         outcome=outcome,

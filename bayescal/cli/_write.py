@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,32 +19,61 @@ if TYPE_CHECKING:
 __all__ = ["check_targets", "numbers_of", "write_figure", "write_record"]
 
 
-def check_targets(plot: Path | None, *others: Path | None) -> None:
-    """Refuse places that cannot be written to before anything is computed.
+def check_targets(
+    plot: Path | None, *others: Path | None, inputs: Sequence[Path | None] = ()
+) -> None:
+    """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
 
     Parameters
     ----------
     plot : Path or None
         The figure.
     *others : Path or None
-        Any other files.
+        Any other files that are written.
+    inputs : sequence of Path or None
+        Files that are read.
 
     Raises
     ------
     InputError
-        If a folder does not exist, or the figure's suffix is no format of matplotlib.
+        If a folder does not exist, an output is one of the inputs or another output, by whatever
+        path or link, or the figure's suffix is no format of matplotlib.
     """
-    for path in (plot, *others):
-        if path is not None and not path.parent.is_dir():
+    targets = [path for path in (plot, *others) if path is not None]
+    for path in targets:
+        if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
-        if path is not None and path.is_dir():
+        if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder.")
+    _check_distinct(targets, [path for path in inputs if path is not None])
     if plot is not None:
         from matplotlib.backend_bases import FigureCanvasBase
 
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if plot.suffix.lower().removeprefix(".") not in formats:
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+
+
+def _check_distinct(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Refuse an output that is an input or another output; devices can be written to twice."""
+    files = [path for path in targets if path.is_file() or not path.exists()]
+    for index, path in enumerate(files):
+        for other in inputs:
+            if _is_same(path, other):
+                raise InputError(
+                    f"cannot write {path}: it is the input {other}. Name another file to write."
+                )
+        for other in files[:index]:
+            if _is_same(path, other):
+                raise InputError(
+                    f"cannot write {path} twice: two outputs are this file. Name one each."
+                )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: float) -> None:
