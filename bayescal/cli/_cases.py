@@ -26,7 +26,7 @@ from bayescal.data.weights import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "read_cases", "with_weight_type"]
+__all__ = ["Cases", "as_numbers", "read_cases", "with_weight_type"]
 
 MOST_LABELS = 4
 
@@ -98,11 +98,11 @@ def read_cases(
         If a value is missing, not a number where one is needed, or out of range.
     """
     label = frame[columns.outcome]
-    score = _as_numbers(frame[columns.score], columns.score, source)
+    score = as_numbers(frame[columns.score], columns.score, source)
     weight = (
         None
         if columns.weight is None
-        else _as_numbers(frame[columns.weight], columns.weight, source)
+        else as_numbers(frame[columns.weight], columns.weight, source)
     )
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
@@ -184,7 +184,7 @@ def _as_groups(column: pd.Series) -> NDArray[np.object_]:
     return texts
 
 
-def _as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
+def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
     """The column as floats, NaN where it is missing; decimal commas between semicolons."""
     import pandas as pd
 

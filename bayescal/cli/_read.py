@@ -43,15 +43,27 @@ class Source:
     names: tuple[str, ...]
     separator: str | None
 
-    def load(self) -> pd.DataFrame:
-        """The table, its columns called by `names`."""
+    def load(self, *, verbatim: bool = False) -> pd.DataFrame:
+        """The table, its columns called by `names`.
+
+        Parameters
+        ----------
+        verbatim : bool
+            Keep each field as the text that it is, rather than read numbers and missing values;
+            of Parquet, which has types, keep whole numbers whole beside missing ones.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         with _understood(self.path):
             if self.separator is None:
-                frame: pd.DataFrame = (
-                    _parquet().read_table(self.path).to_pandas(ignore_metadata=True)
+                table = _parquet().read_table(self.path)
+                frame: pd.DataFrame = table.to_pandas(
+                    ignore_metadata=True, integer_object_nulls=verbatim
                 )
             else:
-                frame = _load_text(self.path, self.separator)
+                frame = _load_text(self.path, self.separator, verbatim=verbatim)
         if frame.shape[0] == 0:
             raise InputError(f"{self.path} names columns but has no rows.")
         return frame.set_axis(list(self.names), axis="columns")
@@ -121,7 +133,7 @@ def _look_at_text(path: Path) -> Source:
     return Source(path, names, separator)
 
 
-def _load_text(path: Path, separator: str) -> pd.DataFrame:
+def _load_text(path: Path, separator: str, *, verbatim: bool) -> pd.DataFrame:
     import pandas as pd
 
     # All columns, always: when it is told which to use, pandas overlooks lines that are too long.
@@ -132,6 +144,8 @@ def _load_text(path: Path, separator: str) -> pd.DataFrame:
         encoding_errors="replace",
         index_col=False,
         low_memory=False,
+        dtype=str if verbatim else None,
+        keep_default_na=not verbatim,
     )
 
 

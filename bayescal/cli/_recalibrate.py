@@ -11,10 +11,9 @@ import typer
 from bayescal.cli import _options as option
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
+    from bayescal.cli._read import Source
     from bayescal.model.priors import Prior
     from bayescal.recalibrate import Recalibrator
 
@@ -51,9 +50,10 @@ def recalibrate(
     """Learn a recalibration from outcomes, and write recalibrated probabilities to a file."""
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._read import open_source
     from bayescal.cli._terminal import note, say, working
     from bayescal.cli._terminal import output as terminal
-    from bayescal.cli._write import check_targets
+    from bayescal.cli._write import check_targets, write_table
     from bayescal.data.validate import as_level
     from bayescal.gain import recommend
     from bayescal.model.priors import as_prior
@@ -70,17 +70,19 @@ def recalibrate(
         weight_type=weight_type,
         drop_missing=drop_missing,
     )
-    target, scores = scores_of(apply_to or file, predictions.columns.score)
+    target = open_source(apply_to or file)
+    scores = scores_of(target, predictions.columns.score)
+    new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
     with working("Fitting ..."):
         advice = recommend(predictions.data, prior=chosen, random_state=seed)
         columns = new_columns(predictions, scores, recalibrator, level)
-    for name, values in columns.items():
-        target[f"{predictions.columns.score}_{name}"] = values
-    target.to_csv(output, index=False)
+    table = target.load(verbatim=True)
+    for name, values in zip(new, columns, strict=True):
+        table[name] = values
+    write_table(output, table)
     say(console, str(advice))
-    new = [f"{predictions.columns.score}_{name}" for name in columns]
     mark = write_mark(output, file, predictions.data, method=method, columns=new)
     if apply_to is None:
         note(
@@ -91,7 +93,7 @@ def recalibrate(
         say(console, f"  {gain_command(predictions, method, chosen.name)}")
     say(
         console,
-        f"Wrote {output} with {len(target)} rows and the new columns {', '.join(new)}, and "
+        f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}, and "
         f"{mark.name} with the mark of the patients that the map was fitted to.",
         "dim",
     )
@@ -108,20 +110,38 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     return f"bayescal {shlex.join([*words, '--folds', '10'])}"
 
 
-def scores_of(path: Path, name: str) -> tuple[pd.DataFrame, Floats]:
-    """The table in a file, and its column of scores."""
-    import numpy as np
-
+def scores_of(source: Source, name: str) -> Floats:
+    """The scores in a column of a file."""
     from bayescal._base.errors import InputError
-    from bayescal.cli._read import open_source
+    from bayescal.cli._cases import as_numbers
     from bayescal.data.validate import as_scores
 
-    frame = open_source(path).load()
-    if name not in frame.columns:
+    if name not in source.names:
         raise InputError(
-            f"{path} has no column {name!r}, which holds the scores of the other file."
+            f"{source.path} has no column {name!r}, which holds the scores of the other file."
         )
-    return frame, as_scores(np.asarray(frame[name]), f"column {name!r} of {path}")
+    if source.names.count(name) > 1:
+        raise InputError(
+            f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
+            "but one."
+        )
+    scores = as_numbers(source.load()[name], name, source)
+    return as_scores(scores, f"column {name!r} of {source.path}")
+
+
+def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:
+    """The columns that are added to a file, none of which it may have already."""
+    from bayescal._base.errors import InputError
+
+    ends = ["recalibrated", *(("lower", "upper") if hasattr(recalibrator, "interval") else ())]
+    names = [f"{score}_{end}" for end in ends]
+    for name in names:
+        if name in source.names:
+            raise InputError(
+                f"{source.path} already has a column {name!r}, which would be added. Rename or "
+                "remove it first."
+            )
+    return names
 
 
 def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator:
@@ -142,10 +162,10 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
 
 def new_columns(
     predictions: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
-) -> dict[str, Floats]:
-    """Recalibrated probabilities, with their intervals where there are any."""
+) -> list[Floats]:
+    """Recalibrated probabilities, then the ends of their intervals where there are any."""
     recalibrator.fit(predictions.data)
-    columns = {"recalibrated": recalibrator.transform(scores)}
+    columns = [recalibrator.transform(scores)]
     if hasattr(recalibrator, "interval"):
-        columns["lower"], columns["upper"] = recalibrator.interval(scores, level)
+        columns += recalibrator.interval(scores, level)
     return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import platform
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["check_targets", "numbers_of", "write_figure", "write_record"]
+__all__ = ["check_targets", "numbers_of", "write_figure", "write_record", "write_table"]
 
 
 def check_targets(
@@ -90,6 +91,17 @@ def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: f
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write numbers as JSON; what is not finite becomes null."""
     path.write_text(json.dumps(_finite(record), indent=2, allow_nan=False) + "\n", "utf-8")
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV: commas, UTF-8, quotes only where a field needs them.
+
+    A carriage return in a field would be read back as the end of a row, and is not quoted by
+    itself; then every field is quoted.
+    """
+    texts = (column.astype(str) for _, column in table.items() if column.dtype.kind not in "biuf")
+    returns = any(text.str.contains("\r", regex=False).any() for text in texts)
+    table.to_csv(path, index=False, quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
 
 
 def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> dict[str, Any]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from bayescal.cli import main
 
@@ -101,3 +106,61 @@ def test_the_mark_of_a_recalibration_is_an_output_too(refused, table) -> None:
     mark = table.rename("b.csv.bayescal.json")
     assert "it is the input" in refused("recalibrate", mark, "--output", "b.csv")
     assert mark.read_text() == ROWS
+
+
+# Other columns come out as they went in
+
+FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+
+
+def recalibrated(done: Done, path: Path) -> list[list[str]]:
+    output = path.with_name("better.csv")
+    done("recalibrate", path, *NAMES, "--method", "intercept", "--output", output)
+    with output.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(fields=st.lists(FIELDS, min_size=6, max_size=6))
+@example(fields=["000", "1e5", "NA", "", " a ", "1,5"])
+@example(fields=["a\rb", "a\nb", "a\r\nb", '"', "'", "True"])
+def test_other_columns_are_verbatim(done, table, fields) -> None:
+    rows = list(csv.reader(ROWS.splitlines()))
+    for row, field in zip(rows[1:], fields, strict=False):
+        row[0] = field
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    header, *made = recalibrated(done, table)
+    assert header == [*rows[0], "p_recalibrated"]
+    assert [row[:3] for row in made] == rows[1:]
+
+
+def test_decimal_commas_and_short_rows_are_verbatim(done, table) -> None:
+    rows = [line.split(",") for line in ROWS.splitlines()]
+    european = [[score.replace(".", ","), outcome, label] for label, score, outcome in rows[1:]]
+    table.write_text("\n".join(map(";".join, [["p", "y", "id"], *european])) + "\n0,5;1\n")
+    made = recalibrated(done, table)
+    assert [row[:3] for row in made[1:]] == [*european, ["0,5", "1", ""]]
+
+
+def test_whole_numbers_of_parquet_stay_whole(done, tmp_path) -> None:
+    pytest.importorskip("pyarrow")
+    frame = pd.read_csv(io.StringIO(ROWS)).astype({"id": "Int64"})
+    frame.loc[1, "id"] = pd.NA
+    frame.to_parquet(tmp_path / "a.parquet")
+    made = recalibrated(done, tmp_path / "a.parquet")
+    assert [row[0] for row in made[1:4]] == ["0", "", "2"]
+
+
+@pytest.mark.parametrize("name", ["p_recalibrated", "p_lower", "p_upper"])
+def test_an_existing_column_is_not_replaced(refused, table, name) -> None:
+    table.write_text(ROWS.replace("id", name, 1))
+    line = refused("recalibrate", table, *NAMES, "--output", "better.csv")
+    assert f"already has a column '{name}'" in line
+    assert not Path("better.csv").exists()
+
+
+def test_scores_that_could_be_in_two_columns_are_refused(refused, table) -> None:
+    Path("twice.csv").write_text(ROWS.replace("id", "p", 1))
+    options = (*NAMES, "--apply-to", "twice.csv", "--output", "better.csv")
+    assert "2 columns of twice.csv are called 'p'" in refused("recalibrate", table, *options)
