@@ -14,7 +14,7 @@ from bayescal.assessment.words import directions, exactness, where
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
-from bayescal.cli._write import check_targets, write_figure, write_record
+from bayescal.cli._write import check_targets, replacing, write_figure, write_record
 from bayescal.data.validate import as_level
 from bayescal.model.priors import Prior, as_prior
 
@@ -158,4 +158,5 @@ class Averaged:
         if self.html is not None:
             with working("Writing the report ..."):
                 told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
-                a.to_html(self.html, title=title, source=told)
+                with replacing(self.html) as file:
+                    a.to_html(file, title=title, source=told)

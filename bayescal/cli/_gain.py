@@ -268,8 +268,9 @@ def gain_table(table: pd.DataFrame) -> Table:
 def _draw(path: Path, result: RecalibrationGain, level: float) -> None:
     from matplotlib.figure import Figure
 
+    from bayescal.cli._write import save_figure
     from bayescal.plots import gain as draw_gain
 
     figure = Figure(figsize=(5, 3.4), layout="constrained")
     draw_gain(result, ax=figure.subplots(), ci_prob=level)
-    figure.savefig(path, dpi=200)
+    save_figure(path, figure)

@@ -72,7 +72,7 @@ class Source:
         """Where a row of the table stands in the file: "line 12", or "row 11" of Parquet."""
         if self.separator is None:
             return f"row {row + 1}"
-        with _open_text(self.path) as file:
+        with _understood(self.path), _open_text(self.path) as file:
             line, _ = next(islice(_records(file, self.separator), row + 1, None))
         return f"line {line}"
 
@@ -92,12 +92,17 @@ def open_source(path: Path) -> Source:
     Raises
     ------
     InputError
-        If it is missing, of another kind, or not readable as what it says it is.
+        If it is missing, a folder, a pipe or of another kind, or not readable as what it says
+        it is.
     """
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     if path.is_dir():
         raise InputError(f"{path} is a folder. Name a file.")
+    if not path.is_file():
+        raise InputError(
+            f"{path} is a pipe or a device, and a table is read more than once. Save it to a file."
+        )
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(TEXT):
         with _understood(path):

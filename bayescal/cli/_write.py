@@ -1,23 +1,36 @@
-"""Files the command line leaves behind: a figure and a record of all numbers."""
+"""Files the command line leaves behind, written in full or not at all."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
+import os
 import platform
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["check_targets", "numbers_of", "write_figure", "write_record", "write_table"]
+__all__ = [
+    "check_targets",
+    "numbers_of",
+    "replacing",
+    "save_figure",
+    "write_figure",
+    "write_record",
+    "write_table",
+]
 
 
 def check_targets(
@@ -46,6 +59,7 @@ def check_targets(
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder.")
+        _check_permission(path)
     _check_distinct(targets, [path for path in inputs if path is not None])
     if plot is not None:
         from matplotlib.backend_bases import FigureCanvasBase
@@ -53,6 +67,16 @@ def check_targets(
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if plot.suffix.lower().removeprefix(".") not in formats:
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+
+
+def _check_permission(path: Path) -> None:
+    """Refuse a file that may not be written, or whose folder takes no new file to replace it."""
+    needed = [path] if path.exists() else []
+    if path.is_file() or not path.exists():
+        needed.append(path.resolve().parent)
+    for one in needed:
+        if not os.access(one, os.W_OK):
+            raise InputError(f"cannot write {path}: there is no permission to write to {one}.")
 
 
 def _check_distinct(targets: Sequence[Path], inputs: Sequence[Path]) -> None:
@@ -77,6 +101,42 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write, which takes the name of `path` when the block ends without an error.
+
+    An error or an interruption leaves the former file as it was. A link stays a link, and a pipe
+    or a device is written to directly.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    Path
+        Of the same name, in a temporary folder beside the file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, as on a full disk; its `filename` is `path`.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            yield path
+            return
+        target = path.resolve()
+        with TemporaryDirectory(dir=target.parent, prefix=".bayescal-") as folder:
+            unfinished = Path(folder) / target.name
+            yield unfinished
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            unfinished.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
 def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: float) -> None:
     """Draw the reliability diagram to a file, without a window."""
     from matplotlib.figure import Figure
@@ -85,12 +145,20 @@ def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: f
 
     figure = Figure(figsize=(5, 5.6), layout="constrained")
     plots.reliability(post, figure.subplots(), p=p, ci_probs=sorted({0.5, ci_prob}))
-    figure.savefig(path, dpi=200)
+    save_figure(path, figure)
+
+
+def save_figure(path: Path, figure: Figure) -> None:
+    """Write a figure to a file, in the format that its name says."""
+    with replacing(path) as file:
+        figure.savefig(file, dpi=200)
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write numbers as JSON; what is not finite becomes null."""
-    path.write_text(json.dumps(_finite(record), indent=2, allow_nan=False) + "\n", "utf-8")
+    text = json.dumps(_finite(record), indent=2, allow_nan=False)
+    with replacing(path) as file:
+        file.write_text(text + "\n", "utf-8")
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
@@ -101,7 +169,8 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     """
     texts = (column.astype(str) for _, column in table.items() if column.dtype.kind not in "biuf")
     returns = any(text.str.contains("\r", regex=False).any() for text in texts)
-    table.to_csv(path, index=False, quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
+    with replacing(path) as file:
+        table.to_csv(file, index=False, quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
 
 
 def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> dict[str, Any]:

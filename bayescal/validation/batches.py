@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +112,14 @@ def _as_folder(path: str | PathLike[str] | None) -> Path | None:
 
 
 def _stored(batch: Batch, folder: Path | None) -> Arrays | None:
+    """The result that was kept; None if there is none, or its file is damaged."""
     if folder is None or not (folder / batch.file_name).is_file():
         return None
-    with np.load(folder / batch.file_name) as kept:
-        return {name: kept[name] for name in kept.files}
+    try:
+        with (folder / batch.file_name).open("rb") as file, np.load(file) as kept:
+            return {name: kept[name] for name in kept.files}
+    except (ValueError, EOFError, BadZipFile):
+        return None
 
 
 def _finish(batch: Batch, folder: Path | None) -> Arrays:

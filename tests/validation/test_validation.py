@@ -338,6 +338,17 @@ def test_finished_batches_are_not_done_again(tmp_path) -> None:
     assert len(calls) == 55 + 30
 
 
+@pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b"x" * 99])
+def test_a_damaged_batch_is_done_again(tmp_path, damage) -> None:
+    run = partial(coverage, ["D3"], [20], {"m": noise}, n_simulations=20, random_state=1, n_jobs=1)
+    first = run(path=tmp_path)
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(damage(kept.read_bytes()))
+    xr.testing.assert_identical(run(path=tmp_path), first)
+    xr.testing.assert_identical(run(path=tmp_path), first)
+    assert list(tmp_path.iterdir()) == [kept]
+
+
 def test_an_interrupted_run_leaves_whole_files_only(tmp_path) -> None:
     def breaks(data, rng):
         breaks.left -= 1
