@@ -23,6 +23,7 @@ def assess(
     weight_type: option.WeightType = None,
     group: option.Group = None,
     drop_missing: option.DropMissing = False,
+    encoding: option.Encoding = None,
     curve: Annotated[
         str,
         typer.Option(
@@ -87,6 +88,7 @@ def assess(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
+        encoding=encoding,
         group=group,
     )
     console = output()

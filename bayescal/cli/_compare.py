@@ -27,6 +27,7 @@ def compare(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    encoding: option.Encoding = None,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
@@ -59,6 +60,7 @@ def compare(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
+        encoding=encoding,
     )
     console = output()
     predictions.introduce(console, "Curves")

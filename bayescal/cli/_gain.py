@@ -59,6 +59,7 @@ def gain(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    encoding: option.Encoding = None,
     threshold: Annotated[
         list[float] | None,
         typer.Option(help="Risk from which a patient is treated. May be given several times."),
@@ -102,6 +103,7 @@ def gain(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
+        encoding=encoding,
     )
     console = output()
     title = f"{after} over {pairs.before}"

@@ -12,6 +12,7 @@ __all__ = [
     "Close",
     "DropMissing",
     "Edge",
+    "Encoding",
     "Event",
     "File",
     "Group",
@@ -49,6 +50,13 @@ WeightType = Annotated[
 ]
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with a missing value.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of text files, such as latin-1 or cp1252. By default UTF-8, or UTF-16 if "
+        "the file is marked so."
+    ),
 ]
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]
 CiProb = Annotated[float, typer.Option(help="Probability of the credible intervals.")]

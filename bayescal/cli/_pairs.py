@@ -48,6 +48,7 @@ def read_pairs(
     weight: str | None,
     weight_type: str | None = None,
     drop_missing: bool,
+    encoding: str | None = None,
 ) -> Pairs:
     """Read a file of one row per case, with one or two columns of predictions.
 
@@ -61,6 +62,8 @@ def read_pairs(
         Columns of predictions. That before is guessed when only one fits; without `after` there
         is only that one.
     drop_missing : bool
+    encoding : str, optional
+        Of text; see `open_source`.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def read_pairs(
     if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
     with working(f"Reading {path} ..."):
-        source = open_source(path)
+        source = open_source(path, encoding)
         frame = source.load()
         rows = len(frame)
         first = choose_columns(frame, outcome, before, weight)

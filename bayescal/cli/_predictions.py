@@ -80,6 +80,7 @@ def read_predictions(
     weight_type: str | None = None,
     drop_missing: bool,
     group: str | None = None,
+    encoding: str | None = None,
 ) -> Predictions:
     """Read a file of one row per case.
 
@@ -91,6 +92,8 @@ def read_predictions(
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
     drop_missing : bool
+    encoding : str, optional
+        Of text; see `open_source`.
     group : str, optional
         Column of the group of each case.
 
@@ -104,7 +107,7 @@ def read_predictions(
         If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
     with working(f"Reading {path} ..."):
-        source = open_source(path)
+        source = open_source(path, encoding)
         frame = source.load()
         columns = choose_columns(frame, outcome, score, weight, group)
         cases = read_cases(frame, columns, source, event=event, drop_missing=drop_missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import importlib
@@ -9,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader, BytesIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,8 @@ __all__ = ["Source", "open_source"]
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 SEPARATORS = ",;\t"
+UTF_8 = "utf-8-sig"
+"""With or without the mark at its beginning."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,14 @@ class Source:
         Its columns, in order; a name may occur twice.
     separator : str or None
         What stands between two fields; None for Parquet.
+    encoding : str
+        Of text.
     """
 
     path: Path
     names: tuple[str, ...]
     separator: str | None
+    encoding: str = UTF_8
 
     def load(self, *, verbatim: bool = False) -> pd.DataFrame:
         """The table, its columns called by `names`.
@@ -63,7 +70,7 @@ class Source:
                     ignore_metadata=True, integer_object_nulls=verbatim
                 )
             else:
-                frame = _load_text(self.path, self.separator, verbatim=verbatim)
+                frame = _load_text(self, verbatim=verbatim)
         if frame.shape[0] == 0:
             raise InputError(f"{self.path} names columns but has no rows.")
         return frame.set_axis(list(self.names), axis="columns")
@@ -72,18 +79,21 @@ class Source:
         """Where a row of the table stands in the file: "line 12", or "row 11" of Parquet."""
         if self.separator is None:
             return f"row {row + 1}"
-        with _understood(self.path), _open_text(self.path) as file:
+        with _understood(self.path), _open_text(self.path, self.encoding) as file:
             line, _ = next(islice(_records(file, self.separator), row + 1, None))
         return f"line {line}"
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path, encoding: str | None = None) -> Source:
     """Look at a file: what it is, and which columns it has.
 
     Parameters
     ----------
     path : Path
         CSV (comma, semicolon or tab between fields; plain or .gz) or Parquet.
+    encoding : str, optional
+        Of text. By default UTF-8, or UTF-16 if the file begins with its mark, as Excel's
+        "Unicode text" does.
 
     Returns
     -------
@@ -93,7 +103,7 @@ def open_source(path: Path) -> Source:
     ------
     InputError
         If it is missing, a folder, a pipe or of another kind, or not readable as what it says
-        it is.
+        it is, or if text is in another encoding.
     """
     if not path.exists():
         raise InputError(f"there is no file {path}.")
@@ -106,7 +116,7 @@ def open_source(path: Path) -> Source:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(TEXT):
         with _understood(path):
-            return _look_at_text(path)
+            return _look_at_text(path, _encoding_of(path, encoding))
     if path.name.lower().endswith(PARQUET):
         with _understood(path):
             return Source(path, tuple(_parquet().read_schema(path).names), None)
@@ -116,15 +126,47 @@ def open_source(path: Path) -> Source:
     )
 
 
-def _look_at_text(path: Path) -> Source:
-    with _open_text(path) as file:
+def _encoding_of(path: Path, told: str | None) -> str:
+    """The encoding as told, or else UTF-16 or UTF-8, if the file is in it from end to end."""
+    if told is not None:
+        try:
+            TextIOWrapper(BytesIO(), told)
+        except (LookupError, ValueError):
+            raise InputError(
+                f"--encoding: {told!r} is no encoding of text that Python knows. Some are utf-8, "
+                "utf-16, latin-1 and cp1252."
+            ) from None
+        return UTF_8 if codecs.lookup(told).name == "utf-8" else told
+    with _open_bytes(path) as file:
+        for number, line in enumerate(file, 1):
+            if number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return "utf-16"
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                raise _not_utf_8(path, number, line, error.start) from None
+    return UTF_8
+
+
+def _not_utf_8(path: Path, number: int, line: bytes, index: int) -> InputError:
+    if b"\0" in line:
+        return InputError(f"{path} is not a text file.")
+    return InputError(
+        f"line {number} of {path} is not UTF-8 (byte 0x{line[index]:02x}). Say what the file is "
+        "with --encoding, such as --encoding cp1252 (Excel's CSV on Windows) or latin-1, or save "
+        "it as UTF-8."
+    )
+
+
+def _look_at_text(path: Path, encoding: str) -> Source:
+    with _open_text(path, encoding) as file:
         head = next((line for line in file if line.strip()), "")
     if not head:
         raise InputError(f"{path} is empty.")
     if "\0" in head:
         raise InputError(f"{path} is not a text file.")
     separator = max(SEPARATORS, key=head.count)
-    with _open_text(path) as file:
+    with _open_text(path, encoding) as file:
         (line, header), *rest = islice(_records(file, separator), 2)
     names = tuple(name.strip() for name in header)
     if all(_is_number(name) for name in names):
@@ -135,18 +177,17 @@ def _look_at_text(path: Path) -> Source:
                 f"line {line} of {path} has {len(fields)} fields, and the header names "
                 f"{len(names)} columns. Name every column, and write decimals with a point."
             )
-    return Source(path, names, separator)
+    return Source(path, names, separator, encoding)
 
 
-def _load_text(path: Path, separator: str, *, verbatim: bool) -> pd.DataFrame:
+def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
     import pandas as pd
 
     # All columns, always: when it is told which to use, pandas overlooks lines that are too long.
     return pd.read_csv(
-        path,
-        sep=separator,
-        encoding="utf-8",
-        encoding_errors="replace",
+        source.path,
+        sep=source.separator,
+        encoding=source.encoding,
         index_col=False,
         low_memory=False,
         dtype=str if verbatim else None,
@@ -154,10 +195,12 @@ def _load_text(path: Path, separator: str, *, verbatim: bool) -> pd.DataFrame:
     )
 
 
-def _open_text(path: Path) -> TextIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
-    return path.open(encoding="utf-8-sig", errors="replace", newline="")
+def _open_text(path: Path, encoding: str) -> TextIO:
+    return TextIOWrapper(_open_bytes(path), encoding, newline="")
+
+
+def _open_bytes(path: Path) -> gzip.GzipFile | BufferedReader:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -39,6 +39,7 @@ def recalibrate(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    encoding: option.Encoding = None,
     method: Annotated[
         str,
         typer.Option(help=METHODS),
@@ -69,8 +70,9 @@ def recalibrate(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
+        encoding=encoding,
     )
-    target = open_source(apply_to or file)
+    target = open_source(apply_to or file, encoding)
     scores = scores_of(target, predictions.columns.score)
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
@@ -90,7 +92,7 @@ def recalibrate(
             "these are the patients that the map was fitted to. On them it looks too good; what it "
             "gains shows on others, or by cross-fitting:",
         )
-        say(console, f"  {gain_command(predictions, method, chosen.name)}")
+        say(console, f"  {gain_command(predictions, method, chosen.name, encoding)}")
     say(
         console,
         f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}, and "
@@ -99,12 +101,15 @@ def recalibrate(
     )
 
 
-def gain_command(predictions: Predictions, method: str, prior: str) -> str:
+def gain_command(
+    predictions: Predictions, method: str, prior: str, encoding: str | None = None
+) -> str:
     """The command that cross-fits the same recalibration."""
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", columns.outcome, "--score", columns.score]
     words += [] if columns.weight is None else ["--weight", columns.weight]
     words += [] if predictions.event == "1" else ["--event", predictions.event]
+    words += [] if encoding is None else ["--encoding", encoding]
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
     return f"bayescal {shlex.join([*words, '--folds', '10'])}"

@@ -225,3 +225,33 @@ def test_a_field_beyond_the_limit_is_one_line(refused, table, row) -> None:
     table.write_text("\n".join(map(",".join, rows)) + "\n")
     line = refused("assess", table, *NAMES)
     assert "a.csv cannot be read: field larger than field limit (131072)" in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("assess", *NAMES),
+        ("compare", *NAMES),
+        ("gain", "--outcome", "y", "--before", "p", "--after", "id"),
+        ("recalibrate", *NAMES, "--output", "out.csv"),
+        ("recalibrate", *NAMES, "--output", "out.csv", "--apply-to", "a.csv"),
+    ],
+)
+def test_the_cure_for_another_encoding_is_an_option(refused, table, command) -> None:
+    apply_to = "--apply-to" in command
+    file = Path("latin.csv")
+    file.write_bytes(ROWS.replace("id,", "Zürich,", 1).encode("latin-1"))
+    if apply_to:
+        command, file = (*command[:-1], file), table
+    line = refused(command[0], file, *command[1:])
+    assert "line 1 of latin.csv is not UTF-8" in line
+    line = refused(command[0], file, *command[1:], "--encoding", "latin-1", "--outcome", "nope")
+    assert apply_to or "'Zürich'" in line
+
+
+def test_other_columns_keep_their_letters(done, table) -> None:
+    table.write_bytes(ROWS.replace("001", "Zürich").encode("latin-1"))
+    options = ("--method", "intercept", "--encoding", "latin-1", "--output", "out.csv")
+    printed = done("recalibrate", table, *NAMES, *options)
+    assert "--encoding latin-1" in " ".join(printed.split())
+    assert "\nZürich," in Path("out.csv").read_text("utf-8")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bayescal._base.errors import InputError
 from bayescal.cli._read import open_source
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
@@ -20,3 +24,57 @@ def test_verbatim_fields_are_what_was_written(tmp_path, rows) -> None:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
     read = open_source(path).load(verbatim=True)
     assert list(read.itertuples(index=False, name=None)) == rows
+
+
+TEXT = "y,p,site\r\n1,0.3,Zürich\r\n0,0.2,Zörich\r\n"
+SITES = ["Zürich", "Zörich"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", None),
+        ("utf-8-sig", "UTF8"),
+        ("utf-16", None),
+        ("latin-1", "latin-1"),
+        ("cp1252", "cp1252"),
+        ("utf-16-le", "utf-16-le"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "txt", "csv.gz"])
+def test_encodings(tmp_path, encoding, told, suffix) -> None:
+    path = tmp_path / f"table.{suffix}"
+    content = (TEXT.replace(",", "\t") if suffix == "txt" else TEXT).encode(encoding)
+    path.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
+    source = open_source(path, told)
+    assert source.names == ("y", "p", "site")
+    assert source.load()["site"].to_list() == SITES
+    assert source.where(1) == "line 3"
+
+
+def test_utf_16_of_either_byte_order_is_read_by_its_mark(tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"))
+    assert open_source(path).load()["site"].to_list() == SITES
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"table\.csv cannot be read: .*utf-16"):
+        open_source(path).load()
+
+
+@pytest.mark.parametrize("before", [0, 100, 10_000])
+def test_text_in_another_encoding_is_refused_with_its_line(tmp_path, before) -> None:
+    path = tmp_path / "table.csv"
+    rows = b"y,p,site\n" + b"1,0.3,\xc3\xbc\n" * before + b"1,0.3,Z\xfcrich\n0,0.2,Z\xf6rich\n"
+    path.write_bytes(rows)
+    message = rf"line {before + 2} of .*table\.csv is not UTF-8 \(byte 0xfc\).* --encoding cp1252"
+    with pytest.raises(InputError, match=message):
+        open_source(path)
+
+
+@pytest.mark.parametrize("name", ["nope", "rot13", "base64", "\0", ""])
+def test_an_unknown_encoding_is_refused(tmp_path, name) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("y,p\n1,0.3\n")
+    with pytest.raises(InputError, match=r"--encoding: .* is no encoding of text"):
+        open_source(path, name)
