@@ -30,10 +30,9 @@ def test_a_paragraph_is_indented_as_its_name() -> None:
         %(scores)s
         """
 
-    lines = documented(sample).__doc__.splitlines()
-    assert lines[4:6] == [
-        "        y_prob : array-like of shape (n_samples,), optional",
-        "            Predicted probabilities.",
+    assert inspect.getdoc(documented(sample)).splitlines()[4:6] == [
+        "y_prob : array-like of shape (n_samples,), optional",
+        "    Predicted probabilities.",
     ]
 
 
