@@ -30,6 +30,7 @@ TOOLS = {
     "log_odds_of": "_base/log_odds",
     "logarithms": "_base/log_odds",
     "maximise": "_base/newton",
+    "power_mean": "_base/arrays",
     "quantile": "data/weights",
     "random_generator": "_base/arrays",
     "smooth_rows": "_base/pareto",
@@ -182,3 +183,18 @@ def test_a_constant_s_name_has_one_value() -> None:
                     values[name].add(ast.unparse(node.value))
     assert {"EDGE", "BAD_K"} <= values.keys()
     assert not {name: actual for name, actual in values.items() if len(actual) > 1}
+
+
+def test_the_root_of_an_order_is_taken_in_one_function() -> None:
+    """Elsewhere powers of a large order underflow."""
+
+    def is_root(node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and ast.unparse(node.right) in {"1 / p", "1 / order"}
+        )
+
+    of_order_one_or_two = "estimators/binned/debiased:_corrected"
+    by_cell = "estimators/cells/deviation:pde_bins"
+    assert where(is_root) == {"_base/arrays:power_mean", of_order_one_or_two, by_cell}

@@ -1,8 +1,8 @@
-"""Types of arrays, blocks of work that fit into memory, and seeds."""
+"""Types of arrays, norms of any order, blocks of work that fit into memory, and seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 
-__all__ = ["Floats", "RandomState", "as_seed", "blocks", "random_generator"]
+__all__ = ["Floats", "RandomState", "as_seed", "blocks", "power_mean", "random_generator"]
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +46,38 @@ def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
     step = max(1, room // max(1, width))
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))
+
+
+def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> Floats:
+    """(mean |values|^order)^(1/order) over the last axis, with the largest factored out.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., n)
+        0 where `mean` gives no weight, so that the largest is one that counts.
+    order : float, at least 1
+        Finite. As it grows, the result tends to the largest of |values|.
+    mean : callable
+        Average, or sum, over the last axis of an array of the shape of `values`.
+
+    Returns
+    -------
+    ndarray of the shape of what `mean` returns
+        NaN where a value is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal._base.arrays import power_mean
+    >>> error = np.array([0.1, -0.2])
+    >>> [round(float(power_mean(error, p, np.mean)), 3) for p in (1, 2, 1e6)]
+    [0.15, 0.158, 0.2]
+    """
+    size = np.abs(values)
+    largest = size.max(axis=-1)
+    unit = np.where(largest > 0, largest, 1)[..., None]
+    norm: Floats = largest * mean((size / unit) ** order) ** (1 / order)
+    return norm
 
 
 def random_generator(random_state: RandomState = None) -> np.random.Generator:

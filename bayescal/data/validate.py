@@ -184,10 +184,13 @@ def as_number(value: Any, name: str) -> float:
     return number
 
 
-def as_order(p: Any) -> float:
-    """The order of a norm: a finite number of at least 1."""
-    if isinstance(p, (int, float, np.integer, np.floating)) and np.isfinite(p) and p >= 1:
-        return float(p)
+def as_order(p: Any, *, infinite: bool = False) -> float:
+    """The order of a norm: a number of at least 1, finite unless `infinite` is allowed."""
+    order = float(p) if isinstance(p, (int, float, np.integer, np.floating)) else np.nan
+    if order >= 1 and (infinite or order < np.inf):
+        return order
+    if infinite:
+        raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
     raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.read import Needs
@@ -247,8 +247,4 @@ def _beta_shapes(scores: Floats, mass: Floats) -> tuple[float, float] | None:
 
 
 def _norm(error: Floats, mass: Floats, order: float) -> float:
-    size = np.abs(error)
-    largest = float(size.max())
-    if largest == 0:
-        return 0.0
-    return float(largest * np.sum(mass * (size / largest) ** order) ** (1 / order))
+    return float(power_mean(error, order, lambda power: power @ mass))

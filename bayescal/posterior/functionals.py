@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base import decision
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.arrays import Floats, power_mean
+from bayescal.data.validate import as_order
 from bayescal.posterior.line import nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
@@ -125,14 +125,13 @@ def tce(draws: CurveDraws, p: float = 1) -> Floats:
     Dong et al. (2025), Combining priors with experience: confidence calibration based on binomial
     process modeling, AAAI, Algorithm 2.
     """
-    if not p >= 1:
-        raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
-    error = draws.distance
-    if np.isinf(p):
-        return draws.each(np.where(draws.population.weight > 0, error, 0).max(axis=1))
-    if p == 1:
-        return draws.mean(error)
-    return np.asarray(draws.mean(error**p) ** (1 / p))
+    order = as_order(p, infinite=True)
+    if order == 1:
+        return draws.mean(draws.distance)
+    error = np.where(draws.population.weight > 0, draws.distance, 0)
+    if np.isinf(order):
+        return draws.each(error.max(axis=1))
+    return draws.each(power_mean(error, order, draws.mean))
 
 
 def ici(draws: CurveDraws) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_order, as_probability_matrix, as_weights, check_choice
 from bayescal.scores._rules import MULTICLASS, Loss
@@ -75,7 +75,7 @@ def canonical_calibration_error(
     """
     order = as_order(p)
     known, prob, mass = _as_groups(truth, y_prob, sample_weight)
-    return float(_power(known, prob, mass, order) ** (1 / order))
+    return _norm(known, prob, mass, order)
 
 
 def class_wise_calibration_error(
@@ -124,8 +124,8 @@ def class_wise_calibration_error(
     order = as_order(p)
     known, prob, mass = _as_groups(truth, y_prob, sample_weight)
     classes = zip(known.T, prob.T, strict=True)
-    power = sum(_power(true[:, None], seen[:, None], mass, order) for true, seen in classes)
-    return float(power ** (1 / order))
+    norms = [_norm(true[:, None], seen[:, None], mass, order) for true, seen in classes]
+    return float(power_mean(np.array(norms), order, np.sum))
 
 
 def top_label_calibration_error(
@@ -170,7 +170,7 @@ def top_label_calibration_error(
     known, prob, mass = _as_groups(truth, y_prob, sample_weight)
     top = prob.argmax(axis=1)[:, None]
     right, confidence = (np.take_along_axis(values, top, axis=1) for values in (known, prob))
-    return float(_power(right, confidence, mass, order) ** (1 / order))
+    return _norm(right, confidence, mass, order)
 
 
 def proper_calibration_error(
@@ -233,10 +233,11 @@ def proper_calibration_error(
     return float(share @ np.maximum(excess, 0))
 
 
-def _power(truth: Floats, seen: Floats, mass: Floats, order: float) -> float:
-    """E sum |seen - P(truth | seen)|^order."""
+def _norm(truth: Floats, seen: Floats, mass: Floats, order: float) -> float:
+    """(E sum |seen - P(truth | seen)|^order)^(1/order)."""
     level, pooled, share = _pooled(truth, seen, mass)
-    return float(share @ (np.abs(level - pooled) ** order).sum(axis=1))
+    each = np.repeat(share, level.shape[1])
+    return float(power_mean((level - pooled).ravel(), order, lambda power: power @ each))
 
 
 def _pooled(truth: Floats, seen: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
-from bayescal._base.arrays import Floats, RandomState, random_generator
+from bayescal._base.arrays import Floats, RandomState, power_mean, random_generator
 from bayescal._base.log_odds import clipped
 from bayescal.data.validate import as_count, as_level, as_order, as_scores, as_vector, check_choice
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
@@ -203,11 +203,8 @@ class Truth:
         """
         order = as_order(p)
         s, q, weight = population(self.scores)
-        error = np.abs(self._curve(s, q) - s)
-        largest = error.max()
-        if largest == 0:
-            return 0.0
-        return float(largest * np.sum(weight * (error / largest) ** order) ** (1 / order))
+        error = self._curve(s, q) - s
+        return float(power_mean(error, order, lambda power: power @ weight))
 
     def prevalence(self) -> float:
         """Exact share of events in the population, E g(s).

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
@@ -110,9 +110,8 @@ def _class_wise_core(scores: Floats, weights: Floats | None, *, p: float, **cut:
     errors = [ece_core(column, weights, p=p, **cut) for column in _columns(scores)]
 
     def statistic(classes: NDArray[Any]) -> Floats:
-        powers = [error(classes == k) ** p for k, error in enumerate(errors)]
-        mean: Floats = (sum(powers) / len(powers)) ** (1 / p)
-        return mean
+        each = np.stack([error(classes == k) for k, error in enumerate(errors)], axis=-1)
+        return power_mean(each, p, lambda power: power.mean(axis=-1))
 
     return statistic
 

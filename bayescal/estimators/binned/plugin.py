@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, power_mean
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned._rebin import rebinned
 from bayescal.estimators.binned.bins import Bins, Rebins, as_cut, bins_of
@@ -38,8 +38,8 @@ def ece_core(
 
 
 def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
-    power: Floats = (np.abs(gap) ** order * mass).sum(-1) / mass.sum(-1)
-    return power ** (1 / order)
+    counted = np.where(mass > 0, gap, 0)
+    return power_mean(counted, order, lambda power: (power * mass).sum(-1) / mass.sum(-1))
 
 
 def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:

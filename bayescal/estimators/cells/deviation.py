@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_order
@@ -52,8 +52,8 @@ def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -
     share = (np.ones(scores.size) if weights is None else weights) / bins.total
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
-        power: Floats = np.abs(bins.rate(outcomes)[:, index] - scores) ** p @ share
-        return power ** (1 / p)
+        gap = np.where(share > 0, bins.rate(outcomes)[:, index] - scores, 0)
+        return power_mean(gap, p, lambda power: power @ share)
 
     return statistic
 
@@ -182,10 +182,15 @@ def pde_bins(
     order = options.pop("p")
     bins = _bins(cases.scores, cases.weights, **options)
     rate = bins.rate(cases.outcomes)[0]
-    power = bins.mean(np.abs(cases.scores - rate[bins.shares.index]) ** order)
+    index = bins.shares.index
+    counted = 1 if cases.weights is None else cases.weights > 0
+    gap = np.abs(cases.scores - rate[index]) * counted
+    largest = np.full(bins.mass.size, np.finfo(np.float64).tiny)
+    np.maximum.at(largest, index, gap)
+    deviation = largest * bins.mean((gap / largest[index]) ** order) ** (1 / order)
     filled = np.flatnonzero(bins.mass > 0)
     row = filled[np.argsort(bins.score[filled], kind="stable")]
-    return CellTable(bins.mass[row], bins.score[row], rate[row], power[row] ** (1 / order))
+    return CellTable(bins.mass[row], bins.score[row], rate[row], deviation[row])
 
 
 def _read(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import betaln, logsumexp
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, power_mean
 from bayescal.data.table import Table
 
 __all__ = ["likeliest_bandwidth", "ratio_norm"]
@@ -26,7 +28,7 @@ def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Fl
     bandwidth, order : float
     """
     score, trials = table.score, table.trials
-    powers = np.zeros(hits.shape[0])
+    norms = []
     for part in blocks(score.size, score.size, BETA_BLOCK):
         row = np.arange(part.start, part.stop)
         kernel = _log_beta_kernel(score[row], score, bandwidth)
@@ -41,9 +43,16 @@ def ratio_norm(table: Table, hits: Floats, bandwidth: float, order: float) -> Fl
             left_out = np.minimum(cases, 1)
             events = near + tied * (hits[:, row] - outcome * left_out)
             rate = events / (total + tied * (trials[row] - left_out))
-            powers += (cases * np.abs(rate - score[row]) ** order).sum(axis=1)
-    norm: Floats = (powers / table.total) ** (1 / order)
-    return norm
+            share = cases / table.total
+            gap = np.where(share > 0, rate - score[row], 0)
+            norms.append(power_mean(gap, order, partial(_summed, share)))
+    return power_mean(np.stack(norms, axis=-1), order, lambda power: power.sum(axis=-1))
+
+
+def _summed(share: Floats, power: Floats) -> Floats:
+    """Sum over the last axis, by share."""
+    total: Floats = (share * power).sum(axis=-1)
+    return total
 
 
 def _log_beta_kernel(at: Floats, centre: Floats, bandwidth: float) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import spherical_jn
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, power_mean
 from bayescal.estimators.smoothed._cosines import cosines, fast_size, series
 
 __all__ = ["NARROWEST", "triweight_norms"]
@@ -67,7 +67,7 @@ def _norms(scores: Floats, masses: Floats, width: Floats, order: float) -> Float
     density, events = series(coefs[:1] * kernel, intervals), series(coefs[1:] * kernel, intervals)
     covered = density > 1e-9 * density.max(axis=1, keepdims=True)
     rate = events / np.where(covered, density, 1)
-    gap = np.abs(np.linspace(0, 1, intervals + 1) - rate) ** order
-    power = np.trapezoid(np.where(covered, gap * density, 0), dx=1 / intervals, axis=1)
-    norm: Floats = power ** (1 / order)
-    return norm
+    gap = np.where(covered, np.linspace(0, 1, intervals + 1) - rate, 0)
+    return power_mean(
+        gap, order, lambda power: np.trapezoid(power * density, dx=1 / intervals, axis=1)
+    )
