@@ -13,9 +13,12 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
 
-__all__ = ["Recalibration", "as_cases", "defined"]
+__all__ = ["Recalibration", "as_cases", "defined", "resolution"]
 
 Converged = NDArray[np.bool_]
+
+
+SAME_LOG_ODDS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,24 @@ class Recalibration:
         return both
 
     def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether events and others overlap in their scores, so that the best slope exists."""
+        """Whether events and others overlap in their scores, so that the best slope exists.
+
+        An overlap of no more than `resolution` is a tie.
+        """
         first_event, last_event = self._ends((outcomes != 0) & (self.cases > 0))
         first_other, last_other = self._ends((outcomes == 0) & (self.cases > 0))
-        return (first_event < last_other) & (first_other < last_event)
+        below, above = first_event + resolution(first_event), first_other + resolution(first_other)
+        return (below < last_other) & (above < last_event)
 
     def _ends(self, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         lowest = np.where(chosen, self.log_odds, np.inf).min(axis=-1)
         return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
+
+
+def resolution(log_odds: Floats) -> Floats:
+    """Difference in log-odds up to which scores are one score: 1e-9, or the score's rounding."""
+    rounding = 4 * np.finfo(np.float64).eps * (1 + np.exp(log_odds))
+    return np.maximum(SAME_LOG_ODDS, rounding)
 
 
 def as_cases(weights: Floats | None, size: int) -> Floats:

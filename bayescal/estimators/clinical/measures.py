@@ -213,7 +213,8 @@ def calibration_slope(
     %(not_cases)s
     SeparationError
         If the scores of events and of other cases do not overlap, or there are none of one class,
-        or one distinct score only, so that there is no finite maximum.
+        or one distinct score only, so that there is no finite maximum. Scores whose log-odds
+        differ by 1e-9 or less, or by rounding, are ties.
 
     Notes
     -----

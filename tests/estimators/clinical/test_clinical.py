@@ -430,3 +430,34 @@ def test_refuses_options_out_of_range(interval: Any) -> None:
         interval(*data, method="score")
     with pytest.raises(InputError, match="ci_prob must lie strictly between 0 and 1"):
         interval(*data, ci_prob=95)
+
+
+@pytest.mark.parametrize("score", [1e-9, 0.3, 0.5, 0.9, 1 - 1e-6, 1 - 1e-10])
+@pytest.mark.parametrize("kind", [{"method": "profile"}, {"method": "wald"}, {}])
+@pytest.mark.parametrize("order", [[0, 1], [1, 0], [0, 1, 1, 0], [0, 1, 1, 0, 1]])
+def test_ties_one_rounding_apart_are_ties(score, kind, order) -> None:
+    """Alone, and where nothing else makes events and others overlap."""
+    beside = np.nextafter(score, 1)
+    near = np.resize([score, beside], len(order))
+    functions = [calibration_slope, calibration_intercept]
+    if kind:
+        functions = [calibration_slope_interval, calibration_intercept_interval]
+    for outcomes, scores in [
+        (order, near),
+        ([0, 0, *order, 1, 1], [score / 8, score / 2, *near, *(1 - (1 - beside) / [2, 8])]),
+    ]:
+        for function in functions:
+            with pytest.raises(SeparationError, match="separated"):
+                function(outcomes, scores, **kind)
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-3])
+def test_scores_a_little_apart_still_have_an_interval(gap) -> None:
+    y_true, y_prob = [0, 1, 1, 0, 1, 1, 0], [0.3] * 5 + [0.3 + gap] * 2
+    for interval, estimate in [
+        (calibration_slope_interval, calibration_slope),
+        (calibration_intercept_interval, calibration_intercept),
+    ]:
+        for method in ("profile", "wald"):
+            lower, upper = interval(y_true, y_prob, method=method)
+            assert lower < estimate(y_true, y_prob) < upper
