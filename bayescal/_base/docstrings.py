@@ -32,7 +32,7 @@ y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities; those nearer than 1e-12 to 0 or 1 are read as 1e-12 away.""",
     "weights": """\
 sample_weight : array-like of shape (n_samples,), optional
-    Counts of cases, or sampling weights.""",
+    Counts of cases, or sampling weights. The largest is at least 1e-50, the sum at most 1e9.""",
     "weights_by_kish": """\
 sample_weight : array-like of shape (n_samples,), optional
     Counts of cases. Unless all are integers they are sampling weights, and are rescaled to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,7 +71,11 @@ def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
     return Edges(max(float(low), EDGE), 1 - max(float(gap), EDGE), moved, assumed)
 
 
-def _as_edge(edge: float) -> float:
-    if not 0 < edge < 0.5:
+def _as_edge(edge: Any) -> float:
+    try:
+        value = float(edge)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 0 < value < 0.5:
         raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-    return float(edge)
+    return value

@@ -16,6 +16,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 
 __all__ = [
+    "MOST_DRAWS",
     "as_count",
     "as_draws",
     "as_level",
@@ -34,6 +35,9 @@ __all__ = [
     "paired",
 ]
 
+MOST_CASES = 1e9
+LEAST_WEIGHT = 1e-50
+MOST_DRAWS = 1_000_000
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -146,18 +150,24 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
 
 
 def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | None:
-    """Non-negative finite case counts, or None for one each."""
+    """Case counts, at most 1e9 in all and the largest at least 1e-50, or None for one each."""
     if values is None:
         return None
     weights = _as_floats(as_vector(values, name), name)
     check_same_length(size, "y_true", weights.size, name)
     wrong = ~np.isfinite(weights) | (weights < 0)
     if wrong.any():
-        _reject_first(
-            wrong, weights, name, "is not a finite, non-negative number", "Weights count cases"
-        )
+        problem = "is not a finite, non-negative number"
+        _reject_first(wrong, weights, name, problem, "Weights count cases")
     if not weights.any():
         raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
+    largest = weights.max()
+    if not LEAST_WEIGHT <= largest <= MOST_CASES or weights.sum() > MOST_CASES:
+        raise InputError(
+            f"{name} is out of range: the largest, {largest:g}, must be at least {LEAST_WEIGHT:g}, "
+            f"and the sum at most {MOST_CASES:g} cases. Weights that correct for how cases were "
+            "sampled have no scale: divide all by one number."
+        )
     return weights
 
 
@@ -189,31 +199,25 @@ def as_order(p: Any, *, infinite: bool = False) -> float:
     order = float(p) if isinstance(p, (int, float, np.integer, np.floating)) else np.nan
     if order >= 1 and (infinite or order < np.inf):
         return order
-    if infinite:
-        raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
-    raise InputError(f"p must be a finite number of at least 1, got {p!r}; for the largest, mce.")
+    finite = "a finite number of at least 1"
+    allowed = "at least 1 (inf is the largest error)" if infinite else finite
+    raise InputError(f"p must be {allowed}, got {p!r}.")
 
 
 def as_count(
     value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
 ) -> int:
-    """An integer in a range.
+    """An integer in a range, or an `InputError`.
 
     Parameters
     ----------
     value : int
         Booleans and floats are refused, also those without a fraction.
     name : str
-        What the user calls it.
     minimum, maximum : int
         The ends, both allowed; no maximum by default.
     limit : str
         What the maximum is, for the message: "the number of cases".
-
-    Raises
-    ------
-    InputError
-        If it is no integer, or out of range.
     """
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if is_integer and minimum <= value and (maximum is None or value <= maximum):
@@ -226,7 +230,7 @@ def as_count(
 
 def as_draws(draws: Any) -> int:
     """A number of draws, rounded up to a multiple of four chains."""
-    return -(-as_count(draws, "draws", 100) // 4) * 4
+    return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
 
 
 def is_matrix(values: Any) -> bool:

@@ -10,7 +10,8 @@ from scipy.special import betaincinv
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_count, as_level
+from bayescal.data.validate import as_level
+from bayescal.estimators.binned.bins import as_bins
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
 
@@ -132,7 +133,7 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
             return np.arange(trials.size)
         wanted = min(round(trials.sum() ** (1 / 3)), int(trials.sum()) // HANDFUL, MOST_BINS)
     else:
-        wanted = as_count(bins, "n_bins")
+        wanted = as_bins(bins)
     share = trials.sum() / max(wanted, 1) * (1 - 1e-9)
     starts, in_bin = [0], 0.0
     for row, cases in enumerate(trials.tolist()):

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
+    as_count,
     as_probability_matrix,
     as_scores,
     as_vector,
@@ -21,9 +22,10 @@ from bayescal.data.validate import (
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
-__all__ = ["Cases", "as_amount", "as_probabilities", "read_cases", "read_table"]
+__all__ = ["Cases", "as_amount", "as_knots", "as_probabilities", "read_cases", "read_table"]
 
 _MOST_SHOWN = 4
+_MOST_KNOTS = 1000
 
 
 class Cases(NamedTuple):
@@ -184,3 +186,8 @@ def as_amount(value: Any, name: str) -> float:
     if not number or isinstance(value, bool) or value < 0:
         raise InputError(f"{name} must be a finite number of at least 0, got {value!r}.")
     return float(value)
+
+
+def as_knots(n_knots: Any, fewest: int) -> int:
+    """A number of knots, whose square still fits into memory."""
+    return as_count(n_knots, "n_knots", fewest, _MOST_KNOTS)

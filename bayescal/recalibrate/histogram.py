@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal.data.validate import as_count, check_choice
+from bayescal.data.validate import check_choice
+from bayescal.estimators.binned.bins import as_bins
 from bayescal.recalibrate._input import as_amount
 from bayescal.recalibrate._steps import (
     StepRecalibrator,
@@ -27,7 +28,7 @@ class HistogramRecalibrator(StepRecalibrator):
     Parameters
     ----------
     n_bins : int
-        Number of bins.
+        Number of bins, at most 1,000,000.
     binning : {"mass", "width"}
         "mass": bins of equally many cases, where equal scores all go to the bin of the first, cut
         half-way between neighbouring scores. "width": intervals of equal length, closed on the
@@ -79,7 +80,7 @@ class HistogramRecalibrator(StepRecalibrator):
         self.prior_centre = prior_centre
 
     def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
-        bins = as_count(self.n_bins, "n_bins")
+        bins = as_bins(self.n_bins)
         check_choice(self.binning, _BINNINGS, "binning")
         check_choice(self.prior_centre, _CENTRES, "prior_centre")
         extra = as_amount(self.prior_weight, "prior_weight")

@@ -14,9 +14,8 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import log_odds_of
 from bayescal.data.table import collapse
-from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator
-from bayescal.recalibrate._input import as_amount
+from bayescal.recalibrate._input import as_amount, as_knots
 from bayescal.recalibrate._softmax import log_probabilities
 
 __all__ = ["MonotoneRecalibrator"]
@@ -42,8 +41,8 @@ class MonotoneRecalibrator(Recalibrator):
     Parameters
     ----------
     n_knots : int
-        Number of knots: at quantiles of the log-odds of the scores, fewer when scores are equal;
-        with more than two classes evenly over the range of the log-probabilities.
+        Number of knots, from 2 to 1000: at quantiles of the log-odds of the scores, fewer when
+        scores are equal; with more than two classes evenly over the range of the log-probabilities.
     penalty : float
         How strongly differences between the slopes of neighbouring knots are penalised.
 
@@ -151,7 +150,7 @@ class MonotoneRecalibrator(Recalibrator):
         return probability
 
     def _options(self) -> tuple[int, float]:
-        return as_count(self.n_knots, "n_knots", 2), as_amount(self.penalty, "penalty")
+        return as_knots(self.n_knots, 2), as_amount(self.penalty, "penalty")
 
 
 def _roughness(size: int, penalty: float) -> Floats:

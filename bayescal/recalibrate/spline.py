@@ -7,8 +7,8 @@ from scipy.interpolate import CubicSpline
 
 from bayescal._base.arrays import Floats
 from bayescal.data.table import Rows, collapse
-from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator
+from bayescal.recalibrate._input import as_knots
 
 __all__ = ["SplineRecalibrator"]
 
@@ -26,7 +26,7 @@ class SplineRecalibrator(Recalibrator):
     Parameters
     ----------
     n_knots : int
-        Number of knots, both ends included.
+        Number of knots, both ends included, from 3 to 1000.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class SplineRecalibrator(Recalibrator):
         self.n_knots = n_knots
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        knots = np.linspace(0, 1, as_count(self.n_knots, "n_knots", 3))
+        knots = np.linspace(0, 1, as_knots(self.n_knots, 3))
         rows = collapse(scores, outcomes, weights)
         quantile, error = _cumulative(rows)
         basis = CubicSpline(knots, np.eye(knots.size), bc_type="natural")

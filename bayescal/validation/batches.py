@@ -78,13 +78,14 @@ def run_batches(
     """
     from joblib import Parallel, delayed
 
+    processes = _as_jobs(n_jobs)
     folder = _as_folder(path)
     results = {index: _stored(batch, folder) for index, batch in enumerate(batches)}
     pending = [index for index, result in results.items() if result is None]
     jobs = [delayed(_finish)(batches[index], folder) for index in pending]
     with _bar(title, sum(batch.size for batch in batches), progress) as advance:
         advance(sum(batch.size for index, batch in enumerate(batches) if index not in pending))
-        finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs) if jobs else []
+        finished = Parallel(n_jobs=processes, return_as="generator")(jobs) if jobs else []
         for index, result in zip(pending, finished, strict=True):
             results[index] = result
             advance(batches[index].size)
@@ -99,6 +100,15 @@ def spans(total: int, size: int) -> list[range]:
 def stream(seed: int, *labels: str | int) -> np.random.Generator:
     """A generator of its own for each list of labels, in whatever order they are asked for."""
     return np.random.default_rng(np.random.SeedSequence([seed, *json.dumps(labels).encode()]))
+
+
+def _as_jobs(n_jobs: Any) -> int:
+    is_integer = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if not is_integer or n_jobs == 0:
+        raise InputError(
+            f"n_jobs must be a number of processes, or -1 for one a core, got {n_jobs!r}."
+        )
+    return int(n_jobs)
 
 
 def _as_folder(path: str | PathLike[str] | None) -> Path | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_count, as_level
+from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
@@ -229,7 +229,7 @@ def check_consistency(
     'within what perfect calibration produces at this n'
     """
     table = _read(post)
-    size = as_count(n_resamples, "n_resamples")
+    size = as_count(n_resamples, "n_resamples", 1, MOST_DRAWS)
     applied = applied_of(estimator, options)
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)

@@ -14,7 +14,7 @@ from scipy.stats import beta
 from bayescal._base.arrays import Floats, as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_count, as_level, check_choice
+from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
 from bayescal.validation.batches import (
@@ -131,7 +131,7 @@ def coverage(
     names = _distinct([population.name for population in populations], "truths")
     counts = _distinct([as_count(size, "sizes") for size in sizes], "sizes")
     chosen = _as_methods(methods, level, measured)
-    parts = spans(as_count(n_simulations, "n_simulations"), BATCH)
+    parts = spans(as_count(n_simulations, "n_simulations", 1, MOST_DRAWS), BATCH)
     read = partial(_batch_of_intervals, targets, level, seed)
     batches = [
         Batch(

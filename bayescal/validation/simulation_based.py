@@ -13,7 +13,7 @@ import numpy as np
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_count, as_scores
+from bayescal.data.validate import MOST_DRAWS, as_count, as_scores
 from bayescal.inference.ladder import prior_probabilities
 from bayescal.model.curves import AVERAGE, Curve, as_curve, average_of, averaged_families
 from bayescal.model.priors import Prior
@@ -180,7 +180,7 @@ def sbc_of(
             len(span),
             kept | {"span": [span.start, span.stop]},
         )
-        for span in spans(as_count(n_simulations, "n_simulations"), BATCH)
+        for span in spans(as_count(n_simulations, "n_simulations", 1, MOST_DRAWS), BATCH)
     ]
     title = "Simulation-based calibration"
     results = run_batches(batches, title, n_jobs=n_jobs, progress=progress, path=path)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayescal as bc
 from bayescal._base.decision import net_benefit
 from bayescal._base.errors import InputError
 from bayescal.data.table import levels_of, tabulate
@@ -89,3 +90,69 @@ def test_net_benefit_of_all_cases_is_the_mean_of_each(scores, threshold):
     alone = np.where(treated, net_benefit(scores, 1.0, threshold), 0)
     together = net_benefit(scores @ treated, treated.sum(), threshold)
     assert together == pytest.approx(alone.sum(), abs=1e-9)
+
+
+CASES = ([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.4, 0.6, 0.9, 0.1])
+READ_WEIGHTS = {
+    "table": lambda weights: bc.CalibrationData(*CASES, sample_weight=weights),
+    "fit": lambda weights: bc.fit(*CASES, sample_weight=weights, draws=100),
+    "ece": lambda weights: bc.estimators.ece(*CASES, sample_weight=weights),
+    "sweep": lambda weights: bc.estimators.sweep_ece(*CASES, sample_weight=weights),
+    "brier": lambda weights: bc.scores.brier_score(*CASES, sample_weight=weights),
+    "isotonic": lambda weights: bc.recalibrate.IsotonicRecalibrator().fit(
+        CASES[1], CASES[0], sample_weight=weights
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READ_WEIGHTS.values(), ids=list(READ_WEIGHTS))
+@pytest.mark.parametrize(
+    "weights",
+    [[1e308] * 6, [1, 1, 1e300, 1, 1, 1], [1e15] * 6, [5e8] * 6, [1e-300] * 6, [0, 5e-324] * 3],
+)
+def test_weights_beyond_the_limits_are_refused(reader, weights):
+    with pytest.raises(InputError, match=r"sample_weight is out of range: the largest, .* the sum"):
+        reader(weights)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e-6, 0.7, 1e8])
+def test_sampling_weights_within_the_limits_have_no_scale(scale):
+    weights = np.array([1, 2.5, 1, 1.25, 1, 3])
+    for name in ("ece", "sweep", "brier"):
+        assert READ_WEIGHTS[name](weights * scale) == pytest.approx(READ_WEIGHTS[name](weights))
+
+
+@pytest.mark.parametrize("edge", ["x", [0.1, 0.2], np.nan, 0, 0.5, 1e9])
+def test_an_edge_that_is_none_is_named(edge):
+    data = bc.CalibrationData([0, 1, 1], [0, 1, 0.4])
+    with pytest.raises(InputError, match="edge must lie strictly between 0 and"):
+        data.edges(edge)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", None, True])
+def test_a_number_of_processes_that_is_none_is_named(n_jobs):
+    with pytest.raises(InputError, match="n_jobs must be a number of processes"):
+        bc.validation.sbc("intercept", n=20, n_simulations=2, random_state=0, n_jobs=n_jobs)
+
+
+HUGE = 10**9
+ABSURD = {
+    "draws": lambda: bc.fit(*CASES, draws=HUGE),
+    "n_bins": lambda: bc.recalibrate.HistogramRecalibrator(n_bins=HUGE).fit(CASES[1], CASES[0]),
+    "n_knots": lambda: bc.recalibrate.SplineRecalibrator(n_knots=HUGE).fit(CASES[1], CASES[0]),
+    "n_resamples": lambda: bc.estimators.estimator_interval("ece", *CASES, n_resamples=HUGE),
+    "n_simulations": lambda: bc.validation.sbc("intercept", n=20, n_simulations=HUGE),
+}
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_an_option_of_absurd_size_names_its_limit(name):
+    with pytest.raises(InputError, match=f"{name} must be a whole number from .* to 1,000"):
+        ABSURD[name]()
+
+
+def test_a_limit_that_is_no_number_has_no_probability():
+    posterior = bc.fit(*CASES, draws=100)
+    for question in (posterior.prob_tce_below, posterior.prob_tce_above):
+        with pytest.raises(InputError, match="x must be a finite number, got nan"):
+            question(np.nan)

@@ -798,13 +798,13 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
 @pytest.mark.parametrize(
     ("recalibrator", "message"),
     [
-        (HistogramRecalibrator(n_bins=0), "n_bins must be a whole number of at least 1"),
+        (HistogramRecalibrator(n_bins=0), "n_bins must be a whole number from 1 to"),
         (HistogramRecalibrator(n_bins=2.5), "n_bins"),
         (HistogramRecalibrator(binning="quantile"), "binning must be one of 'mass', 'width'"),
         (HistogramRecalibrator(prior_weight=-1), "prior_weight must be a finite number"),
         (HistogramRecalibrator(prior_weight=np.inf), "prior_weight"),
         (HistogramRecalibrator(prior_centre="mean"), "prior_centre must be one of"),
-        (SplineRecalibrator(n_knots=2), "n_knots must be a whole number of at least 3"),
+        (SplineRecalibrator(n_knots=2), "n_knots must be a whole number from 3 to"),
         (MonotoneRecalibrator(n_knots=True), "n_knots"),
         (MonotoneRecalibrator(penalty=np.nan), "penalty"),
         (DecisionTreeRecalibrator(max_leaves=0), "max_leaves"),
@@ -814,7 +814,7 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (ProbabilityCalibrationTreeRecalibrator(n_folds=1), "n_folds"),
         (BayesianRecalibrator(curve="platt"), "curve must be one of 'average'"),
         (BayesianRecalibrator(mode="joint"), "mode must be one of 'class-wise', 'top-label'"),
-        (BayesianRecalibrator(draws=10), "draws must be a whole number of at least 100"),
+        (BayesianRecalibrator(draws=10), "draws must be a whole number from 100 to"),
         (BayesianRecalibrator(prior="flat"), "prior"),
     ],
 )

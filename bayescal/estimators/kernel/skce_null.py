@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.table import Table, tabulate
-from bayescal.data.validate import as_count, check_choice
+from bayescal.data.validate import MOST_DRAWS, as_count, check_choice
 from bayescal.data.weights import are_counts
 from bayescal.estimators._result import Tested
 from bayescal.estimators.door import OutcomesLike, read
@@ -97,7 +97,7 @@ def skce_test(
     0.00342 0.024
     """
     check_choice(method, ("moments", "resampling"), "method")
-    draws = as_count(n_resamples, "n_resamples", FEWEST_DRAWS_OF_NULL)
+    draws = as_count(n_resamples, "n_resamples", FEWEST_DRAWS_OF_NULL, MOST_DRAWS)
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth}
     cases = read(y_true, y_prob, sample_weight)
     statistic = skce(cases, **options)

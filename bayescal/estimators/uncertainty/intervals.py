@@ -15,7 +15,7 @@ from bayescal._base.arrays import RandomState, random_generator
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_count, as_level, check_choice
+from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.estimators.door import Cases, OutcomesLike, read
 from bayescal.estimators.uncertainty._analytic import ANALYTIC
 from bayescal.estimators.uncertainty._bootstrap import bca_levels, known, resampled
@@ -148,7 +148,7 @@ def estimator_interval(
     """
     level = as_level(ci_prob)
     check_choice(method, INTERVAL_METHODS, "method")
-    count = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES)
+    count = as_count(n_resamples, "n_resamples", FEWEST_RESAMPLES, MOST_DRAWS)
     cases = read(y_true, y_prob, sample_weight, replicates=False)
     applied = applied_of(estimator, options)
     estimate = applied.to_data(y_true if isinstance(y_true, CalibrationData) else cases)
