@@ -23,6 +23,8 @@ CELL = 0.2
 MARGIN = 0.005
 LOESS_STEP = 0.01
 LOESS_EDGE = 0.999
+MOST_SWAY = 100.0
+"""How much a power may add to a fit or its slope over the reach, for outcomes from 0 to 1."""
 LOESS_BLOCK = 1 << 14
 
 
@@ -150,7 +152,8 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
     """Weighted least squares about an anchor, by polynomials orthogonal under its weights.
 
     A power is left out when the scores spread less about the lower ones than `local.least`, or not
-    at all: then the fit has a lower degree. Each power takes one walk over the cases.
+    at all, or so little that it could add more than MOST_SWAY: then the fit has a lower degree.
+    Each power takes one walk over the cases.
     """
     near = _between(table.score, anchor - LOESS_EDGE * reach, anchor + LOESS_EDGE * reach)
     on_edge = near.start == near.stop
@@ -163,7 +166,7 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
     at_last, at_anchor = np.zeros(2), np.array([1.0, 0.0])
     terms: list[tuple[float, float]] = []
     for _ in range(local.degree + 1):
-        size, moment, sums = 0.0, 0.0, np.zeros(hits.shape[0])
+        size, moment, sway, sums = 0.0, 0.0, 0.0, np.zeros(hits.shape[0])
         for start in range(near.start, near.stop, LOESS_BLOCK):
             rows = slice(start, min(start + LOESS_BLOCK, near.stop))
             u = (table.score[rows] - anchor) / reach
@@ -173,8 +176,9 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
             sums += hits[:, rows] @ weighted
             square = weighted * power * table.trials[rows]
             size += float(square.sum())
+            sway += float(np.abs(weighted) @ table.trials[rows])
             moment += _sum(square, u)
-        if size <= least_size:
+        if size <= least_size or sway * np.abs(at_anchor).max() > MOST_SWAY * size:
             break
         fit += np.outer(sums / size, at_anchor)
         if not terms:

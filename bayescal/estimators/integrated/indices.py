@@ -33,7 +33,12 @@ def _index_core(name: str) -> Core:
     def core(scores: Floats, weights: Floats | None, **smoothing: Any) -> Statistic:
         table = tabulate(scores, weights)
         curve = smoother_of(**smoothing)(table, table.score)
-        return lambda outcomes: index(np.abs(curve(table.hits(outcomes)) - table.score), table)
+
+        def statistic(outcomes: NDArray[Any]) -> Floats:
+            gap = np.abs(curve(table.hits(outcomes)) - table.score)
+            return index(np.minimum(gap, 1), table)
+
+        return statistic
 
     return core
 
@@ -77,6 +82,7 @@ def ici(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Integrated calibration index: the mean of |smoothed outcome - score| over the cases.
@@ -93,6 +99,8 @@ def ici(
         Share of the cases in a local fit of "loess" (3/4) or "lowess" (2/3).
     n_knots : int
         Knots of "rcs", from 3 to 7.
+    clip : bool
+        Cut the curve off at 0 and 1. By default it is R's, which is not cut off.
     %(weights_by_kish)s
 
     Returns
@@ -108,6 +116,10 @@ def ici(
 
     Notes
     -----
+    No distance counts as more than 1. The default "loess" is R's, whose local fits may leave
+    [0, 1]: with few cases, or few at the ends, this makes all five indices larger, the maximum
+    most. `clip=True` cuts the curve off at 0 and 1, and then R's numbers differ.
+
     With "loess" it is what R prints with `loess` as it comes, to rounding; with "lowess", Eavg of
     rms `val.prob`; with "rcs" and five knots, Eavg of pmcalibration. Each smoother gives another
     number: name it when you report one. All are biased upwards in small samples.
@@ -126,7 +138,7 @@ def ici(
     >>> round(estimators.ici(y_true, y_prob, smoother="rcs"), 3)
     0.065
     """
-    smoothing = as_smoothing(smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots, clip)
     return _evaluate(_CORES["ici"], read(y_true, y_prob, sample_weight), smoothing)
 
 
@@ -143,6 +155,7 @@ def e50(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Median of |smoothed outcome - score| over the cases.
@@ -151,7 +164,7 @@ def e50(
     ----------
     %(replicates)s
     %(scores)s
-    smoother, span, n_knots
+    smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
 
@@ -177,7 +190,7 @@ def e50(
     >>> round(estimators.e50(y_true, y_prob), 3)
     0.059
     """
-    smoothing = as_smoothing(smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots, clip)
     return _evaluate(_CORES["e50"], read(y_true, y_prob, sample_weight), smoothing)
 
 
@@ -194,6 +207,7 @@ def e90(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """The 90 % quantile of |smoothed outcome - score| over the cases, linear between them.
@@ -202,7 +216,7 @@ def e90(
     ----------
     %(replicates)s
     %(scores)s
-    smoother, span, n_knots
+    smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
 
@@ -228,7 +242,7 @@ def e90(
     >>> round(estimators.e90(y_true, y_prob), 3)
     0.131
     """
-    smoothing = as_smoothing(smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots, clip)
     return _evaluate(_CORES["e90"], read(y_true, y_prob, sample_weight), smoothing)
 
 
@@ -245,6 +259,7 @@ def emax(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Maximum of |smoothed outcome - score| over the observed scores.
@@ -253,7 +268,7 @@ def emax(
     ----------
     %(replicates)s
     %(scores)s
-    smoother, span, n_knots
+    smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
 
@@ -284,7 +299,7 @@ def emax(
     >>> round(estimators.emax(y_true, y_prob), 3)
     0.2
     """
-    smoothing = as_smoothing(smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots, clip)
     return _evaluate(_CORES["emax"], read(y_true, y_prob, sample_weight), smoothing)
 
 
@@ -302,6 +317,7 @@ def eci(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Estimated calibration index: the mean square distance of the curve from the scores.
@@ -313,7 +329,7 @@ def eci(
     form : {"mean-square", "relative"}
         "mean-square": 100 mean (smoothed - score)^2. "relative": mean (smoothed - score)^2 /
         mean (mean outcome - score)^2, which is 1 for a curve that is flat.
-    smoother, span, n_knots
+    smoother, span, n_knots, clip
         As in `ici`.
     %(weights)s
 
@@ -349,7 +365,7 @@ def eci(
     0.149
     """
     check_choice(form, ["mean-square", "relative"], "form")
-    smoothing = as_smoothing(smoother, span, n_knots)
+    smoothing = as_smoothing(smoother, span, n_knots, clip)
     cases = read(y_true, y_prob, sample_weight)
     value = _evaluate(_CORES["eci"], cases, smoothing)
     if form == "mean-square":

@@ -38,6 +38,7 @@ def flexible_curve(
     smoother: str = "loess",
     span: float | None = None,
     n_knots: int = 5,
+    clip: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> Floats:
     """Probability of the event at given scores, by a smoother of the outcomes.
@@ -60,6 +61,8 @@ def flexible_curve(
         for "lowess" unless given. The other smoothers do not use it.
     n_knots : int
         Knots of "rcs", from 3 to 7; equal ones count once. The other smoothers do not use it.
+    clip : bool
+        Cut the curve off at 0 and 1, which a local fit may leave.
     %(weights_by_kish)s
 
     Returns
@@ -76,12 +79,14 @@ def flexible_curve(
 
     Notes
     -----
-    A local fit may leave [0, 1]. It is returned as it is, as R does. Beyond the observed scores
-    the local and isotonic curves keep their end value; between them "isotonic" is linear.
+    A local fit may leave [0, 1]. It is returned as it is, as R does, unless `clip` is set. Beyond
+    the observed scores the local and isotonic curves keep their end value; between them "isotonic"
+    is linear.
 
-    A local fit takes the highest power that the scores within its reach determine. R's `loess`
-    fails, or uses a pseudo-inverse, where these are too few: when three quarters of the cases
-    have one score, say. Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away by "rcs",
+    A local fit takes the highest power that the scores within its reach determine: one whose share
+    of the fit can change by more than 100 for outcomes from 0 to 1 is left out. R's `loess` fails,
+    or uses a pseudo-inverse, where scores are too few: when three quarters of the cases have one
+    score, say. Scores nearer than 1e-12 to 0 or 1 are read as 1e-12 away by "rcs",
     "logistic" and "beta".
 
     References
@@ -102,7 +107,7 @@ def flexible_curve(
     >>> estimators.flexible_curve(y_true, y_prob, [0.1, 0.3, 0.6]).round(2)
     array([0.19, 0.27, 0.48])
     """
-    smooth = smoother_of(**as_smoothing(smoother, span, n_knots))
+    smooth = smoother_of(**as_smoothing(smoother, span, n_knots, clip))
     cases = read(y_true, y_prob, sample_weight)
     if scores is not None:
         at = as_scores(scores, "scores")
@@ -121,23 +126,33 @@ def flexible_curve(
     return curves
 
 
-def as_smoothing(smoother: Any, span: Any, n_knots: Any) -> dict[str, Any]:
+def as_smoothing(smoother: Any, span: Any, n_knots: Any, clip: Any = False) -> dict[str, Any]:
     """Options of a smoother, each valid; see `flexible_curve`."""
     check_choice(smoother, [*BASES, *SPANS, "isotonic"], "smoother")
     knots = as_count(n_knots, "n_knots", 3, 7)
     if span is not None and (not isinstance(span, (int, float, np.number)) or not 0 < span <= 1):
         raise InputError(f"span must be above 0 and at most 1, got {span!r}.")
-    return {"smoother": smoother, "span": span, "n_knots": knots}
+    if not isinstance(clip, (bool, np.bool_)):
+        raise InputError(f"clip must be True or False, got {clip!r}.")
+    return {"smoother": smoother, "span": span, "n_knots": knots, "clip": bool(clip)}
 
 
-def smoother_of(smoother: str, span: float | None, n_knots: int) -> Smoother:
+def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = False) -> Smoother:
     """The smoother that options ask for."""
+    if clip:
+        plain = smoother_of(smoother, span, n_knots)
+        return lambda table, at: _cut_off(plain(table, at))
     if smoother in BASES:
         return lambda table, at: regression(BASES[smoother](table, n_knots), table, at)
     if smoother == "isotonic":
         return isotonic
     local = loess if smoother == "loess" else lowess
     return partial(local, span=SPANS[smoother] if span is None else float(span))
+
+
+def _cut_off(curve: Curve) -> Curve:
+    """The curve, cut off at 0 and 1."""
+    return lambda hits: np.clip(curve(hits), 0, 1)
 
 
 def isotonic(table: Table, at: Floats) -> Curve:

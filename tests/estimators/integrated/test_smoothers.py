@@ -15,7 +15,7 @@ from scipy.special import logit
 from bayescal import simulate
 from bayescal.data.weights import quantile
 from bayescal.errors import InputError, SeparationError
-from bayescal.estimators import flexible_curve
+from bayescal.estimators import e50, e90, emax, flexible_curve, ici
 
 Floats = NDArray[np.float64]
 
@@ -323,3 +323,34 @@ def test_quantile_is_that_of_the_repeats(values: list[float], prob: float, seed:
 def test_refuses_options_out_of_range(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         flexible_curve([0, 1], [0.2, 0.4], **options)
+
+
+@pytest.mark.parametrize("smoother", ["loess", "lowess"])
+@pytest.mark.parametrize("seed", range(40))
+def test_a_badly_weighted_local_fit_stays_near_the_outcomes(seed, smoother):
+    """Scores all but equal, weights over ten orders: without a guard 1e4 and more."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 40))
+    near = rng.choice(rng.random(5), size) + rng.choice([0, 1e-8, 1e-4], size)
+    scores = np.clip(near, 0, 1)
+    outcomes = rng.integers(0, 2, size)
+    weights = np.exp(rng.normal(0, rng.choice([0, 3, 12]), size)).clip(1e-30, 1e7)
+    options = {"smoother": smoother, "sample_weight": weights}
+    assert np.abs(flexible_curve(outcomes, scores, **options)).max() < 300
+    clipped = flexible_curve(outcomes, scores, **options, clip=True)
+    assert clipped.min() >= 0
+    assert clipped.max() <= 1
+    for index in (ici, e50, e90, emax):
+        for clip in (False, True):
+            assert 0 <= index(outcomes, scores, **options, clip=clip) <= 1
+
+
+def test_clipping_changes_nothing_but_what_lies_outside():
+    outcomes, scores = np.repeat([0, 1], 20), np.linspace(0.01, 0.99, 40)
+    raw = flexible_curve(outcomes, scores)
+    assert raw.min() < 0 < 1 < raw.max()
+    clipped = flexible_curve(outcomes, scores, clip=True)
+    np.testing.assert_array_equal(clipped, raw.clip(0, 1))
+    assert ici(outcomes, scores, clip=True) == pytest.approx(np.abs(clipped - scores).mean())
+    with pytest.raises(InputError, match="clip must be True or False, got 'yes'"):
+        flexible_curve(outcomes, scores, clip="yes")
