@@ -26,6 +26,7 @@ TOOLS = {
     "fit_logistic": "_base/logistic",
     "is_matrix": "data/validate",
     "kish": "data/weights",
+    "least_treated": "_base/decision",
     "levels_of": "data/table",
     "log_odds_of": "_base/log_odds",
     "logarithms": "_base/log_odds",
@@ -151,6 +152,18 @@ def test_the_price_of_a_threshold_is_written_once() -> None:
         )
 
     assert where(is_price) == {"_base/decision:net_benefit"}
+
+
+def test_no_score_is_compared_with_a_threshold_but_by_the_lowest_that_reaches_it() -> None:
+    """Otherwise the last bit decides who is treated."""
+
+    def compares(node: ast.AST) -> bool:
+        if not (isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.GtE, ast.Lt))):
+            return False
+        right = ast.unparse(node.comparators[0])
+        return "score" in ast.unparse(node.left) and right in {"t", "threshold", "thresholds"}
+
+    assert where(compares) == set()
 
 
 def test_log_odds_are_clipped_by_one_function() -> None:

@@ -1,10 +1,37 @@
-"""Net benefit of acting on some of the cases."""
+"""Who is treated at a threshold, and the net benefit of it."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from bayescal._base.arrays import Floats
 
-__all__ = ["net_benefit"]
+__all__ = ["least_treated", "net_benefit"]
+
+SCORE_ROUNDING = 1e-12
+
+
+def least_treated(threshold: Floats | float) -> Floats:
+    """The lowest score that reaches a threshold: less by a relative 1e-12, for rounding.
+
+    Parameters
+    ----------
+    threshold : ndarray or float
+        Risks in [0, 1).
+
+    Returns
+    -------
+    ndarray
+        Whoever has a score of at least this is treated.
+
+    Examples
+    --------
+    >>> from bayescal._base.decision import least_treated
+    >>> bool(0.1 - 2e-17 >= least_treated(0.1) > 0.1 - 1e-12)
+    True
+    """
+    least: Floats = np.multiply(threshold, 1 - SCORE_ROUNDING)
+    return least
 
 
 def net_benefit(events: Floats, treated: Floats | float, threshold: Floats | float) -> Floats:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.decision import least_treated
 from bayescal._base.log_odds import EDGE, clipped
 
 __all__ = [
@@ -231,12 +232,13 @@ def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
     Exact scores reach a threshold or do not. In the cell that holds t the cases are taken as evenly
     spread over it.
     """
+    least = least_treated(thresholds)
     if rows.cell is None:
-        return (rows.score[:, None] >= thresholds).astype(np.float64)
+        return (rows.score[:, None] >= least).astype(np.float64)
     lower, width = _LOWER[rows.cell][:, None], _WIDTH[rows.cell][:, None]
     shared: Floats = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
     exact = np.isin(rows.cell, (0, LIMIT - 1))  # scores of 0 and 1
-    shared[exact] = rows.score[exact, None] >= thresholds
+    shared[exact] = rows.score[exact, None] >= least
     return shared
 
 

@@ -60,7 +60,8 @@ def recalibration_gain(
         with `predict_proba` or `transform`. Beside a table, which no longer knows the order of its
         cases, an array has one prediction for each of its rows, or is a cross-fit of that table.
     thresholds : sequence of float in (0, 1)
-        Risks at which a patient is treated, for the net benefit.
+        Risks at which a patient is treated, for the net benefit. A score within a relative 1e-12
+        below a threshold reaches it, so that rounding decides nothing.
     in_sample : bool
         Whether these patients also fitted the map. The gain is then optimistic, and every output
         says so. Where the predictions themselves show it (see Notes) it is stated anyway, with a

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import rel_entr, xlogy
 
 from bayescal._base.arrays import Floats
-from bayescal._base.decision import net_benefit
+from bayescal._base.decision import least_treated, net_benefit
 
 __all__ = [
     "PARTS",
@@ -117,7 +117,7 @@ def merged(
 
 def treated(score: Floats, threshold: float) -> Floats:
     """1 where a patient with this score is treated."""
-    return np.where(score >= threshold, 1.0, 0.0)
+    return np.where(score >= least_treated(threshold), 1.0, 0.0)
 
 
 def mean(weight: Floats, values: Floats) -> Floats:

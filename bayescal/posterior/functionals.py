@@ -191,7 +191,8 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
     """Net benefit of treating whoever has a score of at least t, for each threshold t.
 
     E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: events treated, less the non-events treated, each
-    of which counts as much as the threshold says.
+    of which counts as much as the threshold says. A score within a relative 1e-12 below t reaches
+    it, so that rounding decides nothing.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
     weight = np.atleast_2d(draws.population.weight)
     score = draws.population.score
     if share is None and score.ndim == 1:
-        share = (score[:, None] >= thresholds).astype(np.float64)
+        share = (score[:, None] >= decision.least_treated(thresholds)).astype(np.float64)
     if share is not None:
         events, cases = (weight * draws.curve) @ share, weight @ share
     else:
@@ -241,7 +242,8 @@ def net_benefit_of_all(draws: CurveDraws, thresholds: Floats) -> Floats:
 def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
     """Sums over the scores that reach each threshold, where every draw has scores of its own."""
     spread = np.broadcast_to(values, score.shape)
-    return np.stack([np.sum(spread, axis=1, where=score >= t) for t in thresholds], axis=1)
+    least = decision.least_treated(thresholds)
+    return np.stack([np.sum(spread, axis=1, where=score >= low) for low in least], axis=1)
 
 
 def _error_quantile(draws: CurveDraws, q: float) -> Floats:

@@ -120,8 +120,10 @@ class CalibrationPosterior(Measures):
         Notes
         -----
         To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
-        the pairs. Scores of exactly 0 and 1 decide as they were given. In a table of more than 2048
-        distinct scores the cell of the grid that holds a threshold is shared, by its width.
+        the pairs. A score within a relative 1e-12 below a threshold reaches it, so that rounding
+        decides nothing. Scores of exactly 0 and 1 decide as they were given. In a table of more
+        than 2048 distinct scores the cell of the grid that holds a threshold is shared, by its
+        width.
 
         References
         ----------

@@ -47,7 +47,8 @@ def somers(cases: Cases) -> Floats:
 def net_benefit(cases: Cases, thresholds: Floats) -> Floats:
     """Net benefit per case, of shape (replicates, thresholds)."""
     order = np.argsort(thresholds)
-    reached = np.searchsorted(thresholds[order], cases.scores, side="right")
+    least = decision.least_treated(thresholds[order])
+    reached = np.searchsorted(least, cases.scores, side="right")
 
     def treated(weights: Floats) -> Floats:
         """Weight of the cases that reach each threshold."""

@@ -55,7 +55,7 @@ def net_benefit(
     %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities; None with a table. A case is treated when its score is at least
-        the threshold.
+        the threshold, less a relative 1e-12 for rounding.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
     %(counts)s
@@ -112,7 +112,7 @@ def standardised_net_benefit(
     %(replicates)s
     y_prob : array-like of shape (n_samples,)
         Predicted probabilities; None with a table. A case is treated when its score is at least
-        the threshold.
+        the threshold, less a relative 1e-12 for rounding.
     thresholds : float or array-like of shape (n_thresholds,)
         At least 0 and below 1, in any order.
     %(counts)s

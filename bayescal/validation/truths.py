@@ -258,7 +258,8 @@ class Truth:
         Parameters
         ----------
         thresholds : array-like of shape (k,)
-            Risks at which a patient is treated, in (0, 1).
+            Risks at which a patient is treated, in (0, 1); reached by a score that is less by a
+            relative 1e-12, as rounding may make it.
 
         Returns
         -------

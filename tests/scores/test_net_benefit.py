@@ -213,3 +213,29 @@ def test_a_cell_of_the_grid_is_shared_at_the_threshold() -> None:
     assert np.abs(full - exact).max() > 20
     assert share[0].tolist() == [0, 0, 0, 0]
     assert share[-1].tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.7, 1e-6, 0.999])
+@pytest.mark.parametrize("bits", [-3, -1, 0, 1, 3])
+def test_the_last_bits_of_a_score_decide_nothing(threshold, bits) -> None:
+    """Scores at the threshold, a few roundings off it, are treated in every room."""
+    stored = threshold + bits * np.spacing(threshold)
+    y = np.array([0, 1, 1, 0, 1, 0, 1, 0])
+    rest = [threshold / 3, (1 + threshold) / 2, threshold / 2, (2 + threshold) / 3]
+    off, exact = (np.array([at, at, *rest, at, at]) for at in (stored, threshold))
+    benefit = bc.scores.net_benefit(y, off, [threshold])
+    np.testing.assert_array_equal(benefit, bc.scores.net_benefit(y, exact, [threshold]))
+    below = np.where(off == stored, threshold * (1 - 1e-11), off)
+    assert bc.scores.net_benefit(y, below, [threshold]) != benefit
+    table = bc.CalibrationData(y, off)
+    assert table.share_reaching(np.array([threshold])).sum() == 3
+    for score in (off, np.tile(off, (2, 1))):
+        weight = np.full(score.shape, 1 / 8)
+        draws = f.CurveDraws(np.full((2, 8), 0.4), Population(score, weight))
+        per_case = 0.4 - 0.6 * threshold / (1 - threshold)
+        np.testing.assert_allclose(
+            f.net_benefit(draws, np.array([threshold])), 6 / 8 * per_case, atol=1e-12
+        )
+    gain = bc.recalibration_gain(y, off, exact, thresholds=[threshold], draws=100, random_state=0)
+    row = gain.summary().loc[f"net_benefit@{threshold:g}"]
+    assert row["lower"] == row["upper"] == 0
