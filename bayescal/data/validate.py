@@ -35,7 +35,7 @@ __all__ = [
     "paired",
 ]
 
-MOST_CASES = 1e9
+MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 MOST_DRAWS = 1_000_000
 ROW_TOLERANCE = 1e-3
@@ -162,10 +162,10 @@ def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | 
     if not weights.any():
         raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
     largest = weights.max()
-    if not LEAST_WEIGHT <= largest <= MOST_CASES or weights.sum() > MOST_CASES:
+    if not LEAST_WEIGHT <= largest <= MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
         raise InputError(
             f"{name} is out of range: the largest, {largest:g}, must be at least {LEAST_WEIGHT:g}, "
-            f"and the sum at most {MOST_CASES:g} cases. Weights that correct for how cases were "
+            f"and the sum at most {MOST_WEIGHT:g} cases. Weights that correct for how cases were "
             "sampled have no scale: divide all by one number."
         )
     return weights
