@@ -44,6 +44,7 @@ def cross_fit(
     sample_weight : array-like of shape (n,), optional
         Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional
+        Seed of the splits, and of a recalibrator that was given none.
 
     Returns
     -------
@@ -55,8 +56,9 @@ def cross_fit(
     Raises
     ------
     InputError
-        If a class has fewer cases than there are folds, a number is out of range, or a table holds
-        groups, sampling weights, or cells of the grid instead of cases.
+        If a class has fewer cases than there are folds, a number is out of range, a table holds
+        groups, sampling weights, or cells of the grid instead of cases, or `recalibrator` is a
+        model of features, fitted to more than one or wrapping another.
 
     Notes
     -----
@@ -77,11 +79,7 @@ def cross_fit(
     from sklearn.model_selection import StratifiedKFold
 
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
-    if not hasattr(recalibrator, "fit"):
-        raise InputError(
-            f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
-            "bayescal.recalibrate, such as LogisticRecalibrator()."
-        )
+    _check_recalibrator(recalibrator)
     n_folds, n_repeats = as_count(n_folds, "n_folds", 2), as_count(n_repeats, "n_repeats")
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
@@ -96,9 +94,37 @@ def cross_fit(
         splits = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for seen, unseen in splits.split(X, outcome):
             cases = {} if weight is None else {"sample_weight": weight[seen]}
-            fitted = clone(recalibrator).fit(X[seen], outcome[seen], **cases)
+            fitted = _seeded(clone(recalibrator), rng).fit(X[seen], outcome[seen], **cases)
             row[unseen] = fitted.predict_proba(X[unseen])[:, 1]
     return after
+
+
+def _check_recalibrator(recalibrator: Any) -> None:
+    if not hasattr(recalibrator, "fit") or not hasattr(recalibrator, "predict_proba"):
+        raise InputError(
+            f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
+            "bayescal.recalibrate, such as LogisticRecalibrator()."
+        )
+    inner = getattr(recalibrator, "estimator", None)
+    if any(getattr(model, "n_features_in_", 1) != 1 for model in (recalibrator, inner)):
+        what = type(recalibrator).__name__
+        raise InputError(
+            f"recalibrator is a {what} of patients' features, but here it would be fitted to the "
+            "model's probabilities alone. Pass a recalibrator, such as "
+            "bayescal.recalibrate.LogisticRecalibrator(); to cross-fit the model itself, pass "
+            "after=sklearn.model_selection.cross_val_predict(model, X, y, "
+            "method='predict_proba')[:, 1] to recalibration_gain."
+        )
+
+
+def _seeded(recalibrator: Any, rng: np.random.Generator) -> Any:
+    """The same, with a seed of its own wherever it, or a part of it, has none."""
+    options = getattr(recalibrator, "get_params", dict)()
+    unset = [name for name, value in options.items() if value is None]
+    seeds = [name for name in unset if name.split("__")[-1] == "random_state"]
+    if seeds:
+        recalibrator.set_params(**{name: int(rng.integers(2**31)) for name in seeds})
+    return recalibrator
 
 
 def _as_cases(y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:

@@ -14,7 +14,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import check_same_length
 from bayescal.data.weights import WeightType
-from bayescal.recalibrate._input import as_probabilities, read_cases, read_table
+from bayescal.recalibrate._input import as_probabilities, in_order, read_cases, read_table
 
 __all__ = ["Recalibrator", "both_columns"]
 
@@ -32,6 +32,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     ----------
     uses_features : bool
         Whether its methods also take `features`, those that the model saw.
+    reaches_zero : bool
+        Whether its map can be exactly 0. With more than two classes no class then gets less than
+        0.5 / (n + 1) of n cases before the division, so that the log score stays finite.
     weight_type : {"counts", "sampling"} or None
         What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
     classes_ : ndarray of shape (n_classes,)
@@ -41,6 +44,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     """
 
     uses_features = False
+    reaches_zero = False
     weight_type: WeightType | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
@@ -49,8 +53,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities: of the event, or one column for each class. Or a
-            `CalibrationData`, which holds outcomes and weights itself.
+            Predicted probabilities: of the event, or one column for each class. A data frame's
+            columns are matched by name when they are the labels. Or a `CalibrationData`, which
+            holds outcomes and weights itself.
         y : array-like of shape (n_samples,), optional
             Labels, of any type; none with a `CalibrationData`, whose labels are 0 and 1. Of two
             classes the greater is the event.
@@ -92,6 +97,23 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             If these are not probabilities of the classes it was fitted to.
         """
         return self._recalibrated(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns that `transform` gives, for `set_output` and pipelines.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Only for scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            "probability" for two classes; with more, the labels.
+        """
+        check_is_fitted(self)
+        labels = [str(label) for label in self.classes_.tolist()]
+        return np.array(["probability"] if len(labels) == 2 else labels, dtype=object)
 
     def predict_proba(self, X: Any) -> Floats:
         """Recalibrated probability of each class.
@@ -164,7 +186,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             member._recalibrated(column, **of_cases)
             for member, column in zip(self.recalibrators_, proba.T, strict=True)
         ]
-        matrix = np.column_stack(each)
+        matrix = np.maximum(np.column_stack(each), self.least_)
         total = matrix.sum(axis=1, keepdims=True)
         even = np.full_like(matrix, 1 / matrix.shape[1])
         shares: Floats = np.divide(matrix, total, out=even, where=total > 0)
@@ -185,6 +207,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if cases.classes.size == 2:
             self._fit(cases.proba, cases.code.astype(np.float64), cases.weight, **of_cases)
         else:
+            number = cases.code.size if cases.weight is None else cases.weight.sum()
+            self.least_ = 0.5 / (number + 1) if self.reaches_zero else 0.0
             self._fit_classes(cases.proba, cases.code, cases.weight, **of_cases)
         return self
 
@@ -205,7 +229,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _read_scores(self, X: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
-        proba = as_probabilities(X)
+        proba = as_probabilities(in_order(X, self.classes_))
         size, columns = self.classes_.size, 1 if proba.ndim == 1 else proba.shape[1]
         if columns != size and (size, columns) != (2, 1):
             raise InputError(

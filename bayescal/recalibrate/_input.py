@@ -22,7 +22,15 @@ from bayescal.data.validate import (
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
-__all__ = ["Cases", "as_amount", "as_knots", "as_probabilities", "read_cases", "read_table"]
+__all__ = [
+    "Cases",
+    "as_amount",
+    "as_knots",
+    "as_probabilities",
+    "in_order",
+    "read_cases",
+    "read_table",
+]
 
 _MOST_SHOWN = 4
 _MOST_KNOTS = 1000
@@ -64,8 +72,10 @@ def read_cases(
             "y is missing: a recalibrator requires y to be passed, but the target y is None. "
             "Pass the labels after the probabilities."
         )
-    proba = as_probabilities(X)
     labels = as_vector(y, "y")
+    named = _named_classes(X, labels) if classes is None else classes
+    proba = as_probabilities(in_order(X, named))
+    classes = named if proba.ndim == 2 else classes
     check_same_length(labels.shape[0], "y", proba.shape[0], "X")
     check_same_order(y, X)
     weight = as_weights(sample_weight, labels.size)
@@ -98,6 +108,16 @@ def read_table(
     return data.one_group()
 
 
+def in_order(X: Any, classes: Any) -> Any:
+    """The columns of a data frame in the order of the classes, if its columns are the classes."""
+    columns = _column_names(X)
+    names = None if classes is None else np.asarray(classes).tolist()
+    if columns is None or names is None or columns == names:
+        return X
+    same = len(columns) == len(names) and set(columns) == set(names)
+    return X[names] if same else X
+
+
 def as_probabilities(X: Any, name: str = "X") -> Floats:
     """Probabilities of shape (n,), or (n, k) with rows that sum to 1; one column is a vector."""
     if isinstance(X, CalibrationData):
@@ -114,6 +134,22 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
             "pass a probability for each case."
         )
     return as_probability_matrix(array, name)
+
+
+def _named_classes(X: Any, labels: NDArray[Any]) -> NDArray[Any] | None:
+    """Classes in sorted order, when each label in `y` is the name of a column of `X`."""
+    columns = _column_names(X)
+    if columns is None or not set(labels.tolist()) <= set(columns):
+        return None
+    named: NDArray[Any] = np.unique(np.asarray(columns))
+    return named if named.size == len(columns) else None
+
+
+def _column_names(X: Any) -> list[Any] | None:
+    """Names of the columns of a data frame; None where they are only numbered."""
+    columns = getattr(X, "columns", None)
+    names = [] if columns is None else list(columns)
+    return None if len(names) < 2 or names == list(range(len(names))) else names
 
 
 def _encode(

@@ -34,6 +34,7 @@ class Steps(NamedTuple):
 class StepRecalibrator(Recalibrator):
     """A step function of the score; a method writes `_steps`."""
 
+    reaches_zero = True
     edges_: Floats
     levels_: Floats
 

@@ -183,7 +183,7 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return both_columns(self.transform(X, features))
+        return both_columns(self._recalibrated(X, **_as_features(features)))
 
     def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
         """Class of the largest recalibrated probability.
@@ -202,7 +202,7 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return self._labels(self.transform(X, features))
+        return self._labels(self._recalibrated(X, **_as_features(features)))
 
     def _fit(
         self,

@@ -15,6 +15,12 @@ from bayescal.recalibrate.logistic import LogisticRecalibrator
 
 __all__ = ["RecalibratedClassifier"]
 
+_NOT_FITTED = (
+    "This %(name)s instance is not fitted yet. Unlike CalibratedClassifierCV with cv=5, "
+    "RecalibratedClassifier never fits the classifier: fit it to the training cases first, then "
+    "call fit here with other cases."
+)
+
 
 class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A fitted classifier whose probabilities are recalibrated.
@@ -82,13 +88,19 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         sklearn.exceptions.NotFittedError
             If the classifier is not fitted.
         """
-        check_is_fitted(self.estimator)
+        check_is_fitted(self.estimator, msg=_NOT_FITTED)
         if not hasattr(self.estimator, "predict_proba"):
             raise InputError(
                 f"estimator is a {type(self.estimator).__name__}, which has no predict_proba. "
                 "Recalibration starts from probabilities: use a classifier that gives them."
             )
         recalibrator = LogisticRecalibrator() if self.recalibrator is None else self.recalibrator
+        if not hasattr(recalibrator, "fit"):
+            raise InputError(
+                f"recalibrator must be a recalibrator, got {recalibrator!r}. Pass one of "
+                "bayescal.recalibrate: CalibratedClassifierCV's method='isotonic' is "
+                "IsotonicRecalibrator() here, and 'sigmoid' is near to LogisticRecalibrator()."
+            )
         self.classes_ = self.estimator.classes_
         self.recalibrator_ = clone(recalibrator).fit(
             self.estimator.predict_proba(X),

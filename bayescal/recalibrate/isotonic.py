@@ -44,6 +44,7 @@ class IsotonicRecalibrator(Recalibrator):
     array([0. , 0.5, 0.5, 1. ])
     """
 
+    reaches_zero = True
     isotonic_: IsotonicRegression
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:

@@ -57,6 +57,7 @@ class SplineRecalibrator(Recalibrator):
     array([0.3 , 0.41])
     """
 
+    reaches_zero = True
     scores_: Floats
     levels_: Floats
 

@@ -392,3 +392,70 @@ def test_data_frames_and_other_arrays() -> None:
     )
     with pytest.raises(InputError, match="same index labels in different orders"):
         LogisticRecalibrator().fit(pandas.Series(scores), pandas.Series(y).iloc[::-1])
+
+
+# Data frames
+
+
+@pytest.fixture
+def frame() -> tuple[Any, Any]:
+    """Probabilities of three classes in columns named after them, in no order; labels."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    proba = rng.dirichlet([1, 1, 1], 200)
+    names = np.array(["c", "a", "b"])
+    labels = names[[rng.choice(3, p=row) for row in proba]]
+    return pd.DataFrame(proba, columns=names), labels
+
+
+def test_columns_of_a_frame_are_matched_by_name(frame: Any) -> None:
+    table, labels = frame
+    ordered = table[["a", "b", "c"]]
+    expected = LogisticRecalibrator().fit(ordered.to_numpy(), labels)
+    fitted = LogisticRecalibrator().fit(table, labels)
+    assert fitted.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(
+        fitted.predict_proba(table), expected.predict_proba(ordered.to_numpy())
+    )
+    np.testing.assert_array_equal(fitted.predict_proba(table), fitted.predict_proba(ordered))
+
+
+def test_a_frame_of_two_classes_is_read_by_name(frame: Any) -> None:
+    table, labels = frame
+    two = (labels == "a") | (labels == "c")
+    part = table.loc[two, ["c", "a"]].div(table.loc[two, ["c", "a"]].sum(axis=1), axis=0)
+    fitted = LogisticRecalibrator().fit(part, labels[two])
+    event = LogisticRecalibrator().fit(part["c"], labels[two])
+    np.testing.assert_allclose(fitted.transform(part), event.transform(part["c"]), rtol=1e-12)
+
+
+def test_numbered_columns_are_no_names() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    proba = rng.dirichlet([1, 1, 1], 90)
+    labels = np.arange(90) % 3 + 1
+    fitted = LogisticRecalibrator().fit(pd.DataFrame(proba), labels)
+    assert fitted.classes_.tolist() == [1, 2, 3]
+
+
+@each_kind
+def test_output_as_a_frame(kind: Any, frame: Any) -> None:
+    scores, y = data(100)
+    recalibrator = seeded(kind).set_output(transform="pandas").fit(scores, y)
+    given = recalibrator.transform(scores)
+    assert given.columns.tolist() == ["probability"]
+    np.testing.assert_array_equal(given["probability"], recalibrator.predict_proba(scores)[:, 1])
+    table, labels = frame
+    classes = seeded(kind).set_output(transform="pandas").fit(table, labels)
+    assert classes.transform(table).columns.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(classes.transform(table), classes.predict_proba(table))
+
+
+@each_kind
+def test_no_class_has_probability_zero(kind: Any) -> None:
+    """The log score of several classes stays finite on new cases."""
+    rng = np.random.default_rng(5)
+    proba = rng.dirichlet([0.2, 0.2, 0.2], 400)
+    labels = np.array([rng.choice(3, p=row) for row in proba])
+    fitted = seeded(kind).fit(proba[:200], labels[:200])
+    assert fitted.predict_proba(proba[200:]).min() > 0
