@@ -119,7 +119,7 @@ def _check_recalibrator(recalibrator: Any) -> None:
 
 def _seeded(recalibrator: Any, rng: np.random.Generator) -> Any:
     """The same, with a seed of its own wherever it, or a part of it, has none."""
-    options = getattr(recalibrator, "get_params", dict)()
+    options: dict[str, Any] = getattr(recalibrator, "get_params", dict)()
     unset = [name for name, value in options.items() if value is None]
     seeds = [name for name in unset if name.split("__")[-1] == "random_state"]
     if seeds:
