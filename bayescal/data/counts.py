@@ -8,7 +8,8 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.table import Rows, merge
+from bayescal.data.build.builder import sum_rows
+from bayescal.data.table import Rows
 from bayescal.data.validate import as_scores, as_vector, as_weights, check_same_length
 
 __all__ = ["as_rows"]
@@ -45,8 +46,7 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
             "there cannot be more events than cases."
         )
     keep = counts > 0
-    none = Rows(np.empty(0), np.empty(0), np.empty(0))
-    return merge(Rows(scores[keep], counts[keep], events[keep]), none)
+    return sum_rows([Rows(scores[keep] + 0.0, counts[keep], events[keep])])
 
 
 def _as_counts(values: Any, size: int, name: str) -> Floats:

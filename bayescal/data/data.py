@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -10,18 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.build.builder import TableBuilder, sum_rows
+from bayescal.data.build.cases import check_cases
+from bayescal.data.build.chunks import ChunkReader, named, read_chunks
+from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.counts import as_rows
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.grouped import GroupedRows, common_weight_type, sum_rows
+from bayescal.data.grouped import GroupedRows, common_weight_type
 from bayescal.data.multiclass import binary_cases
-from bayescal.data.stored import Squares, Tables, from_dataset, to_dataset
-from bayescal.data.table import collapse
-from bayescal.data.validate import (
-    as_vector,
-    check_choice,
-    check_same_length,
-    paired,
-)
+from bayescal.data.stored import Tables, from_dataset, to_dataset
+from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
 if TYPE_CHECKING:
@@ -102,19 +100,60 @@ class CalibrationData(GroupedRows):
         weight_type: WeightType | None = None,
         pos_label: Any = None,
     ) -> None:
-        outcomes, scores, weights = paired(y_true, y_prob, sample_weight, pos_label=pos_label)
-        chosen = as_weight_type(weight_type, weights)
-        labels = None if groups is None else _as_labels(groups, outcomes.size)
-        if weights is not None and chosen is None:
-            warn_of_ambiguity(weights, scores, outcomes, labels)
-        tables: Tables = {}
-        squares: Squares = {}
-        for name in [None] if labels is None else np.unique(labels).tolist():
-            keep = slice(None) if labels is None else labels == name
-            cases = None if weights is None else weights[keep]
-            tables[name] = collapse(scores[keep], outcomes[keep], cases)
-            squares[name] = scores[keep].size if cases is None else float(cases @ cases)
-        self._set(tables, squares, chosen)
+        cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
+        chosen = as_weight_type(weight_type, cases.weight)
+        names = GroupNames()
+        codes = None if groups is None else names.codes(groups, cases.outcome.size)
+        if cases.weight is not None and chosen is None:
+            warn_of_ambiguity(cases.weight, cases.score, cases.outcome, codes)
+        builder = TableBuilder()
+        builder.add(*cases, codes)
+        self._set(named(builder, None if groups is None else names), chosen)
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[tuple[Any, ...]],
+        *,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Self:
+        """Build a table from cases that come in parts, in constant memory.
+
+        The table is the same to the last bit for any split of the cases into chunks and any order.
+
+        Parameters
+        ----------
+        chunks : iterable of tuple
+            `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, group)`,
+            array-likes of one length as in the constructor; the weight may be None before a group.
+            All chunks have weights or none has, and so with groups. Chunks may be empty.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers, else sampling weights.
+        pos_label : object, optional
+            The label in `y_true` that counts as the event.
+        progress : callable, optional
+            Called after each chunk with the number of cases so far.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a value is not valid, which names the chunk, counted from 0, and the position in it;
+            if chunks differ in what they hold; or if there are no cases.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        return cls._new(*read_chunks(chunks, reader, progress))
 
     @classmethod
     def from_counts(cls, score: ArrayLike, trials: ArrayLike, hits: ArrayLike) -> Self:
@@ -143,7 +182,7 @@ class CalibrationData(GroupedRows):
         CalibrationData(14 cases, 3 events, 2 rows)
         """
         rows = as_rows(score, trials, hits)
-        return cls._new({None: rows}, {None: rows.trials.sum()}, "counts")
+        return cls._new({None: rows}, "counts")
 
     @classmethod
     def from_multiclass(
@@ -233,8 +272,7 @@ class CalibrationData(GroupedRows):
             If there is no such group.
         """
         name = check_choice(group, self.groups, "group")
-        squares: Squares = {None: self._weight_squares[name]}
-        return CalibrationData._new({None: self._tables[name]}, squares, self._weight_type)
+        return CalibrationData._new({None: self._tables[name]}, self._weight_type)
 
     def one_group(self) -> CalibrationData:
         """The table itself, refused if it holds several groups, which one curve cannot describe.
@@ -255,7 +293,7 @@ class CalibrationData(GroupedRows):
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
         rows = sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, {None: self._squares}, self._weight_type)
+        return CalibrationData._new({None: rows}, self._weight_type)
 
     def to_xarray(self) -> xr.Dataset:
         """The table as an xarray.Dataset with dimension `row`.
@@ -264,7 +302,7 @@ class CalibrationData(GroupedRows):
         -------
         xarray.Dataset
         """
-        return to_dataset(self._tables, self._weight_squares, self._weight_type)
+        return to_dataset(self._tables, self._weight_type)
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
@@ -294,14 +332,11 @@ class CalibrationData(GroupedRows):
                 "grouped one with .pooled() first."
             )
         tables: Tables = {}
-        for name in sorted({*self._tables, *other._tables}, key=str):
+        names = {*self._tables, *other._tables}
+        for name in [None] if None in names else in_order(name for name in names if name):
             parts = [table._tables[name] for table in (self, other) if name in table._tables]
-            tables[name] = sum_rows(parts)
-        squares = {
-            name: self._weight_squares.get(name, 0) + other._weight_squares.get(name, 0)
-            for name in tables
-        }
-        return CalibrationData._new(tables, squares, common_weight_type(self, other))
+            tables[name] = parts[0] if len(parts) == 1 else sum_rows(parts)
+        return CalibrationData._new(tables, common_weight_type(self, other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
@@ -359,12 +394,3 @@ def as_data(
             "Pass arrays, or the table alone."
         )
     return y_true
-
-
-def _as_labels(groups: Any, size: int) -> NDArray[np.str_]:
-    values = as_vector(groups, "groups")
-    check_same_length(size, "y_true", values.size, "groups")
-    for at, value in enumerate(values.tolist()):
-        if value is None or value != value:
-            raise InputError(f"groups[{at}] is missing. Name every case's group, or drop the case.")
-    return np.array([str(value) for value in values.tolist()])

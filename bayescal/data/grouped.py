@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Self
 
 import numpy as np
@@ -10,39 +9,27 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.stored import Squares, Tables
-from bayescal.data.table import Rows, merge, row_of, share_reaching
+from bayescal.data.stored import Tables
+from bayescal.data.table import row_of, share_reaching
 from bayescal.data.weights import WeightType, kish
 
-__all__ = ["GroupedRows", "common_weight_type", "sum_rows"]
+__all__ = ["GroupedRows", "common_weight_type"]
 
 
 class GroupedRows:
     """Binomial rows by group, or of one nameless group: what can be read off them."""
 
     _tables: Tables
-    _weight_squares: Squares
     _weight_type: WeightType | None
 
-    def _set(
-        self,
-        tables: Tables,
-        weight_squares: Squares,
-        weight_type: WeightType | None,
-    ) -> Self:
+    def _set(self, tables: Tables, weight_type: WeightType | None) -> Self:
         self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
-        self._weight_squares = {name: float(weight_squares[name]) for name in self._tables}
         self._weight_type = weight_type
         return self
 
     @classmethod
-    def _new(
-        cls,
-        tables: Tables,
-        weight_squares: Squares,
-        weight_type: WeightType | None,
-    ) -> Self:
-        return cls.__new__(cls)._set(tables, weight_squares, weight_type)
+    def _new(cls, tables: Tables, weight_type: WeightType | None) -> Self:
+        return cls.__new__(cls)._set(tables, weight_type)
 
     @property
     def score(self) -> Floats:
@@ -127,7 +114,7 @@ class GroupedRows:
 
     @property
     def _squares(self) -> float:
-        return sum(self._weight_squares.values())
+        return sum(rows.square_sum for rows in self._tables.values())
 
 
 def common_weight_type(first: GroupedRows, second: GroupedRows) -> WeightType | None:
@@ -142,12 +129,3 @@ def common_weight_type(first: GroupedRows, second: GroupedRows) -> WeightType | 
             "the sampling weight 1."
         )
     return types.pop() if types else None
-
-
-def sum_rows(parts: Iterable[Rows]) -> Rows:
-    """One table of all the cases."""
-    iterator: Iterator[Rows] = iter(parts)
-    total = next(iterator)
-    for rows in iterator:
-        total = merge(total, rows)
-    return total

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data import validate
+from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import as_outcome_batch, as_scores, as_weights, check_same_order
@@ -127,7 +127,7 @@ def read_cases(
     if isinstance(y_true, CalibrationData):
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
-    _check_given(y_prob)
+    check_given(y_prob)
     scores = as_scores(y_prob)
     batch = as_outcome_batch(y_true, scores.size)
     check_same_order(y_true, y_prob)
@@ -164,7 +164,9 @@ def paired(
     """
     if isinstance(y_true, CalibrationData):
         return _from_table(y_true, y_prob, sample_weight, needs)
-    return validate.paired(y_true, y_prob, sample_weight, pos_label=pos_label)
+    cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
+    outcomes, scores = (values.astype(np.float64, copy=False) for values in cases[:2])
+    return outcomes, scores, cases.weight
 
 
 def _from_table(
@@ -193,8 +195,3 @@ def _from_table(
         )
     repeats = weights.astype(np.intp)
     return np.repeat(outcomes, repeats), np.repeat(scores, repeats), None
-
-
-def _check_given(y_prob: Any) -> None:
-    if y_prob is None:
-        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")

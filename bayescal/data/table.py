@@ -3,7 +3,7 @@
 A table of `(score, trials, hits)` rows is exact while it has at most `LIMIT` distinct scores. Past
 that its scores fall into fixed cells, equally wide in log-odds, and each cell keeps the mean of its
 scores. Positions inside a cell are whole multiples of 2**-20 of its width, so their sums are exact
-integers and do not depend on the order in which the scores arrive.
+integers and do not depend on the order in which the scores arrive. `build/` makes the rows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated
 from bayescal._base.log_odds import EDGE, clipped
 
 __all__ = [
+    "GRID",
     "LIMIT",
+    "PARTS",
     "Levels",
     "Rows",
     "Table",
     "add_up",
-    "collapse",
+    "from_cells",
     "levels_of",
-    "merge",
+    "locate",
     "row_of",
     "share_reaching",
     "tabulate",
@@ -40,7 +42,10 @@ _GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost
 _EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _CELLS + 1))
 _LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
 _WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
-_PARTS = 2.0**20
+PARTS = 2.0**20
+"""Parts of the width of a cell in which positions are counted."""
+GRID = _LOWER.size
+"""Rows of a full grid, those of the scores 0 and 1 included."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class Rows:
         Index of the grid cell of each row; None while the scores are exact.
     position : ndarray of shape (rows,) or None
         Sum over the row's cases of the position in the cell, in 2**-20 of its width.
+    terms : ndarray of shape (terms, columns, rows) or None
+        Doubles that add up exactly to trials and hits (and position, on the grid), which are
+        rounded sums then; None while those are exact.
+    squares : tuple of float or None
+        Doubles that add up to the sum of the squared weights; None when every weight is 1.
     """
 
     score: Floats
@@ -61,6 +71,13 @@ class Rows:
     hits: Floats
     cell: NDArray[np.intp] | None = None
     position: Floats | None = None
+    terms: Floats | None = None
+    squares: tuple[float, ...] | None = None
+
+    @property
+    def square_sum(self) -> float:
+        """Sum of the squared weights."""
+        return float(self.trials.sum() if self.squares is None else sum(self.squares))
 
 
 class Levels(NamedTuple):
@@ -172,58 +189,11 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     return Table(order, weight, starts, levels.score, trials, float(trials.sum()))
 
 
-def collapse(score: Floats, outcome: Floats, weight: Floats | None = None) -> Rows:
-    """Collapse single cases to rows, exact or on the grid, in one pass over chunks."""
-    distinct = _distinct_scores(score)
-    size = LIMIT if distinct is None else distinct.size
-    sums = np.zeros((3, size))
-    for part in blocks(score.size):
-        cases = None if weight is None else weight[part]
-        if distinct is None:
-            row, fraction = _locate(score[part])
-            sums[2] += np.bincount(
-                row, fraction if cases is None else fraction * cases, minlength=size
-            )
-        else:
-            row = np.searchsorted(distinct, score[part])
-        events = outcome[part] if cases is None else outcome[part] * cases
-        sums[0] += np.bincount(row, cases, minlength=size)
-        sums[1] += np.bincount(row, events, minlength=size)
-    trials, hits, position = sums
-    if distinct is None:
-        return _from_cells(trials, hits, position)
-    return _nonempty(Rows(distinct, trials, hits))
-
-
-def merge(first: Rows, second: Rows) -> Rows:
-    """Add two tables; the result does not depend on which came first."""
-    if first.cell is None and second.cell is None:
-        levels = levels_of(np.concatenate([first.score, second.score]))
-        trials = levels.totals(np.concatenate([first.trials, second.trials]))
-        hits = levels.totals(np.concatenate([first.hits, second.hits]))
-        both = Rows(levels.score, trials, hits)
-        return both if levels.score.size <= LIMIT else to_grid(both)
-    sums = np.zeros((3, LIMIT))
-    for rows in (to_grid(first), to_grid(second)):
-        assert rows.cell is not None and rows.position is not None
-        sums[:, rows.cell] += [rows.trials, rows.hits, rows.position]
-    return _from_cells(*sums)
-
-
-def to_grid(rows: Rows) -> Rows:
-    """The same cases on the fixed grid."""
-    if rows.cell is not None:
-        return rows
-    cell, fraction = _locate(rows.score)
-    weights = (rows.trials, rows.hits, fraction * rows.trials)
-    return _from_cells(*(add_up(cell, weight, LIMIT) for weight in weights))
-
-
 def row_of(rows: Rows, score: Floats) -> NDArray[np.intp]:
     """Index of the row that holds each of these scores, which are among the table's."""
     if rows.cell is None:
         return np.searchsorted(rows.score, score)
-    return np.searchsorted(rows.cell, _locate(score)[0])
+    return np.searchsorted(rows.cell, locate(score)[0])
 
 
 def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
@@ -237,7 +207,7 @@ def share_reaching(rows: Rows, thresholds: Floats) -> Floats:
         return (rows.score[:, None] >= least).astype(np.float64)
     lower, width = _LOWER[rows.cell][:, None], _WIDTH[rows.cell][:, None]
     shared: Floats = np.clip((lower + width - thresholds) / width, 0.0, 1.0)
-    exact = np.isin(rows.cell, (0, LIMIT - 1))  # scores of 0 and 1
+    exact = np.isin(rows.cell, (0, GRID - 1))  # scores of 0 and 1
     shared[exact] = rows.score[exact, None] >= least
     return shared
 
@@ -247,40 +217,24 @@ def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
     return np.asarray(np.bincount(row, values, minlength=size), dtype=np.float64)
 
 
-def _distinct_scores(score: Floats) -> Floats | None:
-    """Sorted distinct scores, or None when there are more than LIMIT."""
-    distinct = np.empty(0)
-    for part in blocks(score.size):
-        distinct = np.unique(np.concatenate([distinct, score[part]]))
-        if distinct.size > LIMIT:
-            return None
-    return distinct
-
-
-def _locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
+def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Grid cell of each score, and its position in the cell as a whole number of parts."""
     inside = clipped(score)
     log_odds = np.log(inside / (1 - inside))
     cell = ((log_odds + _GRID_REACH) * (_CELLS / (2 * _GRID_REACH))).astype(np.intp) + 1
     np.clip(cell, 1, _CELLS, out=cell)
     cell[score == 0] = 0
-    cell[score == 1] = LIMIT - 1
+    cell[score == 1] = GRID - 1
     fraction = (score - _LOWER[cell]) / _WIDTH[cell]
-    return cell, np.rint(np.clip(fraction, 0, 1) * _PARTS)
+    return cell, np.rint(np.clip(fraction, 0, 1) * PARTS)
 
 
-def _from_cells(trials: Floats, hits: Floats, position: Floats) -> Rows:
-    with np.errstate(invalid="ignore"):
-        score = _LOWER + _WIDTH * (position / (trials * _PARTS))
-    return _nonempty(Rows(score, trials, hits, np.arange(LIMIT), position))
-
-
-def _nonempty(rows: Rows) -> Rows:
-    keep = rows.trials > 0
-    return Rows(
-        rows.score[keep],
-        rows.trials[keep],
-        rows.hits[keep],
-        None if rows.cell is None else rows.cell[keep],
-        None if rows.position is None else rows.position[keep],
-    )
+def from_cells(
+    columns: Floats, terms: Floats | None = None, squares: tuple[float, ...] | None = None
+) -> Rows:
+    """Rows from the trials, hits and positions of every cell of the grid; empty cells fall away."""
+    cell = np.flatnonzero(columns[0] > 0)
+    trials, hits, position = columns[:, cell]
+    score = _LOWER[cell] + _WIDTH[cell] * (position / (trials * PARTS))
+    kept = None if terms is None else terms[..., cell]
+    return Rows(score, trials, hits, cell, position, kept, squares)

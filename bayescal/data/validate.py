@@ -32,7 +32,6 @@ __all__ = [
     "check_same_length",
     "check_same_order",
     "is_matrix",
-    "paired",
 ]
 
 MOST_WEIGHT = 1e9
@@ -149,8 +148,13 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     return array
 
 
-def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | None:
-    """Case counts, at most 1e9 in all and the largest at least 1e-50, or None for one each."""
+def as_weights(
+    values: Any, size: int, name: str = "sample_weight", *, part: bool = False
+) -> Floats | None:
+    """Case counts, at most 1e9 in all and the largest at least 1e-50, or None for one each.
+
+    In a part of the weights all may be smaller, or 0.
+    """
     if values is None:
         return None
     weights = _as_floats(as_vector(values, name), name)
@@ -159,10 +163,11 @@ def as_weights(values: Any, size: int, name: str = "sample_weight") -> Floats | 
     if wrong.any():
         problem = "is not a finite, non-negative number"
         _reject_first(wrong, weights, name, problem, "Weights count cases")
-    if not weights.any():
-        raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
     largest = weights.max()
-    if not LEAST_WEIGHT <= largest <= MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
+    if largest == 0 and not part:
+        raise InputError(f"{name} is zero everywhere: no observation counts. Give some a weight.")
+    too_small = largest < LEAST_WEIGHT and not part
+    if too_small or largest > MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
         raise InputError(
             f"{name} is out of range: the largest, {largest:g}, must be at least {LEAST_WEIGHT:g}, "
             f"and the sum at most {MOST_WEIGHT:g} cases. Weights that correct for how cases were "
@@ -278,19 +283,6 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
             "Pass probabilities (after a softmax), one column a class."
         )
     return prob
-
-
-def paired(
-    y_true: Any, y_prob: Any, sample_weight: Any = None, *, pos_label: Any = None
-) -> tuple[Floats, Floats, Floats | None]:
-    """Outcomes, scores and weights, each valid and all of one length."""
-    if y_prob is None:
-        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
-    outcomes = as_outcomes(y_true, pos_label=pos_label)
-    scores = as_scores(y_prob)
-    check_same_length(outcomes.size, "y_true", scores.size, "y_prob")
-    check_same_order(y_true, y_prob)
-    return outcomes, scores, as_weights(sample_weight, outcomes.size)
 
 
 def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:

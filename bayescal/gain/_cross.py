@@ -9,7 +9,8 @@ import numpy as np
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_count, paired
+from bayescal.data.read import paired
+from bayescal.data.validate import as_count
 from bayescal.gain.triples import cases_of
 
 __all__ = ["cross_fit"]

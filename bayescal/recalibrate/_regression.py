@@ -10,7 +10,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.logistic import binomial_mle
-from bayescal.data.table import collapse
+from bayescal.data.build.builder import collapse
 from bayescal.recalibrate._base import Recalibrator
 
 __all__ = ["Design", "LinearRecalibrator", "maximum_likelihood"]

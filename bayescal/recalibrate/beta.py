@@ -9,7 +9,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import logarithms
 from bayescal._base.logistic import binomial_mle
-from bayescal.data.table import collapse
+from bayescal.data.build.builder import collapse
 from bayescal.recalibrate._regression import LinearRecalibrator, maximum_likelihood
 
 __all__ = ["BetaRecalibrator"]

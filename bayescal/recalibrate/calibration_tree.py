@@ -14,7 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.newton import maximise
-from bayescal.data.table import collapse
+from bayescal.data.build.builder import collapse
 from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import collapse
+from bayescal.data.build.builder import collapse
 from bayescal.data.validate import as_count
 from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
 from bayescal.recalibrate._steps import StepRecalibrator, Steps, cuts_between

@@ -13,7 +13,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import log_odds_of
-from bayescal.data.table import collapse
+from bayescal.data.build.builder import collapse
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate._input import as_amount, as_knots
 from bayescal.recalibrate._softmax import log_probabilities

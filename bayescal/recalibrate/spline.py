@@ -6,7 +6,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import Rows, collapse
+from bayescal.data.build.builder import collapse
+from bayescal.data.table import Rows
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate._input import as_knots
 
