@@ -25,6 +25,8 @@ LOESS_STEP = 0.01
 LOESS_EDGE = 0.999
 MOST_SWAY = 100.0
 """How much a power may add to a fit or its slope over the reach, for outcomes from 0 to 1."""
+SPREAD = 1e-7
+"""Least spread of the scores about lower powers, in reaches, that is more than rounding."""
 LOESS_BLOCK = 1 << 14
 
 
@@ -182,7 +184,7 @@ def _fit(table: Table, hits: Floats, anchor: float, reach: float, local: Local) 
             break
         fit += np.outer(sums / size, at_anchor)
         if not terms:
-            least_size = size * max(local.least / reach, 1e-7) ** 2
+            least_size = size * max(local.least / reach, SPREAD) ** 2
         mean, carry = moment / size, size / last_size
         terms.append((mean, carry))
         shifted = np.array([0.0, at_anchor[0]])

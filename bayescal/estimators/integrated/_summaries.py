@@ -5,35 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bayescal._base.arrays import Floats
-from bayescal.data.table import Table
 from bayescal.data.weights import quantile
 
 __all__ = ["INDICES"]
 
-Index = Callable[[Floats, Table], Floats]
-"""Distances of shape (replicates, rows) from the scores of a table, to one value each."""
+Index = Callable[[Floats, Floats], Floats]
+"""Distances of shape (replicates, rows) and cases of each row, (rows,), to one value each."""
 
 
-def _mean(gap: Floats, table: Table) -> Floats:
-    mean: Floats = gap @ table.trials / table.total
+def _mean(gap: Floats, trials: Floats) -> Floats:
+    mean: Floats = gap @ trials / trials.sum()
     return mean
 
 
-def _mean_square(gap: Floats, table: Table) -> Floats:
-    return 100 * _mean(gap**2, table)
+def _mean_square(gap: Floats, trials: Floats) -> Floats:
+    return 100 * _mean(gap**2, trials)
 
 
-def _greatest(gap: Floats, table: Table) -> Floats:
+def _greatest(gap: Floats, trials: Floats) -> Floats:
     greatest: Floats = gap.max(axis=1)
     return greatest
 
 
-def _median(gap: Floats, table: Table) -> Floats:
-    return quantile(gap, table.trials, 0.5)
+def _median(gap: Floats, trials: Floats) -> Floats:
+    return quantile(gap, trials, 0.5)
 
 
-def _ninetieth(gap: Floats, table: Table) -> Floats:
-    return quantile(gap, table.trials, 0.9)
+def _ninetieth(gap: Floats, trials: Floats) -> Floats:
+    return quantile(gap, trials, 0.9)
 
 
 INDICES: dict[str, Index] = {

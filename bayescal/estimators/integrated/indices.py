@@ -9,16 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.table import tabulate
 from bayescal.data.validate import check_choice
-from bayescal.data.weights import SAME
-from bayescal.estimators.door import Cases, Core, OutcomesLike, Statistic, evaluate, read
-from bayescal.estimators.integrated._summaries import INDICES
-from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve, smoother_of
+from bayescal.estimators.door import Cases, Core, OutcomesLike, evaluate, read
+from bayescal.estimators.integrated._cores import (
+    CORES,
+    OF_WEIGHTINGS,
+    eci_core,
+    eci_of_weightings,
+    flat,
+)
+from bayescal.estimators.integrated.smoothers import as_smoothing, no_curve
 from bayescal.estimators.registry import estimator
 
 __all__ = ["e50", "e90", "eci", "emax", "ici"]
@@ -26,52 +30,10 @@ __all__ = ["e50", "e90", "eci", "emax", "ici"]
 AUSTIN = "Austin & Steyerberg 2019"
 
 
-def _index_core(name: str) -> Core:
-    """Core of an index of every replicate's curve."""
-    index = INDICES[name]
-
-    def core(scores: Floats, weights: Floats | None, **smoothing: Any) -> Statistic:
-        table = tabulate(scores, weights)
-        curve = smoother_of(**smoothing)(table, table.score)
-
-        def statistic(outcomes: NDArray[Any]) -> Floats:
-            gap = np.abs(curve(table.hits(outcomes)) - table.score)
-            return index(np.minimum(gap, 1), table)
-
-        return statistic
-
-    return core
-
-
-_CORES = {name: _index_core(name) for name in INDICES}
-
-
-def _flat(scores: Floats, weights: Floats | None) -> Statistic:
-    """Mean square of mean outcome - score, NaN where it is 0."""
-    table = tabulate(scores, weights)
-    mean = np.average(table.score, weights=table.trials)
-    variance = np.average((table.score - mean) ** 2, weights=table.trials)
-
-    def square(outcomes: NDArray[Any]) -> Floats:
-        rate = table.hits(outcomes).sum(axis=1) / table.total
-        total = variance + (rate - mean) ** 2
-        return np.where(total > SAME**2, total, np.nan)
-
-    return square
-
-
-def _eci_core(scores: Floats, weights: Floats | None, *, form: str, **smoothing: Any) -> Statistic:
-    """Core of `eci`."""
-    square = _CORES["eci"](scores, weights, **smoothing)
-    if form == "mean-square":
-        return square
-    flat = _flat(scores, weights)
-    return lambda outcomes: square(outcomes) / 100 / flat(outcomes)
-
-
 @estimator(
     "Integrated calibration index (Eavg)",
-    prepare=_CORES["ici"],
+    prepare=CORES["ici"],
+    weighted=OF_WEIGHTINGS["ici"],
     paper=AUSTIN,
     estimates="TCE of order 1, the mean distance of the calibration curve from the score",
 )
@@ -139,12 +101,13 @@ def ici(
     0.065
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(_CORES["ici"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["ici"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "E50",
-    prepare=_CORES["e50"],
+    prepare=CORES["e50"],
+    weighted=OF_WEIGHTINGS["e50"],
     paper=AUSTIN,
     estimates="the median distance of the calibration curve from the score",
 )
@@ -191,12 +154,13 @@ def e50(
     0.059
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(_CORES["e50"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["e50"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "E90",
-    prepare=_CORES["e90"],
+    prepare=CORES["e90"],
+    weighted=OF_WEIGHTINGS["e90"],
     paper=AUSTIN,
     estimates="the 90 % quantile of the distance of the calibration curve from the score",
 )
@@ -243,12 +207,13 @@ def e90(
     0.131
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(_CORES["e90"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["e90"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "Emax",
-    prepare=_CORES["emax"],
+    prepare=CORES["emax"],
+    weighted=OF_WEIGHTINGS["emax"],
     paper=AUSTIN,
     estimates="the greatest distance of the calibration curve from an observed score",
 )
@@ -300,12 +265,13 @@ def emax(
     0.2
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(_CORES["emax"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["emax"], read(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
     "Estimated calibration index",
-    prepare=_eci_core,
+    prepare=eci_core,
+    weighted=eci_of_weightings,
     paper="Van Hoorde et al. 2015",
     estimates="100 times the square of TCE of order 2",
 )
@@ -367,16 +333,16 @@ def eci(
     check_choice(form, ["mean-square", "relative"], "form")
     smoothing = as_smoothing(smoother, span, n_knots, clip)
     cases = read(y_true, y_prob, sample_weight)
-    value = _evaluate(_CORES["eci"], cases, smoothing)
+    value = _evaluate(CORES["eci"], cases, smoothing)
     if form == "mean-square":
         return value
-    flat = evaluate(_flat, cases)
-    if isinstance(flat, float) and np.isnan(flat):
+    level = evaluate(flat, cases)
+    if isinstance(level, float) and np.isnan(level):
         raise InputError(
             "The relative form divides by the mean square of mean outcome - score, but every "
             "score in y_prob equals the mean outcome. Pass form='mean-square'."
         )
-    return value / 100 / flat
+    return value / 100 / level
 
 
 def _evaluate(core: Core, cases: Cases, smoothing: dict[str, Any]) -> float | Floats:

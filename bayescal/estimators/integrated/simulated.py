@@ -101,6 +101,6 @@ def ici_interval(
     drawn = centre + rng.standard_normal((number, centre.size)) @ spread
     values = np.empty(number)
     for part in blocks(number, table.score.size, DOOR_BLOCK):
-        values[part] = distance(np.abs(expit(drawn[part] @ basis) - table.score), table)
+        values[part] = distance(np.abs(expit(drawn[part] @ basis) - table.score), table.trials)
     lower, upper = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(lower), float(upper)

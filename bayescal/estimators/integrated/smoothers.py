@@ -21,7 +21,7 @@ from bayescal.estimators.integrated._curve import Curve
 from bayescal.estimators.integrated._loess import loess, lowess
 from bayescal.estimators.integrated._regression import BASES, regression
 
-__all__ = ["Smoother", "as_smoothing", "flexible_curve", "no_curve", "smoother_of"]
+__all__ = ["Smoother", "as_smoothing", "flexible_curve", "no_curve", "smoother_of", "span_of"]
 
 Smoother = Callable[[Table, Floats], Curve]
 """A table and the scores at which the curve is wanted, to a function of the events."""
@@ -147,7 +147,12 @@ def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = Fa
     if smoother == "isotonic":
         return isotonic
     local = loess if smoother == "loess" else lowess
-    return partial(local, span=SPANS[smoother] if span is None else float(span))
+    return partial(local, span=span_of(smoother, span))
+
+
+def span_of(smoother: str, span: float | None) -> float:
+    """Share of the cases in a local fit."""
+    return SPANS[smoother] if span is None else float(span)
 
 
 def _cut_off(curve: Curve) -> Curve:
