@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal import estimators
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
+from bayescal.estimators.uncertainty.applied import applied_of
+from bayescal.estimators.uncertainty.intervals import Resamples
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.consistency import RARE, check_consistency
 
@@ -49,17 +50,11 @@ def panel_of(
     import pandas as pd
 
     size = resamples_for(post.data)
+    resamples = Resamples(post.data, size, seed)
     rows = {}
     for name in names:
         try:
-            interval = estimators.estimator_interval(
-                post.data,
-                estimator=name,
-                method="basic",
-                ci_prob=ci_prob,
-                n_resamples=size,
-                random_state=seed,
-            )
+            interval = resamples.interval(applied_of(name, {}), "basic", ci_prob)
             check = check_consistency(
                 post, name, n_resamples=size, predict=False, random_state=seed
             )

@@ -11,7 +11,9 @@ from bayescal import scores
 from bayescal._base.errors import InputError
 from bayescal.assessment.panel import resamples_for
 from bayescal.data.data import CalibrationData
-from bayescal.estimators.uncertainty.intervals import estimator_interval
+from bayescal.estimators.uncertainty.applied import Applied
+from bayescal.estimators.uncertainty.intervals import Resamples
+from bayescal.scores.weighted import WEIGHTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,17 +80,13 @@ def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataF
     """
     import pandas as pd
 
+    resamples = Resamples(data, resamples_for(data), seed)
     rows = {}
     for name, (title, function) in MEASURES.items():
         rows[name] = {"title": title, "estimate": np.nan, "lower": np.nan, "upper": np.nan}
         with suppress(InputError):
-            interval = estimator_interval(
-                data,
-                estimator=function,
-                ci_prob=ci_prob,
-                n_resamples=resamples_for(data),
-                random_state=seed,
-            )
+            measure = Applied(name, function, {}, core=WEIGHTED[name])
+            interval = resamples.interval(measure, "percentile", ci_prob)
             rows[name] |= {key: getattr(interval, key) for key in ("estimate", "lower", "upper")}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "measure"

@@ -13,7 +13,16 @@ from bayescal.data.read import Cases
 from bayescal.data.table import levels_of
 from bayescal.scores._rules import Loss, entropy
 
-__all__ = ["Pool", "base_rate", "decompose", "isotonic_groups", "mean", "net_benefit", "somers"]
+__all__ = [
+    "Pool",
+    "base_rate",
+    "decompose",
+    "dxy",
+    "isotonic_groups",
+    "mean",
+    "net_benefit",
+    "somers",
+]
 
 Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """Weight and events at the distinct scores, ascending, to those of the groups they form."""
@@ -38,10 +47,18 @@ def somers(cases: Cases) -> Floats:
     """Somers' Dxy, of shape (replicates,); NaN where there is one class only."""
     levels = levels_of(cases.scores)
     mass = levels.totals(cases.weight)
-    centred_rank = np.cumsum(mass) - (mass + mass.sum()) / 2
-    lead = np.array([levels.totals(row) @ centred_rank for row in cases.event_weights()])
-    events = np.where(cases.has_both, cases.events(), np.nan)
-    return 2 * lead / (events * (cases.mass - events))
+    return np.array([dxy(mass, levels.totals(row)) for row in cases.event_weights()])
+
+
+def dxy(mass: Floats, hits: Floats) -> Floats:
+    """Somers' Dxy of weight and events at the distinct scores, ascending along the last axis."""
+    total = mass.sum(axis=-1, keepdims=True)
+    centred_rank = np.cumsum(mass, axis=-1) - (mass + total) / 2
+    lead = np.einsum("...i,...i->...", hits, centred_rank)
+    events = hits.sum(axis=-1)
+    pairs = events * (total[..., 0] - events)
+    value: Floats = 2 * lead / np.where(pairs > 0, pairs, np.nan)
+    return value
 
 
 def net_benefit(cases: Cases, thresholds: Floats) -> Floats:

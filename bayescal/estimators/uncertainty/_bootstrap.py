@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.estimators.uncertainty._resamples import Cells, draw, leave_one_out
+from bayescal.estimators.uncertainty._resamples import Cells, leave_one_out
 from bayescal.estimators.uncertainty.applied import Applied
 
 __all__ = ["bca_levels", "known", "resampled"]
@@ -17,15 +17,10 @@ __all__ = ["bca_levels", "known", "resampled"]
 ROUNDING = 1e-12
 
 
-def resampled(applied: Applied, cells: Cells, count: int, rng: np.random.Generator) -> Floats:
-    """The estimate on resamples of the cases."""
+def resampled(applied: Applied, cells: Cells, weights: Iterable[Floats]) -> Floats:
+    """The estimate on resamples: each a row of cases per cell, given in blocks."""
     if cells.size < 2:
         raise InputError("y_true holds one case, which cannot be resampled: pass more.")
-    return _to_blocks(applied, cells, draw(cells, count, rng))
-
-
-def _to_blocks(applied: Applied, cells: Cells, weights: Iterable[Floats]) -> Floats:
-    """The estimate for each row of cases per cell, given in blocks."""
     values = [applied.to_weights(cells.scores, cells.outcomes, block) for block in weights]
     return np.concatenate(values)
 
@@ -55,7 +50,7 @@ def bca_levels(
             "for 'bca'. Use 'basic', or an estimator with less bias."
         )
     rows, shares = leave_one_out(cells, count, rng)
-    left = _to_blocks(applied, cells, rows)
+    left = resampled(applied, cells, rows)
     if not np.isfinite(left).all():
         raise InputError(
             f"estimator {applied.name!r} is undefined when one of the cases is left out, which "

@@ -35,12 +35,16 @@ class Applied:
     options : dict
     entry : Estimator, optional
         Its entry in the register, whose cores do the work.
+    core : callable, optional
+        Of a function that is not in the register: `(scores, outcomes, weights) -> values`, the
+        same for many weightings of the cases at once, as `Estimator.weighted` is.
     """
 
     name: str
     function: Callable[..., Any]
     options: dict[str, Any]
     entry: Estimator | None = None
+    core: Callable[[Floats, Floats, Floats], Floats] | None = None
 
     @property
     def span(self) -> tuple[float, float]:
@@ -102,6 +106,8 @@ class Applied:
             options = self.entry.defaults | self.options
             values = self.entry.weighted(scores, outcomes, weights, **options)
             return np.asarray(values, dtype=np.float64)
+        if self.core is not None:
+            return self.core(scores, outcomes, weights)
         return np.array([self._to_row(scores, outcomes, row) for row in weights])
 
     def at(self, scores: Floats) -> Statistic:

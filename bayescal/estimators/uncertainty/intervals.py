@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import RandomState, random_generator
+from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
@@ -19,14 +19,14 @@ from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.estimators.door import Cases, OutcomesLike, read
 from bayescal.estimators.uncertainty._analytic import ANALYTIC
 from bayescal.estimators.uncertainty._bootstrap import bca_levels, known, resampled
-from bayescal.estimators.uncertainty._resamples import cells_of
+from bayescal.estimators.uncertainty._resamples import cells_of, draw
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
 
-__all__ = ["Interval", "estimator_interval"]
+__all__ = ["Interval", "Resamples", "estimator_interval"]
 
 INTERVAL_METHODS = ("analytic", "basic", "bca", "consistency", "percentile")
 FEWEST_RESAMPLES = 100
@@ -163,10 +163,70 @@ def estimator_interval(
         calibrated = np.broadcast_to(score, (count, score.size))
         values = estimates_on_simulated_outcomes(applied, score, trials, calibrated, rng)
     else:
-        values = resampled(applied, cells, count, rng)
+        values = resampled(applied, cells, draw(cells, count, rng))
     values = known(values, applied, tails[0])
     if method == "bca":
         tails = bca_levels(tails, values, estimate, applied, cells, count, rng)
+    return _between_quantiles(applied, estimate, values, tails, method, level)
+
+
+class Resamples:
+    """Resamples of a table, drawn once, for the intervals of any number of estimators.
+
+    Parameters
+    ----------
+    data : CalibrationData
+        Of one group.
+    n_resamples : int
+    random_state : int or numpy.random.Generator
+
+    Notes
+    -----
+    An interval is that of `estimator_interval` with the same seed. All resamples stay in memory,
+    which a table's few rows allow.
+    """
+
+    def __init__(
+        self, data: CalibrationData, n_resamples: int, random_state: int | np.random.Generator
+    ) -> None:
+        cases = read(data)
+        self._data = data
+        self._cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
+        self._weights = list(draw(self._cells, n_resamples, random_generator(random_state)))
+
+    def interval(self, applied: Applied, method: str, ci_prob: float) -> Interval:
+        """The interval of one estimator.
+
+        Parameters
+        ----------
+        applied : Applied
+        method : {"percentile", "basic"}
+        ci_prob : float
+
+        Returns
+        -------
+        Interval
+
+        Raises
+        ------
+        InputError
+            If the estimator is undefined on the data, or on too many resamples.
+        """
+        estimate = applied.to_data(self._data)
+        tails = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        values = known(resampled(applied, self._cells, self._weights), applied, tails[0])
+        return _between_quantiles(applied, estimate, values, tails, method, ci_prob)
+
+
+def _between_quantiles(
+    applied: Applied,
+    estimate: float,
+    values: Floats,
+    tails: Floats,
+    method: str,
+    level: float,
+) -> Interval:
+    """From one quantile of the replicates to another, reflected at the estimate if "basic"."""
     lower, upper = np.quantile(values, tails)
     if method == "basic":
         lower, upper = 2 * estimate - upper, 2 * estimate - lower

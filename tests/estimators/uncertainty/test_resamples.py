@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayescal import simulate
+from bayescal import CalibrationData, scores, simulate
 from bayescal.errors import InputError
 from bayescal.estimators import ece, estimator_interval
 from bayescal.estimators.door import read
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.uncertainty._resamples import Cells, cells_of, draw, leave_one_out
-from bayescal.estimators.uncertainty.applied import Applied
+from bayescal.estimators.uncertainty.applied import Applied, applied_of
+from bayescal.estimators.uncertainty.intervals import Resamples
+from bayescal.scores.weighted import WEIGHTED as SCORES
 
 BOOTSTRAPS = ("percentile", "basic", "bca")
 
@@ -160,3 +162,30 @@ def test_the_jackknife_over_random_cases_has_the_acceleration_of_the_whole() -> 
     influence = shares @ left - left
     skewness = shares @ influence**3 / (shares @ influence**2) ** 1.5
     assert skewness == pytest.approx(stats.skew(outcomes - scores), rel=0.1)
+
+
+# Scores, which are no estimators, have cores too
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_core_of_a_score_gives_what_the_score_gives(name: str) -> None:
+    y_true, y_prob = overconfident(60, 21, 1)
+    cells = cells_of(y_true, y_prob, None)
+    weights = np.random.default_rng(1).integers(0, 3, (25, cells.counts.size)).astype(float)
+    weights[0] *= cells.outcomes
+    weights[1] *= 1 - cells.outcomes
+    score = getattr(scores, name)
+    one_by_one = to_cells(Applied(name, score, {}), cells, weights)
+    at_once = to_cells(Applied(name, score, {}, core=SCORES[name]), cells, weights)
+    np.testing.assert_allclose(at_once, one_by_one, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic"])
+def test_shared_resamples_give_the_intervals_of_each_estimator_alone(method: str) -> None:
+    data = CalibrationData(*overconfident(150, 23, 2))
+    resamples = Resamples(data, 120, 7)
+    for estimator in ("ece", "ks_error", scores.c_statistic):
+        alone = estimator_interval(
+            data, estimator=estimator, method=method, n_resamples=120, random_state=7
+        )
+        assert resamples.interval(applied_of(estimator, {}), method, 0.95) == alone
