@@ -205,8 +205,8 @@ class CurveComparison:
         The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
         prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
         """
-        problem = self.problem
-        gain = logistic_gain(problem.score, problem.trials, problem.hits)
+        table = self.problem.table
+        gain = logistic_gain(table.score, table.trials, table.hits)
         n = self.data.effective_size
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 

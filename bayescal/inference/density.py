@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.importance import GOOD_K, Sample, importance_sample
@@ -28,7 +28,9 @@ DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 class CurveDensity:
     """Log posterior density of a curve's working coordinates, unnormalised.
 
-    The likelihood is of the single outcomes, without binomial coefficients.
+    The likelihood is of the single outcomes, without binomial coefficients. What is linear in the
+    curve's log-odds is summed over every row of the table, and so is the diagonal's likelihood;
+    only how the rest of it differs from the diagonal's is summed over the rows of the problem.
 
     Parameters
     ----------
@@ -37,8 +39,15 @@ class CurveDensity:
 
     def __init__(self, problem: Problem) -> None:
         self.curve, self.prior = problem.curve, problem.prior
-        self.trials, self.hits = problem.trials, problem.hits
-        self.offset, self.basis = self.curve.basis(problem.score, problem.frame)
+        self.trials, table = problem.trials, problem.table
+        offset, basis = self.curve.basis(table.score, problem.frame)
+        self.offset, self.basis = problem.mean_of_rows(offset), problem.mean_of_rows(basis)
+        self._events_basis = table.hits @ basis
+        self._constant = float(table.hits @ offset)
+        if self.trials.size < table.trials.size:
+            x = np.asarray(logit(table.score))
+            merged = softplus(problem.mean_of_rows(x))
+            self._constant += float(self.trials @ merged - table.trials @ softplus(x))
         shape = (self.basis.shape[1], self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
@@ -48,7 +57,7 @@ class CurveDensity:
         coefficients = np.empty((u.shape[0], self.basis.shape[1]))
         for column, values in enumerate(self.curve.coefficients(list(u.T))):
             coefficients[:, column] = values
-        linear = self.hits @ self.offset + coefficients @ (self.hits @ self.basis)
+        linear = self._constant + coefficients @ self._events_basis
         for part in blocks(u.shape[0], self.trials.size):
             log_odds = coefficients[part] @ self.basis.T
             log_odds += self.offset
@@ -64,7 +73,7 @@ class CurveDensity:
         coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
         log_odds = self.offset + self.basis @ coefficients
         fitted = expit(log_odds)
-        by_coefficient = self.basis.T @ (self.hits - self.trials * fitted)
+        by_coefficient = self._events_basis - self.basis.T @ (self.trials * fitted)
         weight = self.trials * fitted * (1 - fitted)
         information = (self.basis.T * weight) @ self.basis
         jacobian = self.jacobian(u)
@@ -72,7 +81,8 @@ class CurveDensity:
         gradient = jacobian.T @ by_coefficient
         hessian = (self._combination.T * bend) @ self._combination
         hessian -= jacobian.T @ information @ jacobian
-        value = self.hits @ log_odds - self.trials @ softplus(log_odds)
+        value = self._constant + coefficients @ self._events_basis
+        value -= self.trials @ softplus(log_odds)
         value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
         for index, name in enumerate(self.curve.coordinates):
             slope, curvature = self.prior.of(name).slope_and_curvature(u[index])

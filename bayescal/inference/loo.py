@@ -23,6 +23,8 @@ COLUMNS = 512
 class LeaveOneOut:
     """Leave-one-out densities of the distinct cases, and how many there are of each.
 
+    Cases are distinct by row of the problem and outcome.
+
     Attributes
     ----------
     elpd : float
@@ -41,7 +43,7 @@ class LeaveOneOut:
 
 
 def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
-    """PSIS-LOO of one family, run once per distinct score and outcome.
+    """PSIS-LOO of one family, run once per row of the problem and outcome.
 
     Parameters
     ----------
@@ -59,17 +61,21 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC, Statistics and Computing 27.
     """
-    log_odds = problem.curve.log_odds(draws[:DRAWS], problem.score, problem.frame)
-    hits = np.flatnonzero(problem.hits > 0)
-    misses = np.flatnonzero(problem.trials > problem.hits)
-    likelihood = np.hstack([log_expit(log_odds[:, hits]), log_expit(-log_odds[:, misses])])
-    count = np.concatenate([problem.hits[hits], (problem.trials - problem.hits)[misses]])
+    table = problem.table
+    parts, counts = [], []
+    for sign, cases in ((1, table.hits), (-1, table.trials - table.hits)):
+        number = problem.sum_of_rows(cases)
+        score = problem.mean_of_rows(table.score, cases)[number > 0]
+        log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
+        parts.append(log_expit(sign * log_odds))
+        counts.append(number[number > 0])
+    likelihood, count = np.hstack(parts), np.concatenate(counts)
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:
-        parts = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS)]
-        pointwise = np.concatenate([part for part, _ in parts])
-        worst = max(pareto_k for _, pareto_k in parts)
+        left_out = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS)]
+        pointwise = np.concatenate([part for part, _ in left_out])
+        worst = max(pareto_k for _, pareto_k in left_out)
     return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
 
 

@@ -41,10 +41,11 @@ def sample_pieces(
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
+    table = problem.table
     stretches = stretch_evidences(
-        problem.score,
-        problem.trials,
-        problem.hits,
+        table.score,
+        table.trials,
+        table.hits,
         np.array(problem.frame.cells[1:-1]),
         hinges=any(prior.hinge > 0 for prior in priors),
     )

@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal.data.data import CalibrationData, Edges, as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
 
@@ -26,6 +28,10 @@ __all__ = ["Problem", "prepare"]
 @dataclass(frozen=True)
 class Problem:
     """A table to fit a curve to. Nothing in it but the hits depends on outcomes.
+
+    Its rows, `score`, `trials` and `hits`, are those of the table, inside (0, 1); past
+    `MOST_ROWS` of them, neighbouring rows are merged. What is stated of single cases or
+    of the scores as they came in is read off `table`.
 
     Attributes
     ----------
@@ -50,9 +56,15 @@ class Problem:
     seed: int
 
     @cached_property
+    def table(self) -> Rows:
+        """Every row of the data as the model reads it: scores inside (0, 1), effective cases."""
+        data, scale = self.data, self.data.weight_scale
+        return Rows(self.inside(data.score), data.trials * scale, data.hits * scale)
+
+    @cached_property
     def score(self) -> Floats:
-        """Distinct scores inside (0, 1), ascending, of shape (rows,)."""
-        return self.inside(self.data.score)
+        """Scores inside (0, 1), ascending, of shape (rows,): the mean of the cases in each row."""
+        return self.mean_of_rows(self.table.score)
 
     @cached_property
     def log_odds(self) -> Floats:
@@ -61,18 +73,42 @@ class Problem:
 
     @cached_property
     def trials(self) -> Floats:
-        """Cases at each score; sampling weights count as Kish's effective number of cases."""
-        return self.data.trials * self.data.weight_scale
+        """Cases of each row; sampling weights count as Kish's effective number of cases."""
+        return self.sum_of_rows(self.table.trials)
 
     @cached_property
     def hits(self) -> Floats:
-        """Events at each score, on the scale of `trials`."""
-        return self.data.hits * self.data.weight_scale
+        """Events of each row, on the scale of `trials`."""
+        return self.sum_of_rows(self.table.hits)
+
+    @cached_property
+    def _first(self) -> NDArray[np.intp]:
+        """Where each row begins in the table."""
+        return first_of_merged(self.table.score, self.table.trials)
+
+    def sum_of_rows(self, values: Floats) -> Floats:
+        """Sums over the table's rows that each row merges, along the first axis."""
+        if self._first.size == self.table.score.size:
+            return values
+        return np.add.reduceat(values, self._first)
+
+    def mean_of_rows(self, values: Floats, cases: Floats | None = None) -> Floats:
+        """Means over the cases of each row, of values by row of the table along the first axis.
+
+        Over some of the cases, where `cases` has their number in each row of the table; a row
+        without any has the value zero.
+        """
+        if self._first.size == self.table.score.size:
+            return values
+        counted = self.table.trials if cases is None else cases
+        number = counted.reshape(-1, *(1 for _ in values.shape[1:]))
+        total = self.sum_of_rows(number)
+        return np.asarray(self.sum_of_rows(number * values) / np.where(total > 0, total, 1))
 
     @property
     def n(self) -> float:
         """Cases that the likelihood counts."""
-        return float(self.trials.sum())
+        return float(self.table.trials.sum())
 
     def inside(self, scores: Floats) -> Floats:
         """Any scores as the model reads them: strictly inside (0, 1)."""

@@ -121,7 +121,7 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
     ----------
     problem : Problem
     rows : ModelRows, optional
-        By default those of the problem's table.
+        By default those of the problem.
     by_row : bool
         Whether to keep the curve by row as deterministic variables.
 

@@ -69,14 +69,16 @@ def rows_of(
     """
     symbolic = hasattr(offset, "owner")
     if cases is None:
-        numbers = _as_offset(offset, problem.score.size, "row of the table", symbolic)
-        return ModelRows(problem.score, problem.trials, problem.hits, numbers)
+        table = problem.table
+        numbers = _as_offset(offset, table.score.size, "row of the table", symbolic)
+        return ModelRows(table.score, table.trials, table.hits, numbers)
     outcomes, scores, weights = paired(*cases, pos_label=pos_label)
     if offset is None:
         of_obs = problem.data.rows_of(scores)
         if weights is not None:
             of_obs[weights == 0] = -1  # such a case is in no row
-        return ModelRows(problem.score, problem.trials, problem.hits, None, of_obs)
+        table = problem.table
+        return ModelRows(table.score, table.trials, table.hits, None, of_obs)
     trials = np.ones(scores.size) if weights is None else weights
     trials = trials * problem.data.weight_scale
     numbers = _as_offset(offset, scores.size, "case", symbolic)

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -121,9 +121,10 @@ class CalibrationPosterior(Measures):
         -----
         To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
         the pairs. A score within a relative 1e-12 below a threshold reaches it, so that rounding
-        decides nothing. Scores of exactly 0 and 1 decide as they were given. In a table of more
-        than 2048 distinct scores the cell of the grid that holds a threshold is shared, by its
-        width.
+        decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 256 distinct
+        scores neighbouring ones are merged, and of the merged cases those whose score reaches the
+        threshold are treated; in a table of more than 2048 the cell of the grid that holds a
+        threshold is shared by its width.
 
         References
         ----------
@@ -144,7 +145,7 @@ class CalibrationPosterior(Measures):
         at = np.array(
             [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
         )
-        share = self.data.share_reaching(at)
+        share = self.problem.mean_of_rows(self.data.share_reaching(at))
         model, everyone = np.empty((2, self._posterior.u.shape[0], at.size))
         for part, draws in self._posterior.draws(population):
             own = draws.population.score.ndim == 1
@@ -167,7 +168,7 @@ class CalibrationPosterior(Measures):
         float
             1 for every family but `spline`, `pieces` and averages that hold one of them.
         """
-        observed = self.problem.log_odds
+        observed = logit(self.problem.table.score)
         grid = expit(np.linspace(observed[0], observed[-1], 201))
         log_odds = self.family.log_odds(self._posterior.u, grid, self.problem.frame)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
@@ -200,7 +201,7 @@ class CalibrationPosterior(Measures):
         import xarray as xr
 
         level = as_level(ci_prob)
-        error = self._posterior.curve(self.data.score) - self.problem.score
+        error = self._posterior.curve(self.data.score) - self.problem.table.score
         region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)

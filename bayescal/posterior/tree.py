@@ -146,7 +146,7 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
     data, u = problem.data, read_coordinates(tree, problem)
     posterior = tree["posterior"].to_dataset()
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    log_odds = problem.curve.log_odds(u, problem.score, problem.frame)
+    log_odds = problem.curve.log_odds(u, problem.table.score, problem.frame)
     rng = problem.rng("predictive")
     if _has_cases(data):
         row, outcome = _cases(data)
@@ -165,7 +165,7 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
         }
         coords, dims = {"obs": np.arange(row.size)}, {"y": ["obs"]}
     else:
-        trials = np.rint(problem.trials).astype(np.int64)
+        trials = np.rint(problem.table.trials).astype(np.int64)
         counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
         groups = {"posterior_predictive": {"hits": with_chains(counts, chains)}}
         coords, dims = {"row": np.arange(trials.size)}, {"hits": ["row"]}
@@ -318,7 +318,7 @@ def _observed(data: CalibrationData) -> xr.Dataset:
 
 
 def _constant(problem: Problem) -> xr.Dataset:
-    return problem.data.to_xarray().assign(model_score=("row", problem.score))
+    return problem.data.to_xarray().assign(model_score=("row", problem.table.score))
 
 
 def _has_cases(data: CalibrationData) -> bool:

@@ -10,6 +10,9 @@ from scipy.special import logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.inference.density import CurveDensity
+from bayescal.model import problem as problem_module
+from bayescal.model.partition.cells import MOST_ROWS
 from bayescal.model.priors import PRESETS
 from bayescal.model.problem import Problem, prepare
 
@@ -77,3 +80,46 @@ def test_scores_are_moved_inside_in_one_place():
         if "edges.inside(" in line
     ]
     assert lines == ["model/problem.py: return self.edges.inside(scores)"]
+
+
+@pytest.fixture(params=["clinical-low-asymmetric", "D1"])
+def merged(request):
+    return prepare(*bc.simulate.sample(request.param, 1500, random_state=3), random_state=0)
+
+
+def test_merged_rows_add_up_to_the_table(merged):
+    assert merged.score.size <= MOST_ROWS < merged.data.score.size
+    assert (np.diff(merged.score) > 0).all()
+    assert merged.trials.sum() == merged.data.n
+    assert merged.hits.sum() == merged.data.events
+    total = merged.trials @ merged.score
+    assert total == pytest.approx(merged.table.trials @ merged.table.score, rel=1e-12)
+
+
+def test_few_rows_are_not_merged():
+    problem = prepare(*bc.simulate.sample("D1", MOST_ROWS, random_state=3), random_state=0)
+    np.testing.assert_array_equal(problem.score, problem.table.score)
+
+
+def test_merging_does_not_depend_on_outcomes(merged):
+    data = merged.data
+    other = bc.CalibrationData.from_counts(data.score, data.trials, data.trials - data.hits)
+    np.testing.assert_array_equal(prepare(other, random_state=0).score, merged.score)
+
+
+def test_merging_mirrors(merged):
+    data = merged.data
+    mirrored = bc.CalibrationData.from_counts(1 - data.score, data.trials, data.hits)
+    other = prepare(mirrored, random_state=0)
+    np.testing.assert_allclose(other.score, 1 - merged.score[::-1], atol=1e-14)
+    np.testing.assert_array_equal(other.trials, merged.trials[::-1])
+
+
+def test_merging_hardly_moves_the_likelihood(merged, monkeypatch):
+    """Against every row by itself: where the posterior is, and how high."""
+    modes = [CurveDensity(merged).mode()]
+    monkeypatch.setattr(problem_module, "first_of_merged", lambda score, _: np.arange(score.size))
+    modes.append(CurveDensity(prepare(merged.data, random_state=0)).mode())
+    sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
+    assert (np.abs(modes[0].point - modes[1].point) < 0.005 * sd).all()
+    assert modes[0].value == pytest.approx(modes[1].value, abs=0.02)

@@ -121,8 +121,8 @@ def test_a_calibrated_bulk_is_not_counted_as_error() -> None:
 
 def test_the_estimate_lies_in_the_interval_and_is_that_of_the_mean_curve(cmp) -> None:
     post = cmp.posterior
-    mean = post.curve().mean(("chain", "draw")).to_numpy()
-    score, weight = cmp.problem.score, cmp.data.trials / cmp.data.n
+    score, weight = cmp.problem.score, cmp.problem.trials / cmp.problem.n
+    mean = post.curve(score).mean(("chain", "draw")).to_numpy()
     lower, upper = post.interval("tce", population="sample")
     expected = np.clip(weight @ np.abs(mean - score), lower, upper)
     assert post.estimate("tce", population="sample") == pytest.approx(expected, rel=1e-9)

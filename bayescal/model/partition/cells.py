@@ -1,6 +1,6 @@
-"""Cells of the scores, and few nodes that stand for many rows of a table.
+"""Cells of the scores, and few rows or nodes that stand for many rows of a table.
 
-Cells and nodes are placed by scores and trials alone; events are then shared among the nodes. All
+Cells, rows and nodes are placed by scores and trials alone; events are then shared among them. All
 of it mirrors exactly when scores become 1 - s and events become the others.
 """
 
@@ -14,7 +14,10 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["Nodes", "cell_edges", "cell_of", "stretch_nodes"]
+__all__ = ["MOST_ROWS", "Nodes", "cell_edges", "cell_of", "first_of_merged", "stretch_nodes"]
+
+MOST_ROWS = 256
+"""Rows of a table above which neighbouring ones are merged, for all that is read off curves."""
 
 CELLS = 41
 MOST = 61
@@ -47,10 +50,7 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
         Ascending, midway between the rows on either side.
     """
     cells = _most_cells(trials.sum()) if cells is None else cells
-    information = trials * np.sqrt(score * (1 - score))
-    below = np.cumsum(information) - information / 2
-    above = np.cumsum(information[::-1])[::-1] - information / 2
-    cell = _nearest((below - above) / (2 * information.sum()) * cells)
+    cell = _nearest(_from_middle(trials * np.sqrt(score * (1 - score))) * cells)
     x = logit(score)
     cut = np.flatnonzero((np.diff(cell) > 0) & (np.diff(x) > TIE))
     return np.asarray((x[cut] + x[cut + 1]) / 2)
@@ -65,6 +65,53 @@ def _most_cells(n: float) -> int:
 def cell_of(x: Floats, edges: Floats) -> Index:
     """The cell in which each of the log-odds `x` lies, counted from 0."""
     return np.asarray(np.searchsorted(edges, x), dtype=np.intp)
+
+
+def first_of_merged(score: Floats, trials: Floats, most: int = MOST_ROWS) -> Index:
+    """Where each row begins when neighbouring rows of a table are merged into a few.
+
+    A curve hardly bends between neighbouring scores, so that its likelihood and what is read off it
+    need fewer rows than a table has. One of at most that many rows stays as it is. A longer one is
+    cut on a scale that is half log-odds and half information, trials * sqrt(s (1 - s)), so that no
+    row is wide and none holds much of what is known of the curve.
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+        Inside (0, 1), ascending.
+    trials : ndarray of shape (rows,)
+        Cases at each score, positive.
+    most : int
+        Most rows that may be left.
+
+    Returns
+    -------
+    ndarray of int of shape (merged rows,)
+        Index of the first row of the table in each merged row; rows from there to the next index
+        belong to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.model.partition.cells import first_of_merged
+    >>> first_of_merged(np.array([0.1, 0.11, 0.5, 0.9]), np.ones(4), most=3)
+    array([0, 2, 3])
+    """
+    if score.size <= most:
+        return np.arange(score.size)
+    x = logit(score)
+    by_information = _from_middle(trials * np.sqrt(score * (1 - score)))
+    by_log_odds = (x - (x[0] + x[-1]) / 2) / max(x[-1] - x[0], TIE)
+    odd = most - 1 + most % 2  # so that the middle of the scores is inside a row
+    row = _nearest((by_information + by_log_odds) / 2 * odd)
+    return np.asarray(np.flatnonzero(np.diff(row, prepend=np.nan)), dtype=np.intp)
+
+
+def _from_middle(information: Floats) -> Floats:
+    """Share of the information between the middle of it and each row, from -1/2 to 1/2."""
+    below = np.cumsum(information) - information / 2
+    above = np.cumsum(information[::-1])[::-1] - information / 2
+    return np.asarray((below - above) / (2 * information.sum()))
 
 
 @dataclass(frozen=True)
