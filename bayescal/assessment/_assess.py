@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.card import card
+from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.groups import as_few_groups
 from bayescal.assessment.notes import assessment_notes
@@ -24,6 +26,7 @@ from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import compare
 from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior
+from bayescal.posterior.functionals import SUMMARY_COLUMNS, summary_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,3 +176,9 @@ class Assessment(Findings):
     def __repr__(self) -> str:
         data = self.posterior.data
         return f"Assessment({data.n:g} cases, {data.events:g} events: {self.headline()})"
+
+    def _repr_html_(self) -> str:
+        data = self.posterior.data
+        told = cases_and_events(data.n, data.events, data.effective_size)
+        text = f"{self.headline()}\n{told}\n{self.recommendation}"
+        return card(text, SUMMARY_COLUMNS, summary_rows(self.table))

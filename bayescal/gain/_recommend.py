@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats
+from bayescal._base.card import card
 from bayescal._base.text import chance
 from bayescal.data.weights import WeightType
 from bayescal.inference import CurveComparison, compare
@@ -60,6 +61,22 @@ class Recommendation:
             f"{lead} Expected gain {gain:.4f} in held-out log score per patient (standard error "
             f"{error:.4f}; probability that it helps {chance(helps)})."
         )
+
+    def __repr__(self) -> str:
+        return f"Recommendation({self.choice!r}: {self})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            str(name): (
+                f"{row['gain']:+.4f}",
+                f"{row['se']:.4f}",
+                chance(float(row["prob_better"])),
+            )
+            for name, row in self.table.iterrows()
+            if name != "identity"
+        }
+        columns = ("gain in log score per patient", "standard error", "P(better)")
+        return card(str(self), columns, rows)
 
 
 def recommend(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import count
+from bayescal._base.card import card
+from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
@@ -231,6 +232,19 @@ class RecalibrationGain:
                 *(f"  {note}" for note in self.notes),
             ]
         )
+
+    def _repr_html_(self) -> str:
+        rows = {
+            MEASURE_LABELS.get(str(name), str(name)): (
+                f"{row['estimate']:+.4f}",
+                f"{row['lower']:+.4f} to {row['upper']:+.4f}",
+                chance(float(row["prob_improved"])),
+            )
+            for name, row in self.summary().iterrows()
+        }
+        told = [line for line in repr(self).splitlines() if "P(improved)" not in line]
+        columns = ("estimated gain", "95 % interval", "P(improved)")
+        return card("\n".join(told), columns, rows)
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")

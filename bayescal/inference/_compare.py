@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats, RandomState
+from bayescal._base.card import card
 from bayescal._base.logistic import logistic_gain
+from bayescal._base.text import chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level, check_choice
@@ -345,3 +347,13 @@ class CurveComparison:
             f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
             f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
         )
+
+    def _repr_html_(self) -> str:
+        posterior = self.posterior_prob
+        rows = {
+            name: (f"{prior:.2f}", chance(posterior[name]))
+            for name, prior in self.prior_prob.items()
+            if prior > 0
+        }
+        told = [line for line in repr(self).splitlines() if "posterior probabilities" not in line]
+        return card("\n".join(told), ("prior probability", "posterior probability"), rows)

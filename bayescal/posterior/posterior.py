@@ -9,9 +9,15 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.card import card
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, as_scores, as_vector
-from bayescal.posterior.functionals import net_benefit, net_benefit_of_all
+from bayescal.posterior.functionals import (
+    SUMMARY_COLUMNS,
+    net_benefit,
+    net_benefit_of_all,
+    summary_rows,
+)
 from bayescal.posterior.measures import Measures
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.stored import open_tree
@@ -289,6 +295,11 @@ class CalibrationPosterior(Measures):
             f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
             + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
         )
+
+    def _repr_html_(self) -> str:
+        if self.prob_calibrated is not None and self._lower is None:
+            return card(repr(self))
+        return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 
 
 def load(path: str | PathLike[str]) -> CalibrationPosterior:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
+from bayescal._base.card import card
 from bayescal._base.errors import InputError
+from bayescal._base.text import chance, rounded
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
@@ -34,6 +36,9 @@ Estimator = Callable[..., Any]
 RARE = 0.05
 MATERIAL = 0.1
 ROUNDING = 1e-12
+
+
+_SOURCES = {"calibration": "if the model were calibrated", "posterior": "under the fitted curve"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +155,18 @@ class Consistency:
 
     def __repr__(self) -> str:
         return f"Consistency({self.estimator} = {self.observed:.3g}: {self.verdict})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            _SOURCES[str(name)]: (
+                rounded((row["mean"],), row["lower"], row["upper"])[0],
+                " to ".join(rounded((row["lower"], row["upper"]), row["lower"], row["upper"])),
+                chance(float(row["prob_exceeds"])),
+            )
+            for name, row in self.summary().iterrows()
+        }
+        text = f"{self.estimator} = {self.observed:.3g}\n{self.verdict}"
+        return card(text, ("mean", "95 % interval", "P(as large)"), rows)
 
 
 def check_consistency(

@@ -1,0 +1,87 @@
+"""What a notebook shows when a result is the last line of a cell."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import bayescal as bc
+from bayescal._base.card import card
+
+
+class Tags(HTMLParser):
+    """The tags that are open, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def text_of(html: str) -> str:
+    tags = Tags()
+    tags.feed(html)
+    assert not tags.open
+    return tags.text
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    options = {"draws": 400, "random_state": 0}
+    post = bc.fit(y_true, y_prob, **options)
+    comparison = bc.compare(y_true, y_prob, **options)
+    return {
+        "posterior": post,
+        "average": comparison.posterior,
+        "comparison": comparison,
+        "assessment": bc.assess(y_true, y_prob, **options),
+        "gain": bc.recalibration_gain(y_true, y_prob, y_prob**1.2, **options),
+        "recommendation": bc.recommend(y_true, y_prob, **options),
+        "check": bc.check_consistency(post, n_resamples=50),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("posterior", ["200 cases", "true calibration error", "slope"]),
+        ("average", ["P(calibrated)", "true calibration error"]),
+        ("comparison", ["posterior probability", "spline"]),
+        ("assessment", ["Recommended", "true calibration error"]),
+        ("gain", ["Brier score", "P(improved)"]),
+        ("recommendation", ["Recommended", "logistic"]),
+        ("check", ["ece", "if the model were calibrated"]),
+    ],
+)
+def test_a_result_is_shown_as_a_card(results, name, words) -> None:
+    shown = text_of(results[name]._repr_html_())
+    for word in words:
+        assert word in shown
+    assert "np.float64" not in shown
+    assert "nan" not in shown
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", 'a & "b"'])
+def test_text_is_escaped(text) -> None:
+    shown = card(text, ["<b>"], {text: [text]})
+    assert "<script>" not in shown
+    assert "<b>" not in shown
+    assert text_of(shown).count(text) == 3
+
+
+def test_the_number_in_the_card_is_that_of_the_summary(results) -> None:
+    post = results["posterior"]
+    shown = text_of(post._repr_html_())
+    assert f"{post.summary().loc['tce', 'estimate']:.3f}" in shown
