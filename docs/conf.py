@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "_scripts", "benchmarks", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
@@ -45,7 +46,12 @@ nitpicky = False
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
+}
 html_sidebars = {
     page: []
     for page in (
@@ -53,6 +59,9 @@ html_sidebars = {
         "install",
         "tutorial",
         "choose",
+        "from-r",
+        "from-python",
+        "gallery",
         "model",
         "comparison",
         "tools",
@@ -92,11 +101,13 @@ def make_benchmark_pages(app: Sphinx) -> None:
 
 
 def make_explanations(app: Sphinx) -> None:
-    """Figures of the explanation pages, the table of estimators, the numbers beside R's."""
+    """The gallery, figures of the explanations, the table of estimators, the numbers beside R's."""
     import estimator_table
     import explanation_figures
+    import gallery
     import same_numbers_page
 
+    gallery.draw()
     explanation_figures.write_figures()
     estimator_table.write_page()
     same_numbers_page.write_page()
