@@ -1,0 +1,97 @@
+"""Outcomes, scores, weights and groups of some cases: checked, and kept in the types they have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.errors import InputError
+from bayescal.data.validate import (
+    as_outcomes,
+    as_scores,
+    as_vector,
+    as_weights,
+    check_same_length,
+    check_same_order,
+)
+
+__all__ = ["CheckedCases", "check_cases", "check_given"]
+
+
+class CheckedCases(NamedTuple):
+    """Valid cases.
+
+    Attributes
+    ----------
+    outcome : ndarray of shape (n,)
+        0 or 1, of any numeric type.
+    score : ndarray of shape (n,)
+        In [0, 1], of any floating type.
+    weight : ndarray of shape (n,) or None
+    """
+
+    outcome: NDArray[Any]
+    score: NDArray[Any]
+    weight: Floats | None
+
+
+def check_cases(
+    y_true: Any, y_prob: Any, sample_weight: Any = None, *, pos_label: Any = None, part: bool = False
+) -> CheckedCases:
+    """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight : array-like of shape (n,)
+        Without weights, None.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+    part : bool
+        Whether more cases follow, so that all weights may be 0 here.
+
+    Returns
+    -------
+    CheckedCases
+
+    Raises
+    ------
+    InputError
+        If they are not outcomes and probabilities of the same cases.
+    """
+    check_given(y_prob)
+    outcome = _outcomes(y_true, pos_label)
+    score = _scores(y_prob)
+    check_same_length(outcome.size, "y_true", score.size, "y_prob")
+    check_same_order(y_true, y_prob)
+    return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
+
+
+def check_given(y_prob: Any) -> None:
+    """Refuse outcomes alone."""
+    if y_prob is None:
+        raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
+
+
+def _outcomes(values: Any, pos_label: Any) -> NDArray[Any]:
+    labels = as_vector(values, "y_true")
+    if pos_label is None and labels.dtype.kind in "biuf" and _all_0_or_1(labels):
+        return labels
+    return as_outcomes(labels, pos_label=pos_label)
+
+
+def _scores(values: Any) -> NDArray[Any]:
+    scores = as_vector(values, "y_prob")
+    is_float = scores.dtype in (np.float32, np.float64)
+    if is_float and scores.min() >= 0 and scores.max() <= 1:
+        return scores
+    return as_scores(scores)
+
+
+def _all_0_or_1(values: NDArray[Any]) -> bool:
+    if values.dtype.kind in "biu":
+        return bool(values.min() >= 0 and values.max() <= 1)
+    parts = (values[part] for part in blocks(values.size))
+    return all(bool(((part == 0) | (part == 1)).all()) for part in parts)

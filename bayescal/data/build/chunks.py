@@ -1,0 +1,145 @@
+"""A table from chunks of cases, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.build.builder import TableBuilder
+from bayescal.data.build.cases import CheckedCases, check_cases
+from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.stored import Tables
+from bayescal.data.validate import as_vector, as_weights
+from bayescal.data.weights import WeightType, as_weight_type
+
+__all__ = ["ChunkReader", "named", "read_chunks"]
+
+
+class ChunkReader:
+    """Takes in chunks one by one, and makes the table of all.
+
+    Parameters
+    ----------
+    weight_type : {"counts", "sampling"}, optional
+        What the weights are; by default counts if all are whole numbers, else sampling weights.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+    """
+
+    def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
+        self.cases = 0
+        self._said = weight_type
+        self._pos_label = pos_label
+        self._builder = TableBuilder()
+        self._groups = GroupNames()
+        self._columns: tuple[bool, bool] | None = None
+        self._other_label: Any = None
+        self._sampling = False
+        self._largest = 0.0
+
+    def add(self, chunk: Any, name: str) -> None:
+        """Take in one chunk, which errors call by this name.
+
+        Raises
+        ------
+        InputError
+            If it is no chunk, a value in it is not valid, or it has other columns than the first.
+        """
+        y_true, y_prob, weight, groups = _columns(chunk, name)
+        try:
+            if all(np.size(column) == 0 for column in (y_true, y_prob)):
+                return
+            self._check_columns(weight is not None, groups is not None)
+            cases = check_cases(y_true, y_prob, weight, pos_label=self._pos_label, part=True)
+            codes = None if groups is None else self._groups.codes(groups, cases.outcome.size)
+            self._check_labels(y_true, cases)
+            self._check_weights(cases)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+        self.cases += cases.outcome.size
+        self._builder.add(*cases, codes)
+
+    def tables(self) -> tuple[Tables, WeightType | None]:
+        """The table of all chunks, and what its weights are.
+
+        Raises
+        ------
+        InputError
+            If there were no cases, or no case has a weight.
+        """
+        if self._columns is None:
+            raise InputError("the chunks hold no cases: at least one observation is needed.")
+        weighted, grouped = self._columns
+        if weighted:
+            as_weights([self._largest], 1)
+        elif self._said is not None:
+            as_weight_type(self._said, None)
+        sampling: WeightType | None = "sampling" if self._sampling else None
+        return named(self._builder, self._groups if grouped else None), self._said or sampling
+
+    def _check_columns(self, weighted: bool, grouped: bool) -> None:
+        if self._columns is None:
+            self._columns = weighted, grouped
+        for now, before, what in zip(
+            (weighted, grouped), self._columns, ("weights", "groups"), strict=True
+        ):
+            if now != before:
+                has, had = ("has", "had none") if now else ("has no", "had some")
+                raise InputError(
+                    f"this chunk {has} {what}, and those before {had}. Give every chunk {what}, "
+                    "or none."
+                )
+
+    def _check_labels(self, y_true: Any, cases: CheckedCases) -> None:
+        """With `pos_label` there are two labels in all, and not two others in different chunks."""
+        if self._pos_label is None or cases.outcome.all():
+            return
+        label = as_vector(y_true, "y_true")[int(cases.outcome.argmin())]
+        if self._other_label is None:
+            self._other_label = label
+        elif label != self._other_label:
+            raise InputError(
+                f"y_true holds {label!r}, and chunks before hold {self._other_label!r}, beside the "
+                f"event pos_label={self._pos_label!r}. Pass two classes, one of them the event."
+            )
+
+    def _check_weights(self, cases: CheckedCases) -> None:
+        if cases.weight is None:
+            return
+        self._sampling |= as_weight_type(self._said, cases.weight) == "sampling"
+        self._largest = max(self._largest, float(cases.weight.max()))
+
+
+def _columns(chunk: Any, name: str) -> tuple[Any, ...]:
+    if not isinstance(chunk, (tuple, list)) or not 2 <= len(chunk) <= 4:
+        raise InputError(
+            f"{name} is no tuple (y_true, y_prob), (y_true, y_prob, weight) or "
+            f"(y_true, y_prob, weight or None, group), but {type(chunk).__name__}"
+            + (f" of length {len(chunk)}." if isinstance(chunk, (tuple, list)) else ".")
+        )
+    return (*chunk, None, None)[:4]
+
+
+def read_chunks(
+    chunks: Iterable[Any],
+    reader: ChunkReader,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[Tables, WeightType | None]:
+    """The table of all chunks, each called by its position."""
+    for position, chunk in enumerate(chunks):
+        reader.add(chunk, f"chunk {position}")
+        if progress is not None:
+            progress(reader.cases)
+    return reader.tables()
+
+
+def named(builder: TableBuilder, groups: GroupNames | None) -> Tables:
+    """The rows of each group by its name, in order; by None without groups."""
+    rows = dict(builder.rows())
+    if groups is None:
+        return {None: rows[0]}
+    code_of = {name: code for code, name in enumerate(groups.names)}
+    return {name: rows[code_of[name]] for name in in_order(code_of) if code_of[name] in rows}

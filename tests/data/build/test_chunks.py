@@ -1,0 +1,225 @@
+"""A table from chunks: the same to the last bit for any split, order and type of the cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+WEIGHTS = ("none", "counts", "sampling", "tiny")
+LABELS = ("none", "numbers", "texts")
+
+
+def cases(n, weights, labels, seed=0):
+    """Columns of a chunk: scores of 0 and 1 and ties among them, one group larger than the rest."""
+    rng = np.random.default_rng(seed)
+    s = rng.beta(2, 5, n)
+    s[rng.random(n) < 0.05], s[rng.random(n) < 0.05] = 0.0, 1.0
+    s[rng.random(n) < 0.2] = 0.25
+    y = (rng.random(n) < s).astype(np.int8)
+    w = {
+        "none": None,
+        "counts": rng.integers(0, 3, n).astype(float),
+        "sampling": rng.lognormal(0, 2, n),
+        "tiny": 1e-40 * rng.lognormal(0, 2, n),
+    }[weights]
+    site = np.minimum(rng.poisson(0.2, n), 11)
+    g = {"none": None, "numbers": site, "texts": np.array([f"site {k}" for k in site])}[labels]
+    return y, s, w, g
+
+
+def split(columns, n_chunks, seed):
+    """The cases in any order and in chunks of any sizes, some of them empty."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(columns[0].size)
+    for part in np.split(order, np.sort(rng.integers(0, order.size + 1, n_chunks - 1))):
+        yield tuple(None if column is None else column[part] for column in columns)
+
+
+def bits(data):
+    """Everything that a table is, in bytes."""
+    dataset = data.to_xarray()
+    return (
+        {str(name): column.to_numpy().tobytes() for name, column in dataset.data_vars.items()},
+        data.groups,
+        data.weight_type,
+        data.effective_size,
+    )
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("n", [300, 12_000])
+def test_any_number_of_chunks_gives_the_same_bits(n, labels, weights):
+    columns = cases(n, weights, labels)
+    expected = bits(
+        bc.CalibrationData(*columns, weight_type=None if weights == "none" else "sampling")
+    )
+    for n_chunks in (1, 7, 1000):
+        chunks = split(columns, n_chunks, seed=n_chunks)
+        said = None if weights == "none" else "sampling"
+        assert bits(bc.CalibrationData.from_chunks(chunks, weight_type=said)) == expected
+
+
+@settings(max_examples=30)
+@given(
+    n=st.integers(2, 60),
+    n_chunks=st.integers(1, 20),
+    weights=st.sampled_from(WEIGHTS),
+    labels=st.sampled_from(LABELS),
+    seed=st.integers(0, 99),
+)
+def test_few_cases_in_any_chunks_give_the_same_bits(n, n_chunks, weights, labels, seed):
+    columns = cases(n, weights, labels, seed)
+    if weights == "counts":
+        columns[2][0] = 1
+    chunks = split(columns, n_chunks, seed + 1)
+    assert bits(bc.CalibrationData.from_chunks(chunks)) == bits(bc.CalibrationData(*columns))
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("sizes", [(100, 200), (3000, 4000), (100, 9000), (1500, 1500)])
+def test_tables_add_to_the_same_bits_in_any_order(sizes, labels, weights):
+    said = None if weights == "none" else "sampling"
+    first, second, third = (
+        cases(size, weights, labels, seed) for seed, size in enumerate((*sizes, 500))
+    )
+    tables = [bc.CalibrationData(*part, weight_type=said) for part in (first, second, third)]
+    joined = [
+        None if column[0] is None else np.concatenate(column)
+        for column in zip(first, second, third, strict=True)
+    ]
+    expected = bits(bc.CalibrationData(*joined, weight_type=said))
+    a, b, c = tables
+    assert bits((a + b) + c) == bits(a + (b + c)) == bits((c + b) + a) == expected
+    stored = [bc.CalibrationData.from_xarray(table.to_xarray()) for table in tables]
+    assert bits(stored[0] + stored[1] + stored[2]) == expected
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("n", [2000, 20_000])
+def test_each_group_is_the_table_of_its_cases(n, weights):
+    y, s, w, g = cases(n, weights, "numbers")
+    said = None if w is None else "sampling"
+    data = bc.CalibrationData(y, s, w, g, weight_type=said)
+    for name in data.groups:
+        own = g == int(name)
+        alone = bc.CalibrationData(y[own], s[own], None if w is None else w[own], weight_type=said)
+        assert bits(data.select(name)) == bits(alone)
+    assert bits(data.pooled()) == bits(bc.CalibrationData(y, s, w, weight_type=said))
+
+
+@pytest.mark.parametrize("n", [300, 12_000])
+def test_counts_are_repeats_to_the_last_bit(n):
+    y, s, w, g = cases(n, "counts", "texts")
+    repeats = w.astype(int)
+    counted = bc.CalibrationData(y, s, w, g)
+    repeated = bc.CalibrationData(
+        *(np.repeat(column, repeats) for column in (y, s)), groups=np.repeat(g, repeats)
+    )
+    for column in ("score", "trials", "hits"):
+        np.testing.assert_array_equal(getattr(counted, column), getattr(repeated, column))
+
+
+def test_weights_are_added_without_a_rounding_error():
+    w = np.array([1e9, 1e-9, 3e-9, 0.1])
+    data = bc.CalibrationData([1, 0, 1, 0], [0.5] * 4, w / 2)
+    more = bc.CalibrationData([0, 0, 0, 1], [0.5] * 4, w[::-1] / 2**40)
+    from fractions import Fraction
+
+    exact = sum(map(Fraction, [*(w / 2), *(w / 2**40)]))
+    assert (data + more).trials[0] == pytest.approx(float(exact), rel=1e-15)
+    assert sum(map(Fraction, (data + more).to_xarray()["terms"].to_numpy()[:, 0, 0])) == exact
+
+
+def test_numeric_groups_stand_in_numeric_order():
+    y, s = [0, 1, 1, 0], [0.1, 0.8, 0.9, 0.3]
+    assert bc.CalibrationData(y, s, groups=[10, 9, 100, 9]).groups == ("9", "10", "100")
+    mixed = bc.CalibrationData(y, s, groups=["10", "9", "b", "a"])
+    assert mixed.groups == ("10", "9", "a", "b")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outcomes_and_scores_of_any_type_are_the_same_table(dtype):
+    y, s, _, _ = cases(5000, "none", "none")
+    s = s.astype(dtype)
+    expected = bits(bc.CalibrationData(y.astype(float), s.astype(float)))
+    for outcomes in (y, y.astype(bool), y.astype(float), y.astype(np.uint64), y.tolist()):
+        assert bits(bc.CalibrationData(outcomes, s)) == expected
+        assert bits(bc.CalibrationData.from_chunks([(outcomes, s)])) == expected
+
+
+def test_a_buffer_that_is_used_again_changes_nothing():
+    y, s, _, g = cases(600, "none", "numbers")
+    buffer = [np.empty(100, column.dtype) for column in (y, s, g)]
+
+    def chunks():
+        for start in range(0, 600, 100):
+            for own, column in zip(buffer, (y, s, g), strict=True):
+                own[:] = column[start : start + 100]
+            yield buffer[0], buffer[1], None, buffer[2]
+
+    assert bits(bc.CalibrationData.from_chunks(chunks())) == bits(bc.CalibrationData(y, s, None, g))
+
+
+def test_progress_hears_the_number_of_cases():
+    heard = []
+    bc.CalibrationData.from_chunks(
+        [([0, 1], [0.2, 0.8]), ([], []), ([1], [0.5])], progress=heard.append
+    )
+    assert heard == [2, 2, 3]
+
+
+GOOD = ([0, 1], [0.2, 0.8])
+
+
+@pytest.mark.parametrize(
+    ("chunks", "words"),
+    [
+        ([GOOD, GOOD, ([0, 1], [0.5, 1.2])], r"chunk 2: y_prob\[1\] = 1.2 is outside"),
+        ([GOOD, ([0, 2], [0.5, 0.2])], r"chunk 1: y_true\[1\] = 2 is neither 0 nor 1"),
+        ([([0, np.nan], [0.5, 0.2])], r"chunk 0: y_true\[1\] = nan is missing"),
+        ([GOOD, ([0, 1], [0.5])], "chunk 1: y_true has 2 observations but y_prob has 1"),
+        ([GOOD, (*GOOD, [1.0, 2.0])], "chunk 1: this chunk has weights, and those before had none"),
+        ([(*GOOD, None, ["a", "b"]), GOOD], "chunk 1: this chunk has no groups.*had some"),
+        ([GOOD, (*GOOD, None, ["a", None])], "chunk 1: this chunk has groups"),
+        ([(*GOOD, None, ["a", None])], r"chunk 0: groups\[1\] is missing"),
+        ([(*GOOD, [1.0, -2.0])], r"chunk 0: sample_weight\[1\] = -2 is not"),
+        ([(*GOOD, [0.0, 0.0]), ([], [], [])], "sample_weight is zero everywhere"),
+        ([GOOD, [0.2]], "chunk 1 is no tuple .* but list of length 1"),
+        ([GOOD, 3], "chunk 1 is no tuple .* but int"),
+        ([], "the chunks hold no cases"),
+        ([([], [])], "the chunks hold no cases"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_chunk(chunks, words):
+    with pytest.raises(InputError, match=words):
+        bc.CalibrationData.from_chunks(chunks)
+
+
+def test_all_chunks_together_hold_two_labels():
+    chunks = [(["yes", "yes"], [0.2, 0.8]), (["no", "no"], [0.1, 0.3])]
+    data = bc.CalibrationData.from_chunks(chunks, pos_label="yes")
+    assert (data.n, data.events) == (4, 2)
+    with pytest.raises(
+        InputError, match="chunk 2: y_true holds 'maybe', and chunks before hold 'no'"
+    ):
+        bc.CalibrationData.from_chunks([*chunks, (["maybe"], [0.5])], pos_label="yes")
+
+
+def test_chunks_take_the_type_of_their_weights_together():
+    whole, fractions = (*GOOD, [1.0, 2.0]), (*GOOD, [0.5, 2.0])
+    assert bc.CalibrationData.from_chunks([whole]).weight_type == "counts"
+    assert bc.CalibrationData.from_chunks([whole, fractions]).weight_type == "sampling"
+    assert bc.CalibrationData.from_chunks([whole], weight_type="sampling").is_pseudo
+    with pytest.raises(
+        InputError, match=r"chunk 1: sample_weight\[0\] = 0.5 is not a whole number"
+    ):
+        bc.CalibrationData.from_chunks([whole, fractions], weight_type="counts")
+    with pytest.raises(InputError, match="there is none"):
+        bc.CalibrationData.from_chunks([GOOD], weight_type="sampling")
