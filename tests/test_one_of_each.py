@@ -34,7 +34,7 @@ TOOLS = {
     "power_mean": "_base/arrays",
     "quantile": "data/weights",
     "random_generator": "_base/arrays",
-    "smooth_rows": "_base/pareto",
+    "smooth_rows": "_base/sampling/pareto",
     "softplus": "_base/logistic",
     "tabulate": "data/table",
 }

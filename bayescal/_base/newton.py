@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bayescal._base.arrays import Floats
 
@@ -95,9 +94,9 @@ def _ascent_step(gradient: Floats, information: Floats) -> Floats:
     ridge = 0.0
     unit = max(float(np.abs(np.diag(information)).max()), 1e-8)
     while True:
+        lifted = information + ridge * np.eye(gradient.size)
         try:
-            factor = cho_factor(information + ridge * np.eye(gradient.size))
-            step: Floats = cho_solve(factor, gradient)
-            return step
-        except LinAlgError:
+            np.linalg.cholesky(lifted)  # only a positive definite matrix has one
+            return np.linalg.solve(lifted, gradient)
+        except np.linalg.LinAlgError:
             ridge = 1e-6 * unit if ridge == 0 else 10 * ridge

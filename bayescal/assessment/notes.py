@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bayescal._base.pareto import BAD_K
+from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import is_extreme, mean_score

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning
-from bayescal._base.pareto import BAD_K
+from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType

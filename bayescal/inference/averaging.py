@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
-from bayescal._base.importance import Sample, mix_samples
+from bayescal._base.sampling.importance import Sample, mix_samples
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.curves import CURVES, in_average

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.logistic import softplus
 from bayescal._base.newton import Mode, maximise
-from bayescal._base.pareto import BAD_K
+from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
+from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.problem import Problem
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.pareto import smooth_rows
+from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.model.problem import Problem
 
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayescal._base.importance import Sample
+from bayescal._base.sampling.importance import Sample
 from bayescal.model.partition.paths import draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences

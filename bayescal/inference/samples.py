@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from bayescal._base.importance import Sample
+from bayescal._base.sampling.importance import Sample
 from bayescal.inference.averaging import sample_family
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import block_diag
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
@@ -64,6 +63,8 @@ def union_of(families: Iterable[Curve]) -> Curve:
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
     if not others:
         return curve
+    from scipy.linalg import block_diag
+
     combination = block_diag(*(np.array(each.combination) for each in (BETA, *others)))
     named = (_own_name(each, name) for each in others for name in each.coordinates)
     return replace(

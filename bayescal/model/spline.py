@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline, make_interp_spline
-from scipy.linalg import eigh
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
@@ -35,6 +33,8 @@ def _knots(x: Floats, weight: Floats) -> tuple[float, ...]:
 
 def _natural_spline(x: Floats, knots: tuple[float, ...], at_knots: Floats) -> Floats:
     """Natural cubic splines through `at_knots`, one a column; straight beyond the outer knots."""
+    from scipy.interpolate import CubicSpline
+
     spline = CubicSpline(knots, at_knots, bc_type="natural")
     inside = np.clip(x, knots[0], knots[-1])
     return np.asarray(spline(inside) + (x - inside)[:, None] * spline(inside, 1))
@@ -50,6 +50,8 @@ def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
     penalty : ndarray of shape (knots - 2, knots - 2)
         Integrals of the products of their second derivatives.
     """
+    from scipy.interpolate import make_interp_spline
+
     gap = np.diff(knots)
     second = make_interp_spline(knots, np.eye(len(knots))[:, 1:-1], k=1)
     penalty = np.diag((gap[:-1] + gap[1:]) / 3)
@@ -70,6 +72,8 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     ----------
     Demmler & Reinsch (1975), Oscillation matrices with spline smoothing, Numerische Mathematik 24.
     """
+    from scipy.linalg import eigh
+
     x = np.clip(logit(score), -REACH, REACH)
     knots = _knots(x, trials * np.sqrt(score * (1 - score)))
     if len(knots) < 3:

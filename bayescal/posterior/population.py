@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import betaln, digamma, expit, log_expit, polygamma
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.importance import importance_sample
 from bayescal._base.newton import maximise
+from bayescal._base.sampling.importance import importance_sample
 from bayescal.data.validate import check_choice
 
 __all__ = ["POPULATIONS", "Population", "draw_population"]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from bayescal._base.arrays import Floats
-from bayescal._base.importance import Sample
+from bayescal._base.sampling.importance import Sample
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, in_average, stored_curve

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.pareto import BAD_K
+from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, stored_curve
 from bayescal.model.problem import Problem

@@ -12,8 +12,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, logsumexp
-from scipy.stats import t as student
+from scipy.special import expit, gammaln, logit, logsumexp, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.logistic import softplus
@@ -244,8 +243,12 @@ def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
 @cache
 def _levels() -> tuple[Floats, Floats]:
     """Middles of slices of equal Student-t probability, and their log volume."""
-    z = student.ppf((np.arange(LEVELS) + 0.5) / LEVELS, STRETCHES_DEGREES)
-    return z[:, None], -np.log(LEVELS) - student.logpdf(z, STRETCHES_DEGREES)
+    z = stdtrit(STRETCHES_DEGREES, (np.arange(LEVELS) + 0.5) / LEVELS)
+    half = (STRETCHES_DEGREES + 1) / 2
+    constant = gammaln(half) - gammaln(STRETCHES_DEGREES / 2)
+    constant -= np.log(STRETCHES_DEGREES * np.pi) / 2
+    log_density = constant - half * np.log1p(z**2 / STRETCHES_DEGREES)
+    return z[:, None], -np.log(LEVELS) - log_density
 
 
 @cache

@@ -44,7 +44,7 @@ def smooth_rows(log_ratio: Floats) -> tuple[Floats, Floats]:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayescal._base.pareto import smooth_rows
+    >>> from bayescal._base.sampling.pareto import smooth_rows
     >>> rng = np.random.default_rng(0)
     >>> _, k = smooth_rows(np.log(rng.pareto(2, (1, 100_000))))
     >>> bool(abs(k[0] - 1 / 2) < 0.05)

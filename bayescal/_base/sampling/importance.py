@@ -1,7 +1,7 @@
 """Importance sampling from a density with one clear mode. Arrays only.
 
-Student-t proposals round the mode on scrambled Sobol points, Pareto-smoothed weights, and
-systematic resampling to draws of equal weight.
+Student-t proposals round the mode on evenly spread points, Pareto-smoothed weights, and systematic
+resampling to draws of equal weight.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
-from scipy.special import gammaincinv, gammaln, logsumexp, ndtri, softmax
-from scipy.stats import qmc
+from scipy.special import gammaln, logsumexp, ndtri, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode
-from bayescal._base.pareto import BAD_K, smooth_rows
+from bayescal._base.sampling.chi_square import student_stretch
+from bayescal._base.sampling.pareto import BAD_K, smooth_rows
+from bayescal._base.sampling.points import lattice_points
 
 __all__ = ["GOOD_K", "Sample", "importance_sample", "mix_samples"]
 
@@ -206,10 +206,8 @@ def _propose(
     """Weighted proposals from a mixture of Student-t kernels."""
     d = kernels[0].centres.shape[1]
     power = int(np.ceil(np.log2(max(draws, 64))))
-    uniform = np.clip(qmc.Sobol(d + 1, rng=rng).random_base2(power), 1e-12, 1 - 1e-12)
-    degrees = _degrees(d)
-    stretch = 2 * gammaincinv(degrees / 2, uniform[:, d]) / degrees  # chi-square over its mean
-    points = ndtri(uniform[:, :d]) / np.sqrt(stretch)[:, None]
+    normal = ndtri(np.clip(lattice_points(power, d + 1, rng), 1e-12, 1 - 1e-12))
+    points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
     part = np.zeros(len(points), dtype=np.intp)
     if len(kernels) > 1:
         part = _resample(np.array([each.share for each in kernels]), len(points), rng)
@@ -249,7 +247,9 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     whiten = np.linalg.inv(scale).T
     degrees = _degrees(d)
     half = (degrees + d) / 2
-    terms = -half * np.log1p(cdist(points @ whiten, centres @ whiten, "sqeuclidean") / degrees)
+    middle = centres.mean(axis=0)
+    squared = _squared_distances((points - middle) @ whiten, (centres - middle) @ whiten)
+    terms = -half * np.log1p(squared / degrees)
     summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
     constant = (
         gammaln(half)
@@ -259,6 +259,14 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
         - np.log(centres.shape[0])
     )
     return np.asarray(constant + summed)
+
+
+def _squared_distances(points: Floats, centres: Floats) -> Floats:
+    """Squared distance of every point from every centre, of shape (points, centres)."""
+    squared = points @ (-2 * centres.T)
+    squared += np.vecdot(points, points)[:, None]
+    squared += np.vecdot(centres, centres)
+    return np.maximum(squared, 0)
 
 
 def _resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base.array import array_stats
 from scipy.special import log_softmax
 
-from bayescal._base.pareto import smooth_rows
+from bayescal._base.sampling.pareto import smooth_rows
 
 
 def by_arviz(log_ratio):

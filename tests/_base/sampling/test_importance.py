@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import bayescal as bc
-from bayescal._base.importance import importance_sample
 from bayescal._base.newton import Mode
+from bayescal._base.sampling.importance import importance_sample
 
 
 def sample(density, information, draws=4000, seed=0):

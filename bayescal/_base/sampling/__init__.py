@@ -1,0 +1,1 @@
+"""Weighted draws of any density: points, importance sampling, Pareto smoothing."""
