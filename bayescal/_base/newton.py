@@ -97,6 +97,6 @@ def _ascent_step(gradient: Floats, information: Floats) -> Floats:
         lifted = information + ridge * np.eye(gradient.size)
         try:
             np.linalg.cholesky(lifted)  # only a positive definite matrix has one
-            return np.linalg.solve(lifted, gradient)
+            return np.asarray(np.linalg.solve(lifted, gradient), np.float64)
         except np.linalg.LinAlgError:
             ridge = 1e-6 * unit if ridge == 0 else 10 * ridge

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -20,7 +19,7 @@ from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import CHAINS, fit_tree, sample_tree
+from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["ENGINES", "fit"]
 
@@ -141,7 +140,7 @@ def fit(
             DiagnosticWarning,
             stacklevel=2,
         )
-    return CalibrationPosterior.deferred(partial(sample_tree, problem, sample))
+    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
 
 
 def _by_nuts(problem: Problem, draws: int) -> CalibrationPosterior:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from bayescal.model.curves import CURVES, in_average
 from bayescal.model.pieces import RARELY_CALIBRATED
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import sample_tree
+from bayescal.posterior.tree import Averaged, Drawn
 
 __all__ = [
     "average_posterior",
@@ -61,17 +60,13 @@ def average_posterior(
     curved = without_identity(weights)
     evidence = {name: sample.log_evidence for name, sample in samples.items()}
     mixed, part = mix_families(problem, samples, curved, draws)
-    return CalibrationPosterior.deferred(
-        partial(
-            sample_tree,
-            problem,
-            mixed,
-            family=part,
-            families={name: weight for name, weight in curved.items() if weight > 0},
-            prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
-            lower_reading=_lower_reading(problem, samples, weights, often_calibrated, draws),
-        )
+    averaged = Averaged(
+        families={name: weight for name, weight in curved.items() if weight > 0},
+        prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
+        family=part,
+        lower_reading=_lower_reading(problem, samples, weights, often_calibrated, draws),
     )
+    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, mixed, averaged))
 
 
 def _lower_reading(

@@ -33,8 +33,9 @@ ROUNDING = 1e-12
 class CalibrationPosterior(Measures):
     """Posterior of a calibration curve and of everything computed from it.
 
-    A view on an `xarray.DataTree` in ArviZ's schema, with no state of its own: everything it
-    answers is read from the tree, so saving, loading and ArviZ's tools need nothing else.
+    All it knows stands in an `xarray.DataTree` in ArviZ's schema, so saving, loading and ArviZ's
+    tools need nothing else. The tree is written when `tree` is first read; measures are computed
+    from the draws themselves.
 
     Parameters
     ----------

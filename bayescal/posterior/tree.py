@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,21 +23,75 @@ if TYPE_CHECKING:
 __all__ = [
     "CHAINS",
     "OBSERVATION_LIMIT",
+    "Averaged",
+    "Drawn",
     "as_dataset",
     "complete",
     "coordinates_of",
+    "draw_prior",
     "fit_tree",
-    "read_coordinates",
-    "read_data",
-    "read_lower_reading",
-    "read_prior",
+    "read_drawn",
     "sample_tree",
     "with_chains",
 ]
 
 CHAINS = 4
+SAMPLE_STATS = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
 OBSERVATION_LIMIT = 5000
 """Most cases for which log_likelihood and posterior_predictive are kept case by case."""
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """What an averaged posterior has beside its draws.
+
+    Attributes
+    ----------
+    families : dict of str to float
+        The families mixed and their prior probabilities.
+    prob_calibrated : float
+        The posterior probability of `identity`, which is not among the families.
+    family : ndarray of shape (draws,)
+        Index of each draw's family.
+    lower_reading : ndarray of shape (draws, 2 * cells), optional
+        Shifts and slopes by cell in the lower reading of distances; None if an earlier version
+        stored the tree.
+    """
+
+    families: dict[str, float]
+    prob_calibrated: float
+    family: np.ndarray[Any, Any]
+    lower_reading: Floats | None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What was fitted, and the draws: all that a tree is written from.
+
+    Attributes
+    ----------
+    problem : Problem
+    u : ndarray of shape (draws, d)
+        Working coordinates, chain by chain.
+    chains : int
+    engine : str
+    stats : dict of str to float
+        Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error.
+    averaged : Averaged, optional
+    """
+
+    problem: Problem
+    u: Floats
+    chains: int
+    engine: str
+    stats: dict[str, float]
+    averaged: Averaged | None = None
+
+    @classmethod
+    def of_sample(cls, problem: Problem, sample: Sample, averaged: Averaged | None = None) -> Drawn:
+        """An importance sample."""
+        stats = {name: getattr(sample, name) for name in SAMPLE_STATS}
+        return cls(problem, sample.draws, CHAINS, "importance", stats, averaged)
 
 
 def fit_tree(
@@ -47,9 +102,7 @@ def fit_tree(
     engine: str,
     chains: int,
     draws: int,
-    families: dict[str, float] | None = None,
-    prob_calibrated: float | None = None,
-    lower_reading: Floats | None = None,
+    averaged: Averaged | None = None,
 ) -> xr.DataTree:
     """The groups a fit writes: posterior, sample_stats, observed_data and constant_data.
 
@@ -61,13 +114,8 @@ def fit_tree(
     sample_stats : xarray.Dataset
     engine : str
     chains, draws : int
-    families : dict of str to float, optional
-        Of an average: the families mixed and their prior probabilities. `coordinates` then holds
-        the index of each draw's family too.
-    prob_calibrated : float, optional
-        Of an average: the posterior probability of `identity`, which is not among the families.
-    lower_reading : ndarray of shape (chains * draws, 2 * cells), optional
-        Of an average: shifts and slopes by cell in the lower reading of distances.
+    averaged : Averaged, optional
+        Of an average; `coordinates` then holds the index of each draw's `family` too.
 
     Returns
     -------
@@ -80,9 +128,9 @@ def fit_tree(
         "engine": json.dumps(engine),
         "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
     }
-    if families is not None:
-        attributes["families"] = json.dumps(families)
-        attributes["prob_calibrated"] = json.dumps(prob_calibrated)
+    if averaged is not None:
+        attributes["families"] = json.dumps(averaged.families)
+        attributes["prob_calibrated"] = json.dumps(averaged.prob_calibrated)
     posterior = _with_derived(problem, coordinates, chains, draws)
     groups = {
         "posterior": posterior,
@@ -90,23 +138,19 @@ def fit_tree(
         "observed_data": _observed(problem.data),
         "constant_data": _constant(problem),
     }
-    if lower_reading is not None:
-        groups["lower_reading"] = _by_cell(problem, lower_reading, chains)
+    if averaged is not None and averaged.lower_reading is not None:
+        groups["lower_reading"] = _by_cell(problem, averaged.lower_reading, chains)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
 
 
-def sample_tree(problem: Problem, sample: Sample, **of_average: Any) -> xr.DataTree:
+def sample_tree(drawn: Drawn) -> xr.DataTree:
     """The tree of an importance sample.
 
     Parameters
     ----------
-    problem : Problem
-    sample : Sample
-        Draws of shape (draws, d), chain by chain.
-    **of_average
-        What `fit_tree` takes for an average, and `family`, the index of each draw's family.
+    drawn : Drawn
 
     Returns
     -------
@@ -114,25 +158,44 @@ def sample_tree(problem: Problem, sample: Sample, **of_average: Any) -> xr.DataT
     """
     import xarray as xr
 
-    names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
     coordinates = {
-        name: with_chains(sample.draws[:, column], CHAINS)
-        for column, name in enumerate(problem.curve.coordinates)
+        name: with_chains(drawn.u[:, column], drawn.chains)
+        for column, name in enumerate(drawn.problem.curve.coordinates)
     }
-    if "family" in of_average:
-        coordinates["family"] = with_chains(of_average.pop("family"), CHAINS)
+    if drawn.averaged is not None:
+        coordinates["family"] = with_chains(drawn.averaged.family, drawn.chains)
     return fit_tree(
-        problem,
+        drawn.problem,
         coordinates,
-        xr.Dataset({name: getattr(sample, name) for name in names}),
-        engine="importance",
-        chains=CHAINS,
-        draws=sample.draws.shape[0] // CHAINS,
-        **of_average,
+        xr.Dataset(drawn.stats),
+        engine=drawn.engine,
+        chains=drawn.chains,
+        draws=drawn.u.shape[0] // drawn.chains,
+        averaged=drawn.averaged,
     )
 
 
-def complete(tree: xr.DataTree, problem: Problem) -> None:
+def read_drawn(tree: xr.DataTree) -> Drawn:
+    """Read back what a tree was written from, or what a sampler drew."""
+    data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
+    problem = Problem.from_attributes(tree.attrs, data)
+    engine = str(json.loads(tree.attrs["engine"]))
+    posterior = tree["posterior"].to_dataset()
+    stats = tree["sample_stats"].to_dataset()
+    known = {name: float(stats[name]) for name in SAMPLE_STATS if name in stats}
+    averaged = None
+    if "families" in tree.attrs:
+        averaged = Averaged(
+            json.loads(tree.attrs["families"]),
+            float(json.loads(tree.attrs["prob_calibrated"])),
+            posterior["family"].transpose("chain", "draw").to_numpy().ravel(),
+            _read_lower_reading(tree),
+        )
+    u, chains = _read_coordinates(posterior, problem), posterior.sizes["chain"]
+    return Drawn(problem, u, chains, engine, known, averaged)
+
+
+def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
@@ -143,10 +206,9 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
 
     if "posterior_predictive" in tree.children:
         return
-    data, u = problem.data, read_coordinates(tree, problem)
-    posterior = tree["posterior"].to_dataset()
-    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    log_odds = problem.curve.log_odds(u, problem.table.score, problem.frame)
+    problem, chains, draws = drawn.problem, drawn.chains, drawn.u.shape[0] // drawn.chains
+    data = problem.data
+    log_odds = problem.curve.log_odds(drawn.u, problem.table.score, problem.frame)
     rng = problem.rng("predictive")
     if _has_cases(data):
         row, outcome = _cases(data)
@@ -174,19 +236,16 @@ def complete(tree: xr.DataTree, problem: Problem) -> None:
         dataset = group.to_dataset()
         dataset.attrs.clear()  # the time of making: equal seeds give equal trees
         tree[name] = xr.DataTree(dataset)
-    drawn = {
-        name: with_chains(values, chains) for name, values in read_prior(tree, problem).items()
-    }
-    tree["prior"] = xr.DataTree(_with_derived(problem, drawn, chains, draws))
-    if "families" in tree.attrs or problem.curve.in_cells:
+    prior = {name: with_chains(values, chains) for name, values in draw_prior(drawn).items()}
+    tree["prior"] = xr.DataTree(_with_derived(problem, prior, chains, draws))
+    if drawn.averaged is not None or problem.curve.in_cells:
         return  # no prior density: families, and partitions, have different dimensions
-    density = _log_prior(problem, coordinates_of(posterior, problem.curve))
+    density = _log_prior(problem, coordinates_of(tree["posterior"].to_dataset(), problem.curve))
     tree["log_prior"] = xr.DataTree(as_dataset(density, {}, chains=chains, draws=draws))
 
 
-def read_coordinates(tree: xr.DataTree, problem: Problem) -> Floats:
+def _read_coordinates(posterior: xr.Dataset, problem: Problem) -> Floats:
     """Working coordinates of every draw, of shape (chains * draws, d), chain by chain."""
-    posterior = tree["posterior"].to_dataset()
     total = posterior.sizes["chain"] * posterior.sizes["draw"]
     u = np.empty((total, problem.curve.size))
     for column, values in enumerate(coordinates_of(posterior, problem.curve).values()):
@@ -194,7 +253,7 @@ def read_coordinates(tree: xr.DataTree, problem: Problem) -> Floats:
     return u
 
 
-def read_lower_reading(tree: xr.DataTree) -> Floats | None:
+def _read_lower_reading(tree: xr.DataTree) -> Floats | None:
     """Shifts and slopes by cell of an average's lower reading, of shape (draws, 2 * cells).
 
     None of one family, and of an average that an earlier version wrote.
@@ -223,17 +282,16 @@ def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
     return coordinates
 
 
-def read_prior(tree: xr.DataTree, problem: Problem) -> dict[str, Any]:
+def draw_prior(drawn: Drawn) -> dict[str, Any]:
     """Prior draws of the working coordinates, as many as there are of the posterior.
 
     Of an average, also the index of each draw's `family`.
     """
-    posterior = tree["posterior"].to_dataset()
-    size = posterior.sizes["chain"] * posterior.sizes["draw"]
+    problem, size = drawn.problem, drawn.u.shape[0]
     rng, names = problem.rng("prior"), problem.curve.coordinates
-    if "families" not in tree.attrs:
+    if drawn.averaged is None:
         return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
-    families: dict[str, float] = json.loads(tree.attrs["families"])
+    families = drawn.averaged.families
     family = rng.choice(len(families), size, p=list(families.values()))
     u = np.zeros((size, len(names)))
     for index, name in enumerate(families):
@@ -242,11 +300,6 @@ def read_prior(tree: xr.DataTree, problem: Problem) -> dict[str, Any]:
         own = of_family.sample_prior(rng, rows.size, RARELY_CALIBRATED)
         u[rows] = in_average(of_family.curve, own, problem.curve, problem.frame)
     return dict(zip(names, u.T, strict=True)) | {"family": family}
-
-
-def read_data(tree: xr.DataTree) -> CalibrationData:
-    """The table that was fitted."""
-    return CalibrationData.from_xarray(tree["constant_data"].to_dataset())
 
 
 def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, Any]:

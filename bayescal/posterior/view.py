@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,11 +17,11 @@ from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.stored import upgraded
 from bayescal.posterior.tree import (
+    Drawn,
     complete,
-    read_coordinates,
-    read_data,
-    read_lower_reading,
-    read_prior,
+    draw_prior,
+    read_drawn,
+    sample_tree,
     with_chains,
 )
 
@@ -35,9 +34,7 @@ __all__ = ["PosteriorView"]
 
 
 class PosteriorView:
-    """What a tree says of itself. Everything is read from the tree, and kept once read."""
-
-    _make: Callable[[], xr.DataTree]
+    """What was fitted and drawn. A tree holds all of it, and is written when it is read."""
 
     def __init__(self, tree: xr.DataTree) -> None:
         missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
@@ -49,25 +46,29 @@ class PosteriorView:
         self._tree = upgraded(tree)
 
     @classmethod
-    def deferred(cls, make: Callable[[], xr.DataTree]) -> Self:
-        """A posterior whose tree is made when something is first asked of it.
+    def of_draws(cls, drawn: Drawn) -> Self:
+        """A posterior whose tree is written when it is first read.
 
         Parameters
         ----------
-        make : callable
-            Without arguments; gives the tree as this version writes it.
+        drawn : Drawn
+            Of importance sampling.
 
         Returns
         -------
         CalibrationPosterior
         """
         posterior = cls.__new__(cls)
-        posterior._make = make
+        posterior._drawn = drawn
         return posterior
 
     @cached_property
+    def _drawn(self) -> Drawn:
+        return read_drawn(self._tree)
+
+    @cached_property
     def _tree(self) -> xr.DataTree:
-        return self._make()
+        return sample_tree(self._drawn)
 
     @property
     def tree(self) -> xr.DataTree:
@@ -75,13 +76,13 @@ class PosteriorView:
 
         Likelihoods, predictions and prior draws are added when this is first read.
         """
-        complete(self._tree, self.problem)
+        complete(self._tree, self._drawn)
         return self._tree
 
-    @cached_property
+    @property
     def problem(self) -> Problem:
         """The table as it was read, with the family, prior, centre, edges and seed of the fit."""
-        return Problem.from_attributes(self._tree.attrs, read_data(self._tree))
+        return self._drawn.problem
 
     @property
     def settings(self) -> Problem:
@@ -101,7 +102,7 @@ class PosteriorView:
     @property
     def engine(self) -> str:
         """The engine that drew it: "importance" or "nuts"."""
-        return str(json.loads(self._tree.attrs["engine"]))
+        return self._drawn.engine
 
     @property
     def versions(self) -> dict[str, str]:
@@ -112,9 +113,8 @@ class PosteriorView:
     @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, beside an averaged posterior; None for one family."""
-        if self._families is None:
-            return None
-        return float(json.loads(self._tree.attrs["prob_calibrated"]))
+        averaged = self._drawn.averaged
+        return None if averaged is None else averaged.prob_calibrated
 
     @property
     def diagnostics(self) -> dict[str, float | str]:
@@ -127,32 +127,28 @@ class PosteriorView:
             NUTS: the largest r_hat (above 1.01 is bad), smallest ess, and divergences. `verdict`
             is "ok" or says what is wrong.
         """
-        stats = self._tree["sample_stats"].to_dataset()
         if self.engine == "importance":
-            names = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
-            numbers = {name: float(stats[name]) for name in names}
+            numbers = dict(self._drawn.stats)
             bad = numbers["pareto_k"] > BAD_K
             verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
         else:
-            numbers = self._nuts_diagnostics(stats)
+            numbers = self._nuts_diagnostics(self._tree["sample_stats"].to_dataset())
             verdict = _nuts_verdict(numbers)
         return {"engine": self.engine, **numbers, "verdict": verdict}
 
     @property
     def _families(self) -> dict[str, float] | None:
         """Families of an averaged posterior and their prior probabilities."""
-        if "families" not in self._tree.attrs:
-            return None
-        weights: dict[str, float] = json.loads(self._tree.attrs["families"])
-        return weights
+        averaged = self._drawn.averaged
+        return None if averaged is None else averaged.families
 
     @cached_property
     def _posterior(self) -> Evaluation:
-        return Evaluation(self.problem, read_coordinates(self._tree, self.problem))
+        return Evaluation(self.problem, self._drawn.u)
 
     @cached_property
     def _prior(self) -> Evaluation:
-        drawn = read_prior(self._tree, self.problem)
+        drawn = draw_prior(self._drawn)
         u = np.empty(self._posterior.u.shape)
         for column, name in enumerate(self.family.coordinates):
             u[:, column] = drawn[name]
@@ -166,15 +162,17 @@ class PosteriorView:
     @cached_property
     def _lower(self) -> Evaluation | None:
         """Curves that like the diagonal; None where there are none."""
-        u = read_lower_reading(self._tree)
-        return None if u is None else Evaluation(self.problem.of_family(stored_curve("pieces")), u)
+        averaged = self._drawn.averaged
+        if averaged is None or averaged.lower_reading is None:
+            return None
+        by_cell = self.problem.of_family(stored_curve("pieces"))
+        return Evaluation(by_cell, averaged.lower_reading)
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr
 
-        posterior = self._tree["posterior"]
-        axes = {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
-        shaped = with_chains(values, axes["chain"].size)
+        shaped = with_chains(values, self._drawn.chains)
+        axes = {"chain": np.arange(shaped.shape[0]), "draw": np.arange(shaped.shape[1])}
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:

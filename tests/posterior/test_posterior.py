@@ -127,6 +127,22 @@ def test_saving_and_loading_changes_nothing(post, tmp_path):
     assert back.data == post.data
 
 
+def test_measures_need_no_tree(data, monkeypatch):
+    def refuse(drawn):
+        raise AssertionError("a tree was written")
+
+    monkeypatch.setattr("bayescal.posterior.view.sample_tree", refuse)
+    post = bc.fit(data, random_state=7)
+    assert post.tce().shape == (4, 1000)
+    assert post.summary().shape[0] > 5
+    assert post.diagnostics["verdict"] == "ok"
+    assert post.prob_monotone() == 1
+    assert "TCE" in repr(post)
+    assert post.functional("tce", group="prior").shape == (4, 1000)
+    with pytest.raises(AssertionError, match="a tree was written"):
+        post.tree  # noqa: B018
+
+
 def test_a_custom_prior_and_no_seed_survive_the_round_trip(tmp_path):
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
     post = bc.fit(y, s, prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})
