@@ -44,22 +44,13 @@ def draw_scores(
     height = HEIGHT if strips == 1 else ROOM / strips
     strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
     counts = count_scores(data, low, high)
-    width = np.diff(counts.edges)
     for cases, side, colour, name in (
         (counts.events, 1, colours[0], names[0]),
         (counts.non_events, -1, colours[1], names[1]),
     ):
-        seen = cases > 0
-        if seen.any():
-            strip.bar(
-                counts.edges[:-1][seen],
-                side * cases[seen] / cases.max(),
-                width[seen],
-                align="edge",
-                color=colour,
-                edgecolor=colour,
-                lw=0.5,
-            )
+        if cases.any():
+            tops = np.where(cases > 0, side * cases / cases.max(), np.nan)
+            strip.stairs(tops, counts.edges, fill=True, color=colour, lw=0.5)
         strip.text(
             1.01,
             0.5 + side * 0.28,

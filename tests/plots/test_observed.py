@@ -18,7 +18,7 @@ def post() -> bc.CalibrationPosterior:
 
 def test_the_strip_shows_every_score_by_outcome(post) -> None:
     (strip,) = bc.plots.reliability(post, Figure().subplots()).child_axes
-    heights = np.array([bar.get_height() for bar in strip.patches])
+    heights = np.concatenate([steps.get_data().values for steps in strip.patches])
     counts = count_scores(post.data, 0, 1)
     assert np.count_nonzero(heights > 0) == np.count_nonzero(counts.events)
     assert np.count_nonzero(heights < 0) == np.count_nonzero(counts.non_events)

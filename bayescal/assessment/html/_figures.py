@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.text import chance, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
-from bayescal.assessment.html._svg import Zone, drawing, inline_svg
+from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.words import curve_rows, headline, numbers
 from bayescal.plots.style import MODEL_LEGEND
 from bayescal.plots.text import label
@@ -36,7 +36,7 @@ def reliability_figure(f: Findings) -> Markup:
             f.posterior, figure.subplots(), ci_probs=sorted({0.5, f.ci_prob}), on_diagonal=True
         )
         axes.set_title("", loc="left")
-        figure.draw_without_rendering()
+        lay_out(figure)
         return inline_svg(
             figure,
             "reliability",

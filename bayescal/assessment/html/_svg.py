@@ -15,7 +15,7 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Zone", "drawing", "inline_svg"]
+__all__ = ["Zone", "drawing", "inline_svg", "lay_out"]
 
 LINK = re.compile(r"#(?=[A-Za-z_])")
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
@@ -66,6 +66,22 @@ def drawing() -> Iterator[None]:
         yield
 
 
+def lay_out(figure: Figure) -> None:
+    """Find the places of all axes, once: whatever is drawn later keeps them.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        With a layout engine, which it has no longer afterwards.
+    """
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    figure.set_layout_engine(None)
+    for axes in figure.axes:
+        axes.apply_aspect()
+
+
 def inline_svg(
     figure: Figure, name: str, title: str, description: str, zones: Sequence[Zone] = ()
 ) -> Markup:
@@ -84,6 +100,7 @@ def inline_svg(
     -------
     markupsafe.Markup
     """
+    lay_out(figure)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata=NOTHING)
     root = ElementTree.fromstring(buffer.getvalue())
