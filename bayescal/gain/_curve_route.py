@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal.data.data import CalibrationData, Edges
 from bayescal.data.table import levels_of
+from bayescal.gain._alike import of_equal_cells
+from bayescal.gain._calibrated import calibration_samples
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain.triples import Triples
-from bayescal.inference.averaging import mix_families, sample_family
+from bayescal.inference.averaging import mix_families
+from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "inside", "joined"]
+__all__ = ["Posterior", "by_curve", "joined"]
 
 Curve = Callable[[slice], Floats]
 
@@ -34,10 +36,13 @@ class Posterior:
     draws : dict of ndarray of shape (draws,)
     readings : Readings
         For the interval and the estimate of the fall in TCE.
+    before : FamilySamples or None
+        The families fitted to the predictions before, where they were.
     """
 
     draws: Terms
     readings: Readings
+    before: FamilySamples | None = None
 
 
 def by_curve(
@@ -57,20 +62,18 @@ def by_curve(
     -------
     Posterior
     """
-    data = CalibrationData(
-        triples.outcome, triples.before, triples.weight, weight_type=triples.weight_type
-    )
+    samples = calibration_samples(triples.table_before, prior, draws, seed)
     families = smooth_families()
-    problem = prepare(data, curve=average_of(families), prior=prior, random_state=seed)
-    samples = {name: sample_family(problem, name, draws) for name in families}
+    problem = samples.problem.of_family(average_of(families))
     mixed, _ = mix_families(problem, samples, dict.fromkeys(families, 1.0), draws)
-    levels = levels_of(triples.before)
-    mapped = triples.after[0, levels.first]
+    updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
+    alike = of_equal_cells(triples, problem, updated, thresholds)
+    mapped = alike.means(triples.after[0])
     table = _Table(
-        problem.inside(levels.score),
-        inside(triples.after[0]).inside(mapped),
+        problem.inside(alike.means(triples.before)),
+        updated.inside(mapped),
         levels_of(mapped).row,
-        levels.totals(triples.weight),
+        alike.trials,
     )
 
     at_scores = problem.curve.at_scores(table.before, problem.frame)
@@ -90,7 +93,8 @@ def by_curve(
             )
         )
         ends.append(table.ends(drawn, population.weight, sides))
-    return Posterior(joined(gains), Readings(**joined(ends), estimate=sides.estimate))
+    readings = Readings(**joined(ends), estimate=sides.estimate)
+    return Posterior(joined(gains), readings, samples)
 
 
 @dataclass(frozen=True)
@@ -144,11 +148,6 @@ class _Table:
             "least": -moved,
             "most": np.full_like(moved, np.inf) if merges else moved,
         }
-
-
-def inside(score: Floats) -> Edges:
-    """How scores of exactly 0 and 1 are read when an infinite loss would follow."""
-    return CalibrationData(np.zeros(score.size), score).edges()
 
 
 def joined(blocks: Sequence[Terms]) -> Terms:

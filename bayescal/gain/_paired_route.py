@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy import sparse
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
-from bayescal.gain._curve_route import Posterior, inside, joined
+from bayescal.data.data import CalibrationData
+from bayescal.gain._alike import Alike, of_neighbours
+from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
@@ -19,6 +22,8 @@ from bayescal.posterior.population import draw_population
 __all__ = ["by_pairs"]
 
 PILOT = 400
+AT_ONCE = 32
+"""Draws whose curves are fitted together, at least."""
 
 
 def by_pairs(
@@ -42,16 +47,23 @@ def by_pairs(
     -------
     Posterior
     """
-    before = _Side(triples, triples.before, prior)
-    after = [_Side(triples, row, prior) for row in triples.after]
-    for weight in _weightings(triples.weight, PILOT, np.random.default_rng([seed, *b"pilot"])):
+    alike = of_neighbours(triples, thresholds)
+    before, *after = (
+        _Side(triples, alike, score, table, prior, thresholds)
+        for score, table in zip(
+            (triples.before, *triples.after),
+            (triples.table_before, *triples.tables_after),
+            strict=True,
+        )
+    )
+    for weight in _weightings(alike.trials, PILOT, np.random.default_rng([seed, *b"pilot"])):
         for side in (before, *after):
             side.look(weight)
     blocks: list[Terms] = []
     ends: list[Terms] = []
-    for weight in _weightings(triples.weight, draws, np.random.default_rng([seed, *b"pairs"])):
-        first = before.terms(weight, thresholds)
-        second = _average([side.terms(weight, thresholds) for side in after])
+    for weight in _weightings(alike.trials, draws, np.random.default_rng([seed, *b"pairs"])):
+        first = before.terms(weight)
+        second = _average([side.terms(weight) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
         unlimited = np.full(weight.shape[0], np.inf)
         ends.append(
@@ -71,9 +83,13 @@ def by_pairs(
 
 
 def _weightings(cases: Floats, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Draws of the population of cases, of shape (block, n), a block at a time."""
+    """Draws of the population of cases, of shape (block, rows), a block at a time."""
+    block: list[Floats] = []
     for part, population in draw_population("bootstrap", cases, cases, draws, rng):
-        yield np.broadcast_to(population.weight, (part.stop - part.start, cases.size))
+        block.append(population.weight)
+        if part.stop == draws or sum(map(len, block)) >= AT_ONCE:
+            yield np.concatenate(block)
+            block = []
 
 
 def _average(repeats: Sequence[Terms]) -> Terms:
@@ -81,19 +97,41 @@ def _average(repeats: Sequence[Terms]) -> Terms:
 
 
 class _Side:
-    """One set of predictions: what they are worth, and their curve, under any weights."""
+    """One set of predictions: what they are worth, and their curve, under any weights.
 
-    def __init__(self, triples: Triples, score: Floats, prior: Prior) -> None:
-        self.outcome = triples.outcome
-        self.score = inside(score).inside(score)
+    Losses are of the rows of cases. Curves are of the rows of the problem, whose trials and events
+    are sums of the same weights.
+    """
+
+    def __init__(
+        self,
+        triples: Triples,
+        alike: Alike,
+        score: Floats,
+        table: CalibrationData,
+        prior: Prior,
+        thresholds: Sequence[float],
+    ) -> None:
+        self.refit = Refit(table, prior)
+        problem = self.refit.problem
+        self.score, self.share = problem.score, problem.trials / problem.n
         self.total = float(triples.weight.sum())
-        self.share = triples.weight / self.total
-        self.refit = Refit(triples.outcome, score, triples.weight, prior)
-        self.above, self.sum = np.zeros(score.size), np.zeros(score.size)
+        self.above, self.sum = np.zeros(self.share.size), np.zeros(self.share.size)
+        outcome = triples.outcome
+        column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]
+        shape = (alike.start.size, 2 * self.share.size)
+        entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
+        self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
+        inside = problem.inside(score)
+        worth = {"brier": -((inside - outcome) ** 2), "log_score": log_score(outcome, inside)}
+        for threshold in thresholds:
+            benefit = net_benefit(outcome, 1.0, threshold) * treated(inside, threshold)
+            worth[net_benefit_name(threshold)] = benefit
+        self.worth = {name: alike.means(values) for name, values in worth.items()}
 
     def look(self, weight: Floats) -> None:
         """Count, in a block of pilot draws, where the curve is above the score."""
-        curve = self.refit.curves(self.total * weight)
+        _, curve = self._refitted(weight)
         self.above += (curve > self.score).sum(axis=0)
         self.sum += curve.sum(axis=0)
 
@@ -102,18 +140,19 @@ class _Side:
         """Distance of the mean curve of the pilot draws."""
         return float(self.share @ np.abs(self.sum / PILOT - self.score))
 
-    def terms(self, weight: Floats, thresholds: Sequence[float]) -> Terms:
+    def terms(self, weight: Floats) -> Terms:
         """Larger is better: minus the loss, minus the error; and the signed error itself."""
-        curve = self.refit.curves(self.total * weight)
-        values = {
-            "tce": -mean(weight, np.abs(curve - self.score)),
-            "signed": signed_distance(weight, known_side(self.above / PILOT), curve - self.score),
-            "brier": -weight @ (self.score - self.outcome) ** 2,
-            "log_score": weight @ log_score(self.outcome, self.score),
-            "brier_calibration": -mean(weight, (curve - self.score) ** 2),
-            "log_calibration": -mean(weight, divergence(curve, self.score)),
-        }
-        for threshold in thresholds:
-            worth = net_benefit(self.outcome, 1.0, threshold)
-            values[net_benefit_name(threshold)] = weight @ (worth * treated(self.score, threshold))
-        return values
+        mass, curve = self._refitted(weight)
+        score, side = self.score, known_side(self.above / PILOT)
+        return {
+            "tce": -mean(mass, np.abs(curve - score)),
+            "signed": signed_distance(mass, side, curve - score),
+            "brier_calibration": -mean(mass, (curve - score) ** 2),
+            "log_calibration": -mean(mass, divergence(curve, score)),
+        } | {name: weight @ values for name, values in self.worth.items()}
+
+    def _refitted(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Mass of every row of the problem, and the curve there, of shape (draws, rows)."""
+        others, events = np.split((self.member @ weight.T).T, 2, axis=1)
+        mass = others + events
+        return mass, self.refit.curves(self.total * mass, self.total * events)

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
+from bayescal.gain._calibrated import calibration_samples, prob_calibrated
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
 from bayescal.gain.triples import Triples
-from bayescal.inference import compare
-from bayescal.model.curves import smooth_families
+from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -85,9 +84,9 @@ class RecalibrationGain:
         Those of `bayescal.compare` for either prediction, under its prior probability 0.1; with
         repeats of a cross-fit their mean. They stand beside the gains and change none of them.
         """
-        before = self._prob_calibrated(self._triples.before)
-        after = [self._prob_calibrated(row) for row in self._triples.after]
-        return {"before": before, "after": float(np.mean(after))}
+        before = self._posterior.before or self._samples(self._triples.table_before)
+        after = [prob_calibrated(self._samples(table)) for table in self._triples.tables_after]
+        return {"before": prob_calibrated(before), "after": float(np.mean(after))}
 
     @property
     def weight_type(self) -> WeightType:
@@ -249,19 +248,8 @@ class RecalibrationGain:
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
 
-    def _prob_calibrated(self, score: Floats) -> float:
-        triples = self._triples
-        data = CalibrationData(
-            triples.outcome, score, triples.weight, weight_type=triples.weight_type
-        )
-        comparison = compare(
-            data,
-            curves=smooth_families(),
-            prior=self._prior,
-            draws=EVIDENCE_DRAWS,
-            random_state=self.seed,
-        )
-        return comparison.prob_calibrated
+    def _samples(self, data: CalibrationData) -> FamilySamples:
+        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed)
 
 
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:

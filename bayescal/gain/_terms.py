@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import rel_entr, xlogy
+from scipy.special import xlogy
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated, net_benefit
@@ -28,6 +28,9 @@ __all__ = [
 Terms = dict[str, Floats]
 
 SCORES = ("tce", "brier", "log_score")
+TINY = 1e-300
+"""Keeps 0 log 0 at 0."""
+
 PARTS = ("brier_calibration", "brier_refinement", "log_calibration", "log_refinement")
 
 
@@ -126,8 +129,9 @@ def mean(weight: Floats, values: Floats) -> Floats:
 
 
 def divergence(truth: Floats, score: Floats) -> Floats:
-    """Kullback-Leibler divergence of Bernoulli laws."""
-    values: Floats = rel_entr(truth, score) + rel_entr(1 - truth, 1 - score)
+    """Kullback-Leibler divergence of Bernoulli laws; the score is strictly inside (0, 1)."""
+    values: Floats = truth * np.log(truth / score + TINY)
+    values += (1 - truth) * np.log((1 - truth) / (1 - score) + TINY)
     return values
 
 

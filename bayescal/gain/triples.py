@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +34,8 @@ FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
 
 
-class Triples(NamedTuple):
+@dataclass(frozen=True)
+class Triples:
     """Cases with both predictions.
 
     Attributes
@@ -51,7 +54,20 @@ class Triples(NamedTuple):
     weight: Floats
     weight_type: WeightType
 
-    @property
+    @cached_property
+    def table_before(self) -> CalibrationData:
+        """The table of the predictions before."""
+        return self._table(self.before)
+
+    @cached_property
+    def tables_after(self) -> list[CalibrationData]:
+        """The table of each row of the predictions after."""
+        return [self._table(row) for row in self.after]
+
+    def _table(self, score: Floats) -> CalibrationData:
+        return CalibrationData(self.outcome, score, self.weight, weight_type=self.weight_type)
+
+    @cached_property
     def is_map(self) -> bool:
         """Whether `after` can be read as a map of `before`.
 

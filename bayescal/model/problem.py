@@ -86,6 +86,10 @@ class Problem:
         """Where each row begins in the table."""
         return first_of_merged(self.table.score, self.table.trials)
 
+    def rows_of(self, scores: Floats) -> NDArray[np.intp]:
+        """Row of each case of the table, by its score as it came in."""
+        return np.searchsorted(self._first, self.data.rows_of(scores), side="right") - 1
+
     def sum_of_rows(self, values: Floats) -> Floats:
         """Sums over the table's rows that each row merges, along the first axis."""
         if self._first.size == self.table.score.size:

@@ -15,12 +15,16 @@ def patients():
     return bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
 
 
-def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients) -> None:
-    y, s = patients
-    y, s = y[:60], s[:60]
+@pytest.mark.parametrize("n", [30, 60, 400])
+def test_the_weighted_fit_is_the_posterior_mode_of_repeated_cases(patients, n) -> None:
+    y, s = (values[:n] for values in patients)
+    prior = as_prior("neutral")
+    refit = Refit(bc.CalibrationData(y, s), prior)
+    table, n = refit.problem, refit.problem.score.size
     rng = np.random.default_rng(0)
-    weight = rng.integers(1, 4, (3, 60)).astype(float)
-    curves = Refit(y.astype(float), s, np.ones(60), as_prior("neutral")).curves(weight)
-    for row, curve in zip(weight, curves, strict=True):
-        again = Refit(y.astype(float), s, row, as_prior("neutral"))
-        np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-5)
+    trials = rng.integers(1, 12, (5, n)) * table.trials
+    hits = rng.binomial(trials.astype(int), table.hits / table.trials).astype(float)
+    curves = refit.curves(trials, hits)
+    for count, events, curve in zip(trials, hits, curves, strict=True):
+        again = Refit(bc.CalibrationData.from_counts(table.score, count, events), prior)
+        np.testing.assert_allclose(curve, again._probability(again.start[None])[0], atol=1e-6)

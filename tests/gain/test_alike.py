@@ -1,0 +1,105 @@
+"""Rows of cases that are alike keep what the gain of single cases needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal.gain._alike import MOST_SINGLE, of_equal_cells, of_neighbours
+from bayescal.gain.triples import as_triples
+from bayescal.model.problem import prepare
+
+
+def cases(n, noise=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    before = rng.beta(2, 3, n)
+    y = (rng.random(n) < expit(-0.3 + 0.7 * logit(before))).astype(int)
+    return y, before, expit(logit(before) + 0.01 + noise * rng.normal(size=n))
+
+
+def problems(triples):
+    tables = (triples.table_before, triples.tables_after[0])
+    return [prepare(table, random_state=0) for table in tables]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(2, 12_000),
+    st.sampled_from([2, 3, None]),
+    st.lists(st.sampled_from([0.1, 0.3, 0.31, 0.7]), max_size=3, unique=True),
+    st.booleans(),
+)
+def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
+    n, digits, thresholds, weighted
+) -> None:
+    y, before, after = cases(n)
+    if digits:
+        before, after = before.round(digits), after.round(digits)
+    weight = np.arange(n) % 3 + 1.0 if weighted else None
+    triples = as_triples(y, before, after, weight, None, "counts" if weighted else None)
+    alike = of_equal_cells(triples, *problems(triples), thresholds)
+    assert np.array_equal(np.sort(alike.order), np.arange(n))
+    assert alike.trials.sum() == pytest.approx(triples.weight.sum())
+    for score in (triples.before, triples.after[0]):
+        total = alike.trials @ alike.means(score)
+        assert total == pytest.approx(triples.weight @ score)
+        for threshold in thresholds:
+            share = alike.means((score >= threshold) * 1.0)
+            assert np.isin(share, (0, 1)).all()
+
+
+@pytest.mark.parametrize(("n", "digits"), [(5000, 2), (200, 17)])
+def test_few_distinct_scores_keep_their_very_values(n, digits) -> None:
+    y, before, after = (values.round(digits) for values in cases(n))
+    triples = as_triples(y, before, after, None, None)
+    alike = of_equal_cells(triples, *problems(triples), ())
+    np.testing.assert_array_equal(np.unique(alike.means(before)), np.unique(before))
+
+
+def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_moves() -> None:
+    """Moves of a hundredth in log-odds, far below the width of a cell."""
+    for noise in (0.0, 0.01, 0.3):
+        y, before, after = cases(4 * MOST_SINGLE, noise)
+        alike = of_neighbours(as_triples(y, before, after[None], None, None), (0.3,))
+        assert alike.start.size < 2 * MOST_SINGLE
+        gains = {
+            "brier": (before - y) ** 2 - (after - y) ** 2,
+            "moved": ((after >= 0.3) * 1.0 - (before >= 0.3)) * y,
+        }
+        for values in gains.values():
+            among = np.average((alike.means(values) - values.mean()) ** 2, weights=alike.trials)
+            assert among == pytest.approx(values.var(), rel=0.02)
+
+
+def test_few_cases_stand_alone_in_their_order() -> None:
+    y, before, after = cases(50)
+    alike = of_neighbours(as_triples(y, before, after, None, None), ())
+    np.testing.assert_array_equal(alike.means(before), before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [lambda a: a, lambda a: a.round(2)])
+def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> None:
+    """The same law, other draws: 2500 distinct scores, each a row of its own or in cells."""
+    from bayescal.gain import _curve_route
+    from bayescal.gain._alike import Alike
+
+    def single(triples, *_):
+        order = np.argsort(triples.before)
+        return Alike(order, np.arange(order.size), triples.weight, triples.weight)
+
+    y, before, _ = cases(2500)
+    after = change(expit(-0.28 + 0.72 * logit(before)))
+    options = {"thresholds": (0.3,), "draws": 1000, "random_state": 1}
+    cells = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
+    monkeypatch.setattr(_curve_route, "of_equal_cells", single)
+    alone = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
+    spread = (alone["upper"] - alone["lower"]) / 4
+    for part in ("brier", "log"):  # what changes within a cell is little beside the score
+        spread[f"{part}_refinement"] = spread[f"{part}_calibration"]
+    for column in ("estimate", "mean", "lower", "upper"):
+        assert ((cells[column] - alone[column]).abs() < 0.4 * spread).all(), column
