@@ -99,10 +99,10 @@ def recalibration_gain(
     calibration errors (Gruber & Buettner 2022, Proposition 4.5); not of TCE itself, nor when
     scores are merged.
 
-    Many cases are weighed in rows: by the curve in those of the table that is fitted (see
-    `CalibrationData`), cut at the thresholds, so that what merging does within a cell of its grid
-    is not seen in the refinement; by pairs, beyond 16 384 cases, in that many rows of cases with
-    one outcome, nearly equal scores, and nearly equal moves.
+    Many cases are weighed in rows of like ones: by the curve in those of the table as it is
+    fitted, cut at the thresholds, so that what merging does among the scores of one row is not
+    seen in the refinement; by pairs, beyond 16 384 cases, in some 16 384 rows of cases with one
+    outcome, nearly equal scores, and nearly equal moves.
 
     By the curve, eta is the average of `logistic`, `beta` and `spline`; that either side is
     exactly calibrated has no part in it, and stands beside it as `prob_calibrated`. Where a side
