@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
@@ -59,6 +59,27 @@ class Cases:
         kept = self.weights > 0
         outcomes = self.outcomes[:, kept]
         return Cases(outcomes, self.scores[kept], self.weights[kept], self.shape)
+
+    def ranked(self) -> Cases:
+        """The same cases by ascending score, where one sort takes scores and outcomes together.
+
+        That is one set of outcomes without weights: an outcome is written behind the bits of its
+        score, which are in the order of the scores since these are not negative. It takes a tenth
+        of the time of sorting indices and looking up both.
+        """
+        if self.weights is not None or len(self.outcomes) != 1:
+            return self
+        keys = np.empty(self.scores.size, np.uint64)
+        outcomes = np.empty((1, keys.size), np.uint8)
+        scores = np.ascontiguousarray(self.scores)
+        for part in blocks(keys.size):
+            np.left_shift(scores[part].view(np.uint64), 1, out=keys[part])
+            keys[part] |= self.outcomes[0, part].astype(np.uint64)
+        keys.sort()
+        for part in blocks(keys.size):
+            outcomes[0, part] = keys[part] & 1
+            keys[part] >>= 1
+        return replace(self, outcomes=outcomes, scores=keys.view(np.float64))
 
     @property
     def mass(self) -> float:

@@ -9,7 +9,7 @@ integers and do not depend on the order in which the scores arrive. `build/` mak
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ __all__ = [
     "Rows",
     "Table",
     "add_up",
+    "ascending",
     "from_cells",
     "levels_of",
     "locate",
@@ -46,6 +47,9 @@ PARTS = 2.0**20
 """Parts of the width of a cell in which positions are counted."""
 GRID = _LOWER.size
 """Rows of a full grid, those of the scores 0 and 1 included."""
+
+Order: TypeAlias = NDArray[np.intp] | slice
+"""Indices of cases; a slice where they stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -86,47 +90,57 @@ class Levels(NamedTuple):
     Attributes
     ----------
     score : ndarray of shape (levels,)
-    order : ndarray of int of shape (n,)
-        Cases by ascending score.
+    order : ndarray of int of shape (n,), or slice
+        Cases by ascending score; all of them in their own order if that is ascending.
     start : ndarray of int of shape (levels,)
         Where each distinct score begins in that order.
+    size : int
+        Number of cases.
     """
 
     score: Floats
-    order: NDArray[np.intp]
+    order: Order
     start: NDArray[np.intp]
+    size: int
 
     @property
     def row(self) -> NDArray[np.intp]:
         """Index of the distinct score of each case, of shape (n,)."""
-        row = np.empty(self.order.size, dtype=np.intp)
+        row = np.empty(self.size, dtype=np.intp)
         row[self.order] = np.repeat(np.arange(self.score.size), self.cases())
         return row
 
     @property
     def first(self) -> NDArray[np.intp]:
         """One of the cases at each score."""
-        return self.order[self.start]
+        return self.start if isinstance(self.order, slice) else self.order[self.start]
 
     def cases(self) -> NDArray[np.intp]:
         """Number of cases at each score."""
-        return np.diff(self.start, append=self.order.size)
+        return np.diff(self.start, append=self.size)
 
     def totals(self, values: NDArray[Any]) -> Floats:
         """Sums over the cases at each score, along the last axis of (..., n)."""
         ranked = values[..., self.order]
-        if self.start.size == self.order.size:
+        if self.start.size == self.size:
             return ranked.astype(np.float64, copy=False)
         total: Floats = np.add.reduceat(ranked, self.start, axis=-1, dtype=np.float64)
         return total
 
 
 def levels_of(score: Floats) -> Levels:
-    """Take cases of equal scores together, by sorting."""
-    order = np.argsort(score)
-    ranked = score[order]
+    """Take cases of equal scores together, by sorting unless they ascend."""
+    order, ranked = ascending(score)
     start = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1])[: ranked.size])
-    return Levels(ranked[start], order, start)
+    return Levels(ranked[start], order, start, score.size)
+
+
+def ascending(score: Floats) -> tuple[Order, Floats]:
+    """The order in which scores ascend, and the scores in it."""
+    if (score[1:] >= score[:-1]).all():
+        return slice(None), score
+    order = np.argsort(score)
+    return order, score[order]
 
 
 class Table(NamedTuple):
@@ -134,7 +148,7 @@ class Table(NamedTuple):
 
     Attributes
     ----------
-    order : ndarray of int of shape (cases,)
+    order : ndarray of int of shape (cases,), or slice
         The cases that count, sorted by score.
     weight : ndarray of shape (cases,) or None
         Weight of each of them; None when all count once.
@@ -146,7 +160,7 @@ class Table(NamedTuple):
         Sum of the trials.
     """
 
-    order: NDArray[np.intp]
+    order: Order
     weight: Floats | None
     starts: NDArray[np.intp] | None
     score: Floats
@@ -177,16 +191,22 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     -------
     Table
     """
-    counted = None if weights is None or weights.all() else np.flatnonzero(weights)
-    levels = levels_of(scores if counted is None else scores[counted])
-    order = levels.order if counted is None else counted[levels.order]
-    starts = None if levels.start.size == order.size else levels.start
-    if weights is None:
-        weight, trials = None, levels.cases().astype(np.float64)
-    else:
-        weight = weights[order]
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        table = tabulate(scores[counted], weights[counted])
+        return table._replace(order=counted[table.order])
+    order, ranked = ascending(scores)
+    new = ranked[1:] != ranked[:-1]
+    starts = None if new.all() else np.flatnonzero(np.append(True, new))
+    weight = None if weights is None else weights[order]
+    score = ranked if starts is None else ranked[starts]
+    if weight is not None:
         trials = weight if starts is None else np.add.reduceat(weight, starts)
-    return Table(order, weight, starts, levels.score, trials, float(trials.sum()))
+    elif starts is not None:
+        trials = np.diff(starts, append=ranked.size).astype(np.float64)
+    else:
+        trials = np.broadcast_to(np.float64(1), ranked.size)
+    return Table(order, weight, starts, score, trials, float(trials.sum()))
 
 
 def row_of(rows: Rows, score: Floats) -> NDArray[np.intp]:

@@ -200,7 +200,8 @@ def _read(
     y_true: OutcomesLike, y_prob: ArrayLike | None, sample_weight: ArrayLike | None, objective: str
 ) -> Cases:
     needs: Needs = "order" if objective == "released" else "rows"
-    return read(y_true, y_prob, sample_weight, replicates=False, needs=needs)
+    cases = read(y_true, y_prob, sample_weight, replicates=False, needs=needs)
+    return cases if objective == "released" else cases.ranked()
 
 
 def _fit(

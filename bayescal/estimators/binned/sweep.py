@@ -105,7 +105,7 @@ def sweep_ece(
     >>> round(estimators.ece(y_true, y_prob, n_bins=9, binning="rank"), 4)
     0.0228
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     return evaluate(_sweep_core, cases, p=as_order(p), **_as_cut(binning, ties))
 
 
@@ -152,7 +152,7 @@ def sweep_bins(
     >>> estimators.sweep_bins([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
     3
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     numbers = evaluate(_bins_core, cases, **_as_cut(binning, ties))
     return int(numbers) if isinstance(numbers, float) else numbers.astype(np.intp)
 

@@ -45,8 +45,8 @@ def _core(
 
         return lambda outcomes: np.array([of_scores(row) for row in table.hits(outcomes)])
 
-    cases = np.ones(table.order.size) if table.weight is None else table.weight
     score, features = scores[table.order], features[table.order]
+    cases = np.ones(score.size) if table.weight is None else table.weight
     points, point = np.unique(features, axis=0, return_inverse=True)
     point = point.ravel()
 
@@ -135,6 +135,8 @@ def auc_v(
     cases = read(y_true, y_prob, sample_weight, needs="scores" if features is None else "order")
     if features is not None:
         features = _as_features(features, cases.scores.size)
+    else:
+        cases = cases.ranked()
     value = evaluate(_core, cases, features=features, n_neighbors=n_neighbors)
     if isinstance(value, float) and math.isnan(value):
         raise InputError(

@@ -61,7 +61,7 @@ def probabilistic_kendall_tau(
     >>> round(estimators.probabilistic_kendall_tau([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]), 3)
     0.333
     """
-    return evaluate(_core, read(y_true, y_prob, sample_weight))
+    return evaluate(_core, read(y_true, y_prob, sample_weight).ranked())
 
 
 def _core(scores: Floats, weights: Floats | None) -> Statistic:

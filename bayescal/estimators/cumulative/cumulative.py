@@ -38,7 +38,10 @@ def _range(sums: Floats) -> Floats:
 
 def _weighted(scores: Floats, outcomes: Floats, weights: Floats, extent: Extent) -> Floats:
     """Errors of many weightings of cases in ascending order of their scores."""
-    sums = np.cumsum(weights * (outcomes - scores), axis=1)[:, ends_of(scores)]
+    sums = np.cumsum(weights * (outcomes - scores), axis=1)
+    ends = ends_of(scores)
+    if ends is not None:
+        sums = sums[:, ends]
     errors: Floats = extent(sums) / weights.sum(axis=1)
     return errors
 
@@ -48,7 +51,7 @@ def _error(extent: Extent) -> Core:
 
     def core(scores: Floats, weights: Floats | None) -> Statistic:
         walk = Walk.over(scores, weights)
-        return lambda outcomes: extent(walk.differences(outcomes)) / walk.cases.sum()
+        return lambda outcomes: extent(walk.differences(outcomes)) / walk.total
 
     return core
 
@@ -106,7 +109,7 @@ def ks_error(
     >>> round(estimators.ks_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.175
     """
-    return evaluate(_KS, read(y_true, y_prob, sample_weight))
+    return evaluate(_KS, read(y_true, y_prob, sample_weight).ranked())
 
 
 @estimator(
@@ -151,7 +154,7 @@ def kuiper_error(
     >>> round(estimators.kuiper_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.225
     """
-    return evaluate(_KUIPER, read(y_true, y_prob, sample_weight))
+    return evaluate(_KUIPER, read(y_true, y_prob, sample_weight).ranked())
 
 
 @documented
@@ -200,7 +203,7 @@ def ks_test(
     True
     """
     core = _standardised(lambda sums, _: _largest(sums))
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight).ranked())
     return _tested(statistic, supremum_sf)
 
 
@@ -244,7 +247,7 @@ def kuiper_test(
     True
     """
     core = _standardised(lambda sums, _: _range(sums))
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight).ranked())
     return _tested(statistic, range_sf)
 
 
@@ -302,7 +305,7 @@ def cumulative_difference_test(
     """
     check_choice(part, SUMMARIES, "part")
     of_part, tail, df = SUMMARIES[part]
-    statistic = evaluate(_standardised(of_part), read(y_true, y_prob, sample_weight))
+    statistic = evaluate(_standardised(of_part), read(y_true, y_prob, sample_weight).ranked())
     return _tested(statistic, tail)._replace(df=df)
 
 

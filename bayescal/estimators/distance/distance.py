@@ -139,7 +139,7 @@ def lower_distance_to_calibration(
     >>> round(estimators.lower_distance_to_calibration([0, 1], [0.45, 0.55]), 4)
     0.045
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     return evaluate(_lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS))
 
 
@@ -196,7 +196,7 @@ def weak_calibration_error(
     >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55]), 4)
     0.0225
     """
-    return evaluate(_weak_core, read(y_true, y_prob, sample_weight))
+    return evaluate(_weak_core, read(y_true, y_prob, sample_weight).ranked())
 
 
 @documented
@@ -252,7 +252,7 @@ def distance_bounds(
     >>> round(lower, 4), round(upper, 4)
     (0.0034, 0.014)
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     lower = evaluate(
         _lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS)
     )

@@ -101,7 +101,7 @@ def ici(
     0.065
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["ici"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["ici"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
 
 
 @estimator(
@@ -154,7 +154,7 @@ def e50(
     0.059
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["e50"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["e50"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
 
 
 @estimator(
@@ -207,7 +207,7 @@ def e90(
     0.131
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["e90"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["e90"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
 
 
 @estimator(
@@ -265,7 +265,7 @@ def emax(
     0.2
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["emax"], read(y_true, y_prob, sample_weight), smoothing)
+    return _evaluate(CORES["emax"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
 
 
 @estimator(
@@ -332,7 +332,7 @@ def eci(
     """
     check_choice(form, ["mean-square", "relative"], "form")
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     value = _evaluate(CORES["eci"], cases, smoothing)
     if form == "mean-square":
         return value

@@ -114,7 +114,7 @@ def mmce(
     >>> round(estimators.mmce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1264
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     return evaluate(_mmce_core, cases, bandwidth=as_width(bandwidth, "laplace"))
 
 
@@ -170,7 +170,7 @@ def kce(
     >>> round(estimators.kce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1419
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight).ranked()
     return evaluate(_kce_core, cases, kernel=kernel, bandwidth=as_width(bandwidth, kernel))
 
 
@@ -302,7 +302,9 @@ def skce(
     check_choice(form, FORMS, "form")
     scale = as_width(bandwidth, kernel)
     cases = read(y_true, y_prob, sample_weight, needs="order" if form == "block" else "rows")
-    if form == "block":
+    if form != "block":
+        cases = cases.ranked()
+    else:
         as_count(block_size, "block_size", 2, cases.scores.size, limit="the number of cases")
     return evaluate(
         skce_core, cases, form=form, kernel=kernel, bandwidth=scale, block_size=block_size

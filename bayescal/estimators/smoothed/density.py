@@ -240,6 +240,8 @@ def kde_ece(
         )
 
     cases = read(y_true, y_prob, sample_weight)
+    if form == "ratio":
+        cases = cases.ranked()
     value = evaluate(_kde_core, cases, form=form, bandwidth=width, p=order, block=DENSITY_BLOCK)
     if isinstance(value, float) and np.isnan(value):
         raise InputError(
