@@ -53,7 +53,7 @@ class Walk:
 
     def variances(self) -> Floats:
         """What the variances of those sums are for a calibrated model."""
-        variances = self._running((self.scores * (1 - self.scores))[None])[0]
+        variances: Floats = self._running((self.scores * (1 - self.scores))[None])[0]
         if variances[-1] > 0:
             return variances
         raise InputError(

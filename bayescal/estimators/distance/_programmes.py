@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,26 +124,41 @@ def smooth_error(score: Floats, residual: Floats) -> float:
 def _monotone_misfit(values: Floats, weights: Floats) -> float:
     """Least weighted sum of |values - M| over paths M that never fall.
 
-    The heap holds where, and by how much, the slope of the least cost changes, as a function of
-    the level that the path must not exceed.
+    M takes values of the path alone. Whether it is above the middle one of those that it may have
+    in a stretch depends only on which values are, and splits the stretch in two, each with half
+    of them; all stretches are split at once.
     """
     if values.size == 0:
         return 0.0
     new = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    cost, heap = 0.0, list[tuple[float, float]]()
-    for value, weight in zip(
-        values[new].tolist(), np.add.reduceat(weights, new).tolist(), strict=True
-    ):
-        left = weight
-        while left > 0 and heap and -heap[0][0] > value:
-            level, most = heappop(heap)
-            used = min(most, left)
-            cost += used * (-level - value)
-            left -= used
-            if most > used:
-                heappush(heap, (level, most - used))
-        heappush(heap, (-value, 2 * weight - left))
+    weight = np.add.reduceat(weights, new)
+    levels, rank = np.unique(values[new], return_inverse=True)
+    size, low, high = np.array([[rank.size], [0], [levels.size - 1]])
+    cost = 0.0
+    while size.size:
+        middle, stop = (low + high) // 2, np.cumsum(size)
+        split = _split(np.where(rank > np.repeat(middle, size), weight, -weight), stop - size)
+        size = np.stack([split, size - split], axis=1).ravel()
+        low = np.stack([low, middle + 1], axis=1).ravel()
+        high = np.stack([middle, high], axis=1).ravel()
+        unsettled = (low < high) & (size > 0)
+        settled, level = np.repeat(~unsettled, size), np.repeat(low, size)
+        distance = np.abs(levels[rank[settled]] - levels[level[settled]])
+        cost += float(weight[settled] @ distance)
+        rank, weight = rank[~settled], weight[~settled]
+        size, low, high = size[unsettled], low[unsettled], high[unsettled]
     return cost
+
+
+def _split(steps: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many steps to take in each stretch, from none to all, to come down the farthest."""
+    size = np.diff(start, append=steps.size)
+    before = np.cumsum(steps) - steps
+    last = start + size - 1
+    least = np.minimum.reduceat(before, start)
+    lowest = np.flatnonzero(before == np.repeat(least, size))
+    first = lowest[np.searchsorted(lowest, start)]
+    return np.where(before[last] + steps[last] < least, size, first - start)
 
 
 def best_partition(score: Floats, share: Floats, events: Floats) -> float:

@@ -178,7 +178,7 @@ def weak_calibration_error(
     with d the lower distance to calibration, d / 2 <= smooth calibration error <= 2 d.
 
     The maximum is exact, by its dual: the running sum of the residuals is fitted by a path that
-    never falls, in a sort and one pass with a heap. More than 2^20 distinct scores are put together
+    never falls, by halving the heights that it may have. More than 2^20 distinct scores are put together
     in as many intervals, which changes the value by at most 1e-6.
 
     References
