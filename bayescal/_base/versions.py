@@ -25,7 +25,15 @@ def library_versions(*names: str) -> dict[str, str]:
 
 
 def sample_nuts(
-    model: pm.Model, *, draws: int, tune: int, chains: int, seed: int, progress: bool
+    model: pm.Model,
+    *,
+    draws: int,
+    chains: int,
+    seed: int,
+    tune: int,
+    target_accept: float,
+    cores: int | None,
+    progress: bool,
 ) -> tuple[xr.Dataset, xr.Dataset, str]:
     """Sample a PyMC model, with nutpie when it is installed.
 
@@ -45,7 +53,8 @@ def sample_nuts(
         random_seed=seed,
         progressbar=progress,
         nuts_sampler=sampler,
-        target_accept=0.95,
+        target_accept=target_accept,
+        cores=cores,
         model=model,
         compute_convergence_checks=False,
     )

@@ -15,6 +15,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
+from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
@@ -33,6 +34,7 @@ def fit(
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
     engine: Literal["auto", "importance", "nuts"] = "auto",
+    sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
@@ -57,6 +59,9 @@ def fit(
         "importance" takes milliseconds; "nuts" samples the PyMC model; "auto" takes the first and
         falls back to the second, with a warning, when Pareto k-hat exceeds 0.7. `pieces` has no
         PyMC form: its draws are from exact sums, and "nuts" is refused.
+    sampler : mapping, optional
+        Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
+        PyMC chooses) and `progress` (a bar on a terminal).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     sample_weight : array-like of shape (n,), optional
@@ -108,7 +113,7 @@ def fit(
     True
     """
     check_choice(engine, ENGINES, "engine")
-    size = as_draws(draws)
+    size, options = as_draws(draws), as_sampler(sampler)
     problem = prepare(
         y_true,
         y_prob,
@@ -122,7 +127,7 @@ def fit(
     )
     _warn_about_edges(problem)
     if engine == "nuts" and problem.curve.size:
-        return _by_nuts(problem, size)
+        return _by_nuts(problem, size, options)
     sample = sample_importance(problem, size)
     if sample.pareto_k > BAD_K:
         message = (
@@ -134,7 +139,7 @@ def fit(
                 DiagnosticWarning,
                 stacklevel=2,
             )
-            return _by_nuts(problem, size)
+            return _by_nuts(problem, size, options)
         warnings.warn(
             f"{message}; use engine='nuts', or engine='auto' to have it chosen.",
             DiagnosticWarning,
@@ -143,10 +148,8 @@ def fit(
     return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
 
 
-def _by_nuts(problem: Problem, draws: int) -> CalibrationPosterior:
-    from bayescal.inference.nuts import sample_curve_nuts
-
-    coordinates, stats = sample_curve_nuts(problem, draws)
+def _by_nuts(problem: Problem, draws: int, options: Mapping[str, Any]) -> CalibrationPosterior:
+    coordinates, stats = sample_curve_nuts(problem, draws, options)
     tree = fit_tree(
         problem, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
     )

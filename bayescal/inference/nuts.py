@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal._base.versions import sample_nuts
+from bayescal.data.validate import as_count, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.pymc import model_of
 from bayescal.posterior.tree import CHAINS, coordinates_of
@@ -14,12 +17,16 @@ from bayescal.posterior.tree import CHAINS, coordinates_of
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["sample_curve_nuts"]
+__all__ = ["as_sampler", "sample_curve_nuts"]
 
 TUNE = 1000
+TARGET_ACCEPT = 0.95
+OPTIONS = ("tune", "target_accept", "cores", "progress")
 
 
-def sample_curve_nuts(problem: Problem, draws: int) -> tuple[dict[str, Floats], xr.Dataset]:
+def sample_curve_nuts(
+    problem: Problem, draws: int, sampler: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Floats], xr.Dataset]:
     """Posterior draws of the working coordinates from four chains.
 
     Parameters
@@ -27,6 +34,8 @@ def sample_curve_nuts(problem: Problem, draws: int) -> tuple[dict[str, Floats], 
     problem : Problem
     draws : int
         In all, over the chains.
+    sampler : mapping, optional
+        Some of `tune`, `target_accept`, `cores` and `progress`.
 
     Returns
     -------
@@ -34,16 +43,41 @@ def sample_curve_nuts(problem: Problem, draws: int) -> tuple[dict[str, Floats], 
     sample_stats : xarray.Dataset
         The sampler's own.
     """
-    posterior, stats, sampler = sample_nuts(
+    posterior, stats, program = sample_nuts(
         model_of(problem),
         draws=draws // CHAINS,
-        tune=TUNE,
         chains=CHAINS,
         seed=int(problem.rng("nuts").integers(2**31)),
-        progress=sys.stderr.isatty(),
+        **as_sampler(sampler),
     )
     coordinates = coordinates_of(posterior, problem.curve)
     stats = stats.reset_coords(drop=True)
     stats = stats[[name for name in stats.data_vars if stats[name].dims == ("chain", "draw")]]
-    stats.attrs = {"sampler": sampler}
+    stats.attrs = {"sampler": program}
     return coordinates, stats
+
+
+def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Options of NUTS, those that were not given by default.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown or out of range.
+    """
+    given = dict(sampler or {})
+    for name in given:
+        check_choice(name, OPTIONS, "an option of sampler")
+    accept = given.get("target_accept", TARGET_ACCEPT)
+    if isinstance(accept, bool) or not isinstance(accept, (int, float)) or not 0 < accept < 1:
+        raise InputError(
+            f"sampler['target_accept'] is {accept!r}, but a share of accepted steps is between 0 "
+            "and 1. Values nearer to 1 mean smaller steps: try 0.99."
+        )
+    cores = given.get("cores")
+    return {
+        "tune": as_count(given.get("tune", TUNE), "sampler['tune']"),
+        "target_accept": float(accept),
+        "cores": None if cores is None else as_count(cores, "sampler['cores']"),
+        "progress": bool(given.get("progress", sys.stderr.isatty())),
+    }

@@ -144,3 +144,33 @@ def test_nuts_on_identity_has_nothing_to_sample():
         warnings.simplefilter("error")
         post = bc.fit([0, 1, 1], [0.2, 0.7, 0.9], curve="identity", engine="nuts", random_state=0)
     assert float(post.tce().max()) == 0
+
+
+def test_options_of_nuts_reach_it(monkeypatch):
+    import bayescal.inference.nuts as nuts
+
+    seen = {}
+
+    def spy(model, **options):
+        seen.update(options)
+        raise RuntimeError("seen")
+
+    monkeypatch.setattr(nuts, "sample_nuts", spy)
+    options = {"tune": 300, "target_accept": 0.99, "cores": 1, "progress": False}
+    with pytest.raises(RuntimeError, match="seen"):
+        bc.fit([0, 1, 1], [0.2, 0.7, 0.9], engine="nuts", sampler=options, random_state=0)
+    assert {name: seen[name] for name in options} == options
+
+
+@pytest.mark.parametrize(
+    ("sampler", "message"),
+    [
+        ({"chains": 2}, "an option of sampler must be one of 'cores'"),
+        ({"target_accept": 1.5}, "target_accept.*between 0 and 1"),
+        ({"tune": 0}, "tune"),
+        ({"cores": 2.5}, "cores"),
+    ],
+)
+def test_options_of_nuts_are_checked(sampler, message):
+    with pytest.raises(bc.errors.InputError, match=message):
+        bc.fit([0, 1, 1], [0.2, 0.7, 0.9], sampler=sampler)
