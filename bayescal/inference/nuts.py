@@ -21,7 +21,7 @@ __all__ = ["as_sampler", "sample_curve_nuts"]
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
-OPTIONS = ("tune", "target_accept", "cores", "progress")
+SAMPLER_OPTIONS = ("tune", "target_accept", "cores", "progress")
 
 
 def sample_curve_nuts(
@@ -67,7 +67,7 @@ def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
     """
     given = dict(sampler or {})
     for name in given:
-        check_choice(name, OPTIONS, "an option of sampler")
+        check_choice(name, SAMPLER_OPTIONS, "an option of sampler")
     accept = given.get("target_accept", TARGET_ACCEPT)
     if isinstance(accept, bool) or not isinstance(accept, (int, float)) or not 0 < accept < 1:
         raise InputError(
