@@ -23,10 +23,13 @@ __all__ = [
     "logistic_mle",
     "moments",
     "softplus",
+    "softplus_sums",
 ]
 
 FARTHEST = 40.0
 """Log-odds beyond which outcomes that are fitted without error are separated."""
+LARGEST_EXPONENT = 700.0
+"""Numbers beyond it have no exponential."""
 FLAT = 1e-12
 """Relative curvature below which a direction has no maximum."""
 LOGISTIC_ROOM = 1 << 14
@@ -288,6 +291,19 @@ def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Float
     """
     log_s, log_q = logarithms(score)
     return binomial_mle(np.column_stack([log_s, -log_q, np.ones_like(log_s)]), trials, hits)
+
+
+def softplus_sums(x: Floats, weight: Floats) -> Floats:
+    """Sums of weight * log(1 + exp(x)) over the last axis; `x` is used as working memory.
+
+    A logarithm is right to 1e-16, not to a relative 1e-16 as that of `softplus`, in a third of the
+    time.
+    """
+    if x.max(initial=0) > LARGEST_EXPONENT:
+        return np.asarray(softplus(x) @ weight)
+    np.exp(x, out=x)
+    x += 1
+    return np.asarray(np.log(x, out=x) @ weight)
 
 
 def softplus(x: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.logistic import softplus
+from bayescal._base.logistic import softplus, softplus_sums
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
@@ -48,20 +48,17 @@ class CurveDensity:
             x = np.asarray(logit(table.score))
             merged = softplus(problem.mean_of_rows(x))
             self._constant += float(self.trials @ merged - table.trials @ softplus(x))
+        self._columns = np.vstack([self.offset, self.basis.T])
         shape = (self.basis.shape[1], self.curve.size)
         self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self._positive = np.array(self.curve.positive, dtype=bool)
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""
-        coefficients = np.empty((u.shape[0], self.basis.shape[1]))
-        for column, values in enumerate(self.curve.coefficients(list(u.T))):
-            coefficients[:, column] = values
-        linear = self._constant + coefficients @ self._events_basis
+        coefficients = self.curve.with_offset(u)
+        linear = self._constant + coefficients[:, 1:] @ self._events_basis
         for part in blocks(u.shape[0], self.trials.size):
-            log_odds = coefficients[part] @ self.basis.T
-            log_odds += self.offset
-            linear[part] -= softplus(log_odds) @ self.trials
+            linear[part] -= softplus_sums(coefficients[part] @ self._columns, self.trials)
         return linear
 
     def __call__(self, u: Floats) -> Floats:

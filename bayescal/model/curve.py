@@ -163,6 +163,13 @@ class Curve:
             for value, positive in zip(combined, self.positive, strict=True)
         ]
 
+    def with_offset(self, u: Floats) -> Floats:
+        """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
+        weights = np.ones((u.shape[0], 1 + len(self.positive)))
+        for column, values in enumerate(self.coefficients(list(u.T)), start=1):
+            weights[:, column] = values
+        return weights
+
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:
         """Log-odds of the curve, shape (draws, rows), for draws `u` of shape (draws, d).
 
@@ -188,8 +195,8 @@ class CurveAtScores:
     def __init__(self, curve: Curve, score: Floats, frame: Frame) -> None:
         self.score = score
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
-        self._offset, basis = curve.basis(score.ravel(), frame)
-        self._basis = basis.reshape(*score.shape, -1) if basis.size else basis
+        offset, basis = curve.basis(score.ravel(), frame)
+        self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
         if self._cells:
             x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
             self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))
@@ -235,15 +242,10 @@ class CurveAtScores:
 
     def _smooth_log_odds(self, smooth: Floats) -> Floats:
         """Log-odds without what single cells add, of shape (draws, rows)."""
-        log_odds = np.empty((smooth.shape[0], self.score.shape[-1]))
-        log_odds[:] = self._offset.reshape(self.score.shape)
-        if smooth.shape[1]:
-            coefficients = np.stack(self._curve.coefficients(list(smooth.T)), axis=1)
-            if self.score.ndim == 1:
-                log_odds += coefficients @ self._basis.T
-            else:
-                log_odds += np.einsum("ik,ijk->ij", coefficients, self._basis)
-        return log_odds
+        weights = self._curve.with_offset(smooth)
+        if self.score.ndim == 1:
+            return weights @ self._columns.T
+        return np.asarray(np.einsum("ik,ijk->ij", weights, self._columns))
 
     def _off_diagonal(self, u: Floats) -> tuple[Any, Floats]:
         """Draws with stretches off the diagonal, and how far off they are at each score.

@@ -75,7 +75,8 @@ class CurveDraws:
     def distance(self) -> Floats:
         """Absolute errors, of shape (draws, rows), or (1, rows) where all draws are one curve."""
         one_curve = self.curve.strides[0] == 0 and self.population.score.ndim == 1
-        return np.abs(self.error[:1] if one_curve else self.error)
+        error = (self.curve[:1] if one_curve else self.curve) - self.population.score
+        return np.abs(error, out=error)
 
     @cached_property
     def ranked(self) -> tuple[Floats, Floats]:

@@ -108,13 +108,25 @@ def draw_population(
 def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
     shape = (draws, trials.size)
     if (trials == 1).all():
-        gammas = rng.standard_exponential(shape)
+        gammas = _negative_exponentials(shape, rng)
     else:
         gammas = rng.standard_gamma(trials, shape)
     total = gammas.sum(axis=1, keepdims=True)
-    gammas /= np.where(total > 0, total, 1)
+    gammas /= np.where(total == 0, 1, total)
     gammas[total[:, 0] == 0] = trials / trials.sum()
     return gammas
+
+
+def _negative_exponentials(shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Minus standard exponentials: logarithms of uniform numbers of 32 random bits.
+
+    Their law differs from the exponential by less than 1e-9, and they take two thirds of the time.
+    """
+    draws, rows = shape
+    bits = rng.integers(1 << 64, size=(draws, (rows + 1) // 2), dtype=np.uint64)
+    uniform = bits.view(np.uint32)[:, :rows] + 0.5
+    uniform *= 2.0**-32
+    return np.log(uniform, out=uniform)
 
 
 def _beta_shapes(
