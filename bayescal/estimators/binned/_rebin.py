@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.estimators.binned.bins import Rebins, mass_cuts, width_index
 
-__all__ = ["rebinned"]
+__all__ = ["rebinned", "search_rows", "starts_of"]
 
 
 def rebinned(
@@ -33,11 +33,11 @@ def rebinned(
     rate : ndarray of shape (replicates, bins)
     """
     if binning == "width":
-        starts = _starts(width_index(scores, n_bins))
+        starts = starts_of(width_index(scores, n_bins))
         parts = [weights, weights * scores, weights * outcomes]
         mass, score, hits = (np.add.reduceat(part, starts, axis=1) for part in parts)
     else:
-        starts = _starts(scores)
+        starts = starts_of(scores)
         trials, events = weights, weights * outcomes
         if starts.size < scores.size:
             trials, events = (np.add.reduceat(part, starts, axis=1) for part in (trials, events))
@@ -46,7 +46,7 @@ def rebinned(
     return Rebins(mass, score / divisor), np.clip(hits / divisor, 0, 1)
 
 
-def _starts(values: NDArray[np.generic]) -> NDArray[np.intp]:
+def starts_of(values: NDArray[np.generic]) -> NDArray[np.intp]:
     """Where each run of equal values begins."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
 
@@ -59,7 +59,7 @@ def _cut(
     total = above[:, -1:]
     number = min(n_bins, int(total.max()))  # further ones would stay empty
     cuts = mass_cuts(np.arange(1.0, number), number, total, binning)
-    index = _search_rows(above, cuts)
+    index = search_rows(above, cuts)
     beyond = (_take(above, index) - cuts) / _take(trials, index) * (ties == "split")
 
     def between(values: Floats) -> Floats:
@@ -89,7 +89,7 @@ def _take(values: Floats, index: NDArray[np.intp]) -> Floats:
     return np.take_along_axis(values, index, axis=1)
 
 
-def _search_rows(rows: Floats, values: Floats) -> NDArray[np.intp]:
+def search_rows(rows: Floats, values: Floats) -> NDArray[np.intp]:
     """First index at which each ascending row of counts reaches each of its values."""
     count, size = rows.shape
     ends = np.cumsum(rows[:, -1:] + 1, axis=0)

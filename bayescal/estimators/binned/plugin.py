@@ -19,7 +19,7 @@ from bayescal.estimators.binned.bins import Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
-__all__ = ["ace", "ece", "ece_core", "mce"]
+__all__ = ["ace", "ece", "ece_core", "ece_of_weightings", "mce"]
 
 
 def ece_core(
@@ -35,6 +35,13 @@ def ece_core(
         return _norm(bins.gap(outcomes), bins.mass, p)
 
     return statistic
+
+
+def ece_of_weightings(
+    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, **cut: Any
+) -> Floats:
+    """`ece` for many weightings of the cases."""
+    return _norm(*_gaps(*rebinned(scores, outcomes, weights, **cut)), order=p)
 
 
 def _norm(gap: Floats, mass: Floats, order: float) -> Floats:
@@ -53,7 +60,7 @@ def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
     estimates="binned calibration error, an average over bins",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
-    weighted=lambda s, y, w, *, p, **cut: _norm(*_gaps(*rebinned(s, y, w, **cut)), order=p),
+    weighted=ece_of_weightings,
 )
 def ece(
     y_true: OutcomesLike,

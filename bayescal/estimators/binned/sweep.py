@@ -11,9 +11,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
+from bayescal.estimators.binned._resweep import numbers_of_weightings
 from bayescal.estimators.binned._sweep import Sweep
 from bayescal.estimators.binned.bins import TIES
-from bayescal.estimators.binned.plugin import ece_core
+from bayescal.estimators.binned.plugin import ece_core, ece_of_weightings
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -38,9 +39,26 @@ def _sweep_core(
     return statistic
 
 
+def _of_weightings(
+    scores: Floats, outcomes: Floats, weights: Floats, *, p: float, binning: str, ties: str
+) -> Floats:
+    """`sweep_ece` for many weightings of the cases: `ece` with each one's own number of bins."""
+    numbers = numbers_of_weightings(
+        scores, outcomes, weights, width=binning == "width", split=ties == "split"
+    )
+    values = np.empty(numbers.size)
+    for number in np.unique(numbers).tolist():
+        alike = numbers == number
+        values[alike] = ece_of_weightings(
+            scores, outcomes, weights[alike], p=p, n_bins=number, binning=binning, ties=ties
+        )
+    return values
+
+
 @estimator(
     "Sweep calibration error",
     prepare=_sweep_core,
+    weighted=_of_weightings,
     paper="Roelofs, Cain, Shlens & Mozer 2022",
     estimates="binned calibration error, with as many bins as keep mean outcomes in order",
     span=(0, 1),

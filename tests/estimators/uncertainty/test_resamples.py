@@ -53,6 +53,11 @@ WEIGHTED = [
         for p in (1, 2)
     ],
     ("mce", {"binning": "mass", "ties": "split"}),
+    *[
+        ("sweep_ece", {"binning": binning, "ties": ties, "p": p})
+        for binning, ties in (("rank", "split"), ("width", "together"))
+        for p in (1, 2)
+    ],
     ("smooth_ece", {"bandwidth": 0.1}),
 ]
 
