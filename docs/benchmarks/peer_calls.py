@@ -107,7 +107,7 @@ def bayescal() -> Calls:
     def interval(estimator: str, **options: Any) -> Call:
         return Call(
             lambda y, p: e.estimator_interval(
-                y, p, estimator, resamples=resamples(p.size), random_state=0, **options
+                y, p, estimator, n_resamples=resamples(p.size), random_state=0, **options
             ),
             upper,
         )

@@ -1,158 +1,290 @@
-"""How long a fit takes: against PyMC at n = 200, and against one sort at ten million predictions.
+"""How long answers take, and what they cost in memory, beside rivals: one run, one machine.
 
-Run `python docs/benchmarks/speed.py`. Timings are medians in one process, to be read as ratios.
+    pip install -e .[bench]
+    python docs/benchmarks/speed.py
+
+Times are CPU seconds of one thread, medians over several calls, after one that is not counted.
+Parts are measured one by one and stored as they end; `--only fit cold` measures these alone and
+keeps the others. What is not installed is named in the results. `--most 1e6` stops at that many
+cases. The parts:
+
+    fit         fit + TCE at 200 cases, against samplers that were compiled before
+    sizes       cost and memory against n, from 10^2 to 10^8, ours, rivals, and one sort
+    cold        import, first fit, demo and an error message, each in a fresh process
+    estimators  estimators beside those of other packages, at 10^4 and 10^6 (see peers.py)
+    grid        what 2048 cells cost against an exact table of 20 000 scores
 """
 
 from __future__ import annotations
 
+import peers  # first, since it sets the number of threads
+
+# isort: split
 import argparse
+import datetime
+import importlib.metadata
 import json
-import logging
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-import bayescal as bc
+import speed_cells
 
-RESULTS = Path(__file__).parent / "results"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
-
-def median_seconds(call: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def against_pymc(repeats: int) -> dict[str, float]:
-    """Warm fit + tce at n = 200 against warm pm.sample (4 x 1000 draws) of the same model."""
-    import pymc as pm
-
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
-    bc.fit(y, s, random_state=0).tce()
-    ours = median_seconds(lambda: bc.fit(y, s, random_state=0).tce(), repeats)
-    model = bc.build_model(y, s)
-
-    def sample() -> None:
-        with model:
-            pm.sample(1000, chains=4, progressbar=False, random_seed=1, nuts_sampler="pymc")
-
-    sample()
-    theirs = median_seconds(sample, 3)
-    return {"fit_and_tce": ours, "pm_sample": theirs, "ratio": theirs / ours}
+RESULTS = Path(__file__).parent / "results" / "speed.json"
+LIBRARIES = (
+    "bayescal", "numpy", "scipy", "xarray", "pymc", "nutpie", "blackjax", "jax", "relplot",
+    "calibre", "netcal", "probcal", "scikit-learn", "uncertainty-calibration",
+)  # fmt: skip
+CASES = 200
+COMPARED = ("ece_width", "logit_smooth", "brier", "ici_lowess", "ece_interval")
+COMPARED_AT = (10_000, 1_000_000)
 
 
-def ten_million(n: int) -> dict[str, float]:
-    """Fit + tce of n predictions, one numpy.sort of the scores, and the same at n = 2000."""
-    rng = np.random.default_rng(0)
-    scores = rng.beta(2, 1, n)
-    outcomes = (rng.random(n) < scores**1.2).astype(np.int8)
-    small = slice(0, 2000)
-    bc.fit(outcomes[small], scores[small], random_state=0).tce()
-    at_2000 = median_seconds(
-        lambda: bc.fit(outcomes[small], scores[small], random_state=0).tce(), 5
-    )
-    sort = median_seconds(lambda: np.sort(scores), 3)
-    seconds = median_seconds(lambda: bc.fit(outcomes, scores, random_state=0).tce(), 3)
-    table = median_seconds(lambda: bc.CalibrationData(outcomes, scores), 3)
+def repeated(call: Callable[[], Any], repeats: int) -> dict[str, Any]:
+    """Median and least CPU seconds of a call, after one that is not counted."""
+    call()
+    times = [peers.timed(call, 1)[0] for _ in range(repeats)]
+    return {"seconds": statistics.median(times), "least": min(times), "repeats": repeats}
+
+
+# fit + TCE at 200 cases
+
+
+def fit(options: argparse.Namespace) -> dict[str, Any]:
+    """Ours, nothing, and the samplers: time, mean and spread of the TCE, effective draws."""
+    import bayescal as bc
+    from speed_samplers import SAMPLERS, calibration_error
+
+    y, s = bc.simulate.sample("clinical-middle-overconfident", CASES, random_state=1)
+    y = np.asarray(y, dtype=float)
+    post = bc.fit(y, s, random_state=0)
+    rows = {
+        "nothing": repeated(lambda: (y, s), 50),
+        "bayescal": repeated(lambda: bc.fit(y, s, random_state=0).tce(), 50)
+        | described(post.tce().to_numpy(), np.stack(drawn(post), axis=-1))
+        | {"weighted_draws": float(post.tree["sample_stats"]["ess"].item())},
+        "bayescal, fit alone": repeated(lambda: bc.fit(y, s, random_state=0), 50),
+    }
+    for name, prepare in SAMPLERS.items():
+        try:
+            sample = prepare(y, s)
+        except ImportError as error:
+            rows[name] = {"absent": str(error)}
+            continue
+        draws = sample(y, s)
+        error = calibration_error(draws, s)
+        times = repeated(
+            lambda sample=sample: calibration_error(sample(y, s), s), 3 if name == "pymc" else 11
+        )
+        rows[name] = times | described(error, draws)
+    return {"cases": CASES, "draws": 4000, "rows": rows}
+
+
+def drawn(post: Any) -> list[Any]:
+    """Draws of the coordinates, each of shape (4, 1000)."""
+    posterior = post.tree["posterior"]
+    return [posterior[name].to_numpy() for name in ("shift", "log_slope", "asymmetry")]
+
+
+def described(error: Any, draws: Any) -> dict[str, float]:
+    """Mean and spread of the TCE, and the least effective number of draws of all numbers."""
+    import arviz_stats
+
+    every = [np.asarray(error), *np.moveaxis(draws, -1, 0)]
+    effective = [float(arviz_stats.base.array_stats.ess(values)) for values in every]
     return {
-        "n": n,
-        "fit_and_tce": seconds,
-        "table_alone": table,
-        "numpy_sort": sort,
-        "fit_and_tce_at_2000": at_2000,
-        "allowed": 1.5 * sort + at_2000,
-        "peak_megabytes_above_input": peak_megabytes(
-            lambda: bc.fit(outcomes, scores, random_state=0).tce()
-        ),
+        "tce": float(np.mean(error)),
+        "tce_sd": float(np.std(error)),
+        "effective_draws": min(effective),
     }
 
 
-def peak_megabytes(call: Callable[[], object]) -> float:
-    """Most memory allocated at once by Python and NumPy during a call, apart from timing."""
-    tracemalloc.start()
-    call()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / 2**20
+# Cost against n
 
 
-def import_seconds(repeats: int) -> dict[str, float]:
-    """`import bayescal` in a fresh interpreter, less the interpreter's own start."""
+def sizes(options: argparse.Namespace) -> dict[str, Any]:
+    """Each kind of work at each size in a process of its own, until one takes a minute."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, cell in speed_cells.CELLS.items():
+            for n in speed_cells.SIZES:
+                if n > min(cell.largest, options.most):
+                    break
+                row = {"what": name, "n": n} | in_child(name, n, folder)
+                rows.append(row)
+                print(f"  {name:28s}{n:12d}  {row}", flush=True)
+                if row.get("seconds", np.inf) > speed_cells.LONGEST:
+                    break
+    return {"rows": rows, "titles": {name: cell.title for name, cell in speed_cells.CELLS.items()}}
 
-    def run(code: str) -> float:
-        return median_seconds(
-            lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats
-        )
 
-    return {"import_bayescal": run("import bayescal") - run("pass")}
+def in_child(name: str, n: int, folder: str) -> dict[str, Any]:
+    """Time and peak memory of one cell of the table; or why there is none."""
+    command = [sys.executable, speed_cells.__file__, name, str(n), folder]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=speed_cells.GIVEN, check=True)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"more than {speed_cells.GIVEN} s"}
+    except subprocess.CalledProcessError as error:
+        lines = error.stderr.decode(errors="replace").strip().splitlines()
+        return {"failed": lines[-1] if lines else f"status {error.returncode}"}
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def compression() -> dict[str, float]:
-    """What the grid costs: an exact table of 20 000 scores against its 2048 cells."""
+# Fresh processes
+
+SAMPLE = (
+    "import bayescal as bc;y, s = bc.simulate.sample('clinical-middle-overconfident', 200, "
+    "random_state=1);post = bc.fit(y, s, random_state=0)"
+)
+SMALL = """
+import json, resource, subprocess, sys, time
+begin = time.perf_counter()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+wall, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+cpu, mb = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+print(json.dumps({"seconds": cpu, "wall": wall, "mb": mb}))
+"""
+STARTS = {
+    "interpreter": ["-c", "pass"],
+    "libraries": ["-c", "import numpy, scipy.special, xarray"],
+    "import": ["-c", "import bayescal"],
+    "fit": ["-c", SAMPLE],
+    "fit and TCE": ["-c", f"{SAMPLE};post.tce()"],
+    "demo": ["-m", "bayescal", "demo"],
+    "error message": ["-m", "bayescal", "assess", "absent.csv"],
+}
+
+
+def cold(options: argparse.Namespace) -> dict[str, Any]:
+    """CPU seconds, seconds by the clock, and peak memory of fresh processes; medians of five."""
+    rows = {}
+    for name, arguments in STARTS.items():
+        runs = [started(arguments) for _ in range(6)][1:]
+        rows[name] = {
+            key: statistics.median(run[key] for run in runs) for key in ("seconds", "wall", "mb")
+        }
+        print(f"  {name:16s}", rows[name], flush=True)
+    return {"rows": rows}
+
+
+def started(arguments: list[str]) -> dict[str, float]:
+    """One fresh interpreter, started by a small one: a child's peak includes its parent's."""
+    wrapped = [sys.executable, "-c", SMALL, sys.executable, *arguments]
+    return json.loads(subprocess.run(wrapped, capture_output=True, check=True).stdout)
+
+
+# Estimators, and the grid
+
+
+def estimators(options: argparse.Namespace) -> dict[str, Any]:
+    """Quantities that other packages compute too, as in peers.py, at two sizes."""
+    packages, absent = peers.installed()
+    rows = []
+    for quantity in COMPARED:
+        for n in COMPARED_AT:
+            calls = {
+                name: package[quantity]
+                for name, package in packages.items()
+                if quantity in package and n <= min(package[quantity].largest, options.most)
+            }
+            if calls:
+                row = {
+                    "quantity": quantity,
+                    "title": peers.QUANTITIES[quantity].title,
+                    "n": n,
+                    "calls": peers.side_by_side(calls, *peers.data(n)),
+                }
+                peers.show(row)
+                rows.append(row)
+    return {"absent": absent, "rows": rows}
+
+
+def grid(options: argparse.Namespace) -> dict[str, Any]:
+    """What the grid moves at the mode: an exact table of 20 000 scores against its 2048 cells."""
+    import bayescal as bc
     from bayescal.data.table import Rows
     from bayescal.inference.density import CurveDensity
-    from bayescal.model.curves import CURVES
     from bayescal.model.problem import prepare
 
-    worst = {"mode_in_sd": 0.0, "tce_at_mode": 0.0, "curve_at_mode": 0.0}
+    worst: dict[str, float] = {}
     for name in ("D1", "D3", "D5", "clinical-low-asymmetric", "clinical-middle-overconfident"):
         y, s = bc.simulate.sample(name, 20_000, random_state=0)
-        data = bc.CalibrationData(y, s)
+        exact, cells = bc.CalibrationData(y, s), bc.CalibrationData(y, s)
         score, row = np.unique(s, return_inverse=True)
-        exact = bc.CalibrationData(y, s)
-        exact._tables = {
-            None: Rows(score, np.bincount(row) * 1.0, np.bincount(row, y.astype(float)))
-        }
-        modes, tce, curves = [], [], []
-        for table in (data, exact):
-            problem = prepare(table, random_state=0)
-            mode = CurveDensity(problem).mode()
-            inside = problem.score
-            g = CURVES["beta"].probability(mode.point[None], inside, problem.frame)[0]
-            modes.append(mode)
-            tce.append(table.trials @ np.abs(g - inside) / table.n)
-            grid = np.linspace(0.01, 0.99, 99)
-            curves.append(CURVES["beta"].probability(mode.point[None], grid, problem.frame)[0])
+        counts = Rows(score, np.bincount(row) * 1.0, np.bincount(row, np.asarray(y, dtype=float)))
+        exact._tables = {None: counts}
+        at = np.linspace(0.01, 0.99, 99)
+        problems = [prepare(table, random_state=0) for table in (cells, exact)]
+        modes = [CurveDensity(problem).mode() for problem in problems]
+        curves = [
+            problem.probability(mode.point[None], at)[0]
+            for problem, mode in zip(problems, modes, strict=True)
+        ]
+        errors = [
+            problem.trials
+            @ np.abs(problem.probability(mode.point[None])[0] - problem.score)
+            / problem.n
+            for problem, mode in zip(problems, modes, strict=True)
+        ]
         sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
-        result = {
+        moved = {
             "mode_in_sd": float(np.max(np.abs(modes[0].point - modes[1].point) / sd)),
-            "tce_at_mode": float(abs(tce[0] - tce[1])),
+            "tce_at_mode": float(abs(errors[0] - errors[1])),
             "curve_at_mode": float(np.max(np.abs(curves[0] - curves[1]))),
         }
-        print(f"  {name:32s} {result}")
-        worst = {key: max(worst[key], result[key]) for key in worst}
+        worst = {key: max(worst.get(key, 0.0), value) for key, value in moved.items()}
     return worst
 
 
+PARTS = {"fit": fit, "sizes": sizes, "cold": cold, "estimators": estimators, "grid": grid}
+
+
+def versions() -> dict[str, str]:
+    """Of every library there is; the others are called absent."""
+    known = {}
+    for name in LIBRARIES:
+        try:
+            known[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            known[name] = "absent"
+    return known
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=10_000_000)
-    parser.add_argument("--repeats", type=int, default=15)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--most", type=float, default=1e8, help="most cases")
+    parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    results = {
-        "large": ten_million(options.n),
-        "compression": compression(),
-        "import": import_seconds(options.repeats),
-        "pymc": against_pymc(options.repeats),
-    }
-    for title, values in results.items():
-        print(title)
-        for name, value in values.items():
-            print(f"  {name:32s} {value:.6g}")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "speed.json").write_text(json.dumps(results, indent=2) + "\n")
+    record = json.loads(options.output.read_text("utf-8")) if options.output.is_file() else {}
+    record = {part: record[part] for part in PARTS if "measured" in record.get(part, {})}
+    for part in options.only:
+        print(part, flush=True)
+        begin = time.perf_counter()
+        values = PARTS[part](options)
+        measured = {
+            "on": datetime.date.today().isoformat(),
+            "machine": peers.machine(),
+            "versions": versions(),
+            "minutes": round((time.perf_counter() - begin) / 60, 1),
+        }
+        record[part] = {"measured": measured, **values}
+        options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
