@@ -13,12 +13,12 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.cases import check_cases
 from bayescal.data.build.chunks import ChunkReader, named, read_chunks
-from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.build.labels import GroupNames
 from bayescal.data.counts import as_rows
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.grouped import GroupedRows, common_weight_type
 from bayescal.data.multiclass import binary_cases
-from bayescal.data.stored import Tables, from_dataset, to_dataset
+from bayescal.data.stored import from_dataset, to_dataset
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
@@ -331,11 +331,12 @@ class CalibrationData(GroupedRows):
                 "one table has groups and the other has none: give both groups, or pool the "
                 "grouped one with .pooled() first."
             )
-        tables: Tables = {}
-        names = {*self._tables, *other._tables}
-        for name in [None] if None in names else in_order(name for name in names if name):
-            parts = [table._tables[name] for table in (self, other) if name in table._tables]
-            tables[name] = parts[0] if len(parts) == 1 else sum_rows(parts)
+        builder, names = TableBuilder(), GroupNames()
+        for table in (self, other):
+            builder.add_tables(
+                (names.code(name or ""), rows) for name, rows in table._tables.items()
+            )
+        tables = named(builder, None if None in self._tables else names)
         return CalibrationData._new(tables, common_weight_type(self, other))
 
     def __eq__(self, other: object) -> bool:

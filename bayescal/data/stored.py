@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.build.digits import rounded
+from bayescal.data.build.digits import Totals
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 
@@ -71,7 +71,7 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
         terms = None
         if "terms" in columns:
             used = columns["terms"][..., keep][:, : 2 if exact else 3]
-            terms = rounded(used)[1]
+            terms = Totals.of_terms(used).part()[1]
         tables[None if name is None else str(name)] = Rows(
             score,
             trials,
@@ -89,7 +89,7 @@ def _inexact(tables: Tables) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     most = max(0 if rows.terms is None else len(rows.terms) for rows in tables.values())
     if most:
-        parts = [_padded(rows, most) for rows in tables.values()]
+        parts = [rows.padded_terms(most) for rows in tables.values()]
         variables["terms"] = (("term", "column", "row"), np.concatenate(parts, axis=2))
     if any(rows.squares is not None for rows in tables.values()):
         longest = max(len(rows.squares or ()) for rows in tables.values())
@@ -98,15 +98,6 @@ def _inexact(tables: Tables) -> dict[str, Any]:
             row[: len(rows.squares or ())] = rows.squares or ()
         variables["square_terms"] = (("table", "square_term"), squares)
     return variables
-
-
-def _padded(rows: Rows, size: int) -> Floats:
-    """The terms of rows, or the exact sums themselves, with zeros up to so many terms."""
-    padded = np.zeros((size, 3, rows.score.size))
-    columns = [rows.trials, rows.hits] + ([] if rows.position is None else [rows.position])
-    terms = np.stack(columns)[None] if rows.terms is None else rows.terms
-    padded[: len(terms), : len(columns)] = terms
-    return padded
 
 
 def _with_cells(rows: Rows) -> tuple[NDArray[np.intp], Floats]:

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated
-from bayescal._base.log_odds import EDGE, clipped
+from bayescal._base.log_odds import EDGE
 
 __all__ = [
     "GRID",
@@ -77,6 +77,14 @@ class Rows:
     position: Floats | None = None
     terms: Floats | None = None
     squares: tuple[float, ...] | None = None
+
+    def padded_terms(self, size: int) -> Floats:
+        """Terms of trials, hits and positions (or 0), of shape (size, 3, rows), 0 beyond."""
+        columns = [self.trials, self.hits] + ([] if self.position is None else [self.position])
+        terms = np.stack(columns)[None] if self.terms is None else self.terms
+        padded = np.zeros((size, 3, self.score.size))
+        padded[: len(terms), : len(columns)] = terms
+        return padded
 
     @property
     def square_sum(self) -> float:
@@ -239,14 +247,21 @@ def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
 
 def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Grid cell of each score, and its position in the cell as a whole number of parts."""
-    inside = clipped(score)
-    log_odds = np.log(inside / (1 - inside))
-    cell = ((log_odds + _GRID_REACH) * (_CELLS / (2 * _GRID_REACH))).astype(np.intp) + 1
-    np.clip(cell, 1, _CELLS, out=cell)
-    cell[score == 0] = 0
-    cell[score == 1] = GRID - 1
-    fraction = (score - _LOWER[cell]) / _WIDTH[cell]
-    return cell, np.rint(np.clip(fraction, 0, 1) * PARTS)
+    with np.errstate(divide="ignore"):
+        scaled = np.log(score / (1 - score))
+    scaled += _GRID_REACH
+    scaled *= _CELLS / (2 * _GRID_REACH)
+    cell = np.clip(scaled, 0, _CELLS - 1, out=scaled).astype(np.intp)
+    cell += 1
+    if score.min(initial=1) == 0:
+        cell[score == 0] = 0
+    if score.max(initial=0) == 1:
+        cell[score == 1] = GRID - 1
+    position = np.subtract(score, _LOWER[cell], out=scaled)
+    position /= _WIDTH[cell]
+    np.clip(position, 0, 1, out=position)
+    position *= PARTS
+    return cell, np.rint(position, out=position)
 
 
 def from_cells(

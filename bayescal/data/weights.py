@@ -47,7 +47,7 @@ SAME = 1e-12
 
 def are_counts(weights: Floats) -> bool:
     """Whether all weights are whole numbers, so that they can be counts of cases."""
-    return bool((weights % 1 == 0).all())
+    return bool((np.rint(weights) == weights).all())
 
 
 def read_type(weights: Floats) -> WeightType:

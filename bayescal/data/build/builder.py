@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal.data.build.batches import Batch, Codes, sorting, starts
 from bayescal.data.build.digits import (
     Digits,
+    Totals,
     add_digits,
     carried,
     digits_of,
     map_digits,
-    rounded,
-    terms_of,
+    whole,
 )
-from bayescal.data.table import GRID, LIMIT, PARTS, Rows, from_cells, locate
+from bayescal.data.table import GRID, LIMIT, Rows, from_cells, locate
 
 __all__ = ["TableBuilder", "collapse", "merge", "sum_rows"]
 
-Codes = NDArray[np.int64]
-
 GROUPED_BLOCK = 1 << 20
 """Cases of groups that are sorted at a time."""
+MOST_DENSE = 1 << 18
+"""Cells up to which a block adds to all of them, rather than to those of its cases."""
 MOST_UNCARRIED = 1 << 26
 """Cases whose digits, each times 2**20 parts, add up without reaching 2**63."""
-
-
-class _Batch(NamedTuple):
-    """Cases of positive weight: group (None if there is one), outcome, score, weight (None: 1)."""
-
-    code: Codes | None
-    outcome: NDArray[Any]
-    score: Floats
-    weight: Floats | None
 
 
 class TableBuilder:
@@ -53,7 +45,7 @@ class TableBuilder:
         self._slot: Codes = np.empty(0, dtype=np.int64)  # of each group on the grid, else -1
         self._grid: Digits = {}  # trials, hits and positions of the cells of each slot
         self._squares: Digits = {}  # of the weights of each group
-        self._waiting: list[_Batch] = []
+        self._waiting: list[Batch] = []
         self._uncarried = 0
         self.weighted = False
 
@@ -79,11 +71,11 @@ class TableBuilder:
         """
         self.weighted |= weight is not None
         for part in blocks(score.size) if code is None else blocks(score.size, room=GROUPED_BLOCK):
-            batch = _batch(
+            batch = Batch.of(
+                None if code is None else code[part],
                 outcome[part],
                 score[part],
                 None if weight is None else weight[part],
-                None if code is None else code[part],
             )
             if not batch.score.size:
                 continue
@@ -96,23 +88,37 @@ class TableBuilder:
             ):
                 self._flush()
 
-    def add_rows(self, rows: Rows, code: int = 0) -> None:
-        """Add the cases of a table to the group `code`."""
-        self.weighted |= rows.squares is not None
+    def add_tables(self, tables: Iterable[tuple[int, Rows]]) -> None:
+        """Add the cases of tables, each to the group of this code."""
         self._flush()
-        self._make_room(code)
-        codes = np.full(rows.score.size, code, dtype=np.int64)
-        digits = _digits_of_rows(rows)
-        self._count(rows.score.size)
-        if rows.cell is None:
-            self._merge_exact(codes, rows.score, digits)
-        if rows.cell is not None or self._slot[code] >= 0:
-            self._leave_exact(np.array([code]))
-        if rows.cell is not None:
-            self._add_cells(self._slot[code] * GRID + rows.cell, digits)
-        terms = np.array(rows.squares or (rows.trials.sum(),))
-        for term in terms:
-            self._add_squares(_whole(digits_of(np.array([term]))), np.array([code]))
+        parts = [(code, rows) for code, rows in tables if rows.score.size]
+        for on_grid in (False, True):
+            same = [(code, rows) for code, rows in parts if (rows.cell is not None) == on_grid]
+            if same:
+                self._add_tables(*zip(*same, strict=True), on_grid=on_grid)
+
+    def _add_tables(
+        self, codes: tuple[int, ...], tables: tuple[Rows, ...], *, on_grid: bool
+    ) -> None:
+        """Add tables that are all exact, or all on the grid."""
+        self._make_room(max(codes))
+        self.weighted |= any(rows.squares is not None for rows in tables)
+        most = max(1 if rows.terms is None else len(rows.terms) for rows in tables)
+        digits: Digits = {}
+        for term in np.concatenate([rows.padded_terms(most) for rows in tables], axis=2):
+            add_digits(digits, whole(digits_of(term)))
+        code = np.repeat(np.array(codes), [rows.score.size for rows in tables])
+        self._count(code.size)
+        if on_grid:
+            self._leave_exact(np.array(codes))
+            cells = [np.asarray(rows.cell) for rows in tables]
+            self._add_cells(self._slot[code] * GRID + np.concatenate(cells), digits)
+        else:
+            score = np.concatenate([rows.score for rows in tables])
+            self._merge_exact(code, score, map_digits(digits, lambda digit: digit[:2]))
+        for own, rows in zip(codes, tables, strict=True):
+            terms = np.array(rows.squares or (rows.trials.sum(),))
+            self._add_squares(whole(digits_of(terms)), np.full(terms.size, own))
 
     def rows(self) -> Iterator[tuple[int, Rows]]:
         """The rows of each group, in the order of their codes; groups without cases are left out.
@@ -123,30 +129,31 @@ class TableBuilder:
         rows : Rows
         """
         self._flush()
-        exact = terms_of(self._exact) if self._exact else np.zeros((1, 2, 0))
-        grid = terms_of(self._grid) if self._grid else np.zeros((1, 3, 0))
-        squares = terms_of(self._squares) if self._squares else np.zeros((1, 0))
-        ends = np.searchsorted(self._code, np.arange(self._slot.size + 1))
+        exact = Totals.of(self._exact, (2, 0))
+        grid = Totals.of(self._grid, (3, 0))
+        squares = Totals.of(self._squares, (0,))
+        ends = np.searchsorted(self._code, np.arange(self._slot.size + 1)).tolist()
         for code, slot in enumerate(self._slot.tolist()):
-            squared = _terms(squares[:, code]) if self.weighted else None
+            squared = None
+            if self.weighted:
+                total, terms = squares.part(slice(code, code + 1))
+                squared = tuple((total if terms is None else terms[:, 0]).tolist())
             if slot >= 0:
-                cells = slice(slot * GRID, (slot + 1) * GRID)
-                yield code, from_cells(*rounded(grid[..., cells]), squared)
+                sums, terms = grid.part(slice(slot * GRID, (slot + 1) * GRID))
+                yield code, from_cells(sums, terms, squared)
             elif ends[code] < ends[code + 1]:
                 these = slice(ends[code], ends[code + 1])
-                (trials, hits), rest = rounded(exact[..., these])
-                score = self._score[these]
-                yield code, Rows(score, trials, hits, None, None, rest, squared)
+                (trials, hits), terms = exact.part(these)
+                yield code, Rows(self._score[these], trials, hits, None, None, terms, squared)
 
     def _flush(self) -> None:
         """Take in the batches that wait."""
         if self._waiting:
-            columns = zip(*self._waiting, strict=True)
+            batch = Batch.joined(self._waiting)
             self._waiting = []
-            code, outcome, score, weight = (_joined(column) for column in columns)
-            self._sort_in(_Batch(code, outcome, score, weight))
+            self._sort_in(batch)
 
-    def _sort_in(self, batch: _Batch) -> None:
+    def _sort_in(self, batch: Batch) -> None:
         self._count(batch.score.size)
         self._make_room(0 if batch.code is None else int(batch.code.max()))
         self._square(batch)
@@ -156,39 +163,22 @@ class TableBuilder:
         on_grid = self._slot[batch.code] >= 0
         for chosen, take_in in ((on_grid, self._to_grid), (~on_grid, self._to_exact)):
             if chosen.any():
-                take_in(_chosen(batch, chosen))
+                take_in(batch if chosen.all() else batch.part(chosen))
 
-    def _to_exact(self, batch: _Batch) -> None:
-        code, score = batch.code, batch.score
-        order = np.argsort(score)
-        if code is not None:
-            order = order[np.argsort(_narrow(code[order]), kind="stable")]
-            code = code[order]
-        score = score[order]
-        start = _starts(code, score)
-        events = batch.outcome[order].astype(np.int64)
-        digits: Digits = {}
-        if batch.weight is None:
-            trials = np.diff(start, append=score.size)
-            digits[0] = np.stack([trials, np.add.reduceat(events, start)])
-        else:
-            for power, digit in digits_of(batch.weight[order]).items():
-                whole = digit.astype(np.int64)
-                columns = (np.add.reduceat(each, start) for each in (whole, whole * events))
-                digits[power] = np.stack(list(columns))
-        codes = np.zeros(start.size, dtype=np.int64) if code is None else code[start]
-        self._merge_exact(codes, score[start], digits)
+    def _to_exact(self, batch: Batch) -> None:
+        self._merge_exact(*batch.rows(), is_sorted=True)
 
-    def _merge_exact(self, code: Codes, score: Floats, digits: Digits) -> None:
-        """Add rows, sorted by group and score or not, and move groups past the limit to the grid."""
-        if not self._score.size and ((np.diff(code) > 0) | (np.diff(score) > 0)).all():
+    def _merge_exact(
+        self, code: Codes, score: Floats, digits: Digits, *, is_sorted: bool = False
+    ) -> None:
+        """Add rows, and move groups past the limit to the grid."""
+        if is_sorted and not self._score.size:
             self._code, self._score, self._exact = code, score, digits
         else:
             size = self._score.size
             code, score = np.append(self._code, code), np.append(self._score, score)
-            order = np.argsort(score)
-            order = order[np.argsort(_narrow(code[order]), kind="stable")]
-            start = _starts(code[order], score[order])
+            order = sorting(code, score)
+            start = starts(code[order], score[order])
             first = order[start]
             sums: Digits = {}
             for power in {*self._exact, *digits}:
@@ -197,9 +187,10 @@ class TableBuilder:
                 both[:, size:] = digits.get(power, 0)
                 sums[power] = np.add.reduceat(both[:, order], start, axis=1)
             self._code, self._score, self._exact = code[first], score[first], sums
-        many = np.flatnonzero(np.bincount(self._code) > LIMIT)
-        if many.size:
-            self._leave_exact(many)
+        cases = np.bincount(self._code, minlength=self._slot.size)
+        leaving = np.flatnonzero((cases > LIMIT) | ((cases > 0) & (self._slot >= 0)))
+        if leaving.size:
+            self._leave_exact(leaving)
 
     def _leave_exact(self, codes: Codes) -> None:
         """Move the rows of these groups to the grid."""
@@ -215,32 +206,30 @@ class TableBuilder:
         self._code, self._score = self._code[~leaving], self._score[~leaving]
         self._exact = map_digits(self._exact, lambda digit: digit[:, ~leaving])
 
-    def _to_grid(self, batch: _Batch) -> None:
-        cell, fraction = locate(batch.score)
-        if batch.code is None:
-            self._add_block(cell, fraction, batch)
-            return
-        row = self._slot[batch.code] * GRID + cell
-        digits = {0: np.ones(cell.size)} if batch.weight is None else digits_of(batch.weight)
-        sums: Digits = {}
-        for power, digit in digits.items():
-            columns = (digit, digit * batch.outcome, digit * fraction)
-            sums[power] = np.stack(columns).astype(np.int64)
-        self._add_cells(row, sums)
+    def _to_grid(self, batch: Batch) -> None:
+        for part in blocks(batch.score.size):
+            block = batch.part(part)
+            cell, position = locate(block.score)
+            slot = 0 if block.code is None else self._slot[block.code]
+            self._add_block(slot * GRID + cell, position, block)
 
-    def _add_block(self, cell: NDArray[np.intp], fraction: Floats, batch: _Batch) -> None:
-        """Add a block of cases without groups, few enough that their sums are exact doubles."""
-        pair = 2 * cell + batch.outcome.astype(np.intp)
-        if batch.weight is None:
-            digits: dict[int, Any] = {0: None}
-        else:
-            digits = digits_of(batch.weight)
+    def _add_block(self, row: NDArray[np.intp], position: Floats, batch: Batch) -> None:
+        """Add a block of cases, few enough that their sums are exact doubles."""
+        size = (int(self._slot.max()) + 1) * GRID
+        pair = 2 * row + batch.outcome.astype(np.intp)
+        digits: dict[int, Any] = {0: None}
+        if batch.weight is not None:
+            digits = digits_of(batch.weight, width=1)
         for power, digit in digits.items():
-            others, events = np.bincount(pair, digit, 2 * GRID).reshape(GRID, 2).T
-            part = fraction if digit is None else digit * fraction
-            position = np.bincount(cell, part, GRID)
-            sums = np.stack([others + events, events, position]).astype(np.int64)
-            add_digits(self._grid, {power: sums})
+            positions = position if digit is None else digit * position
+            if size > MOST_DENSE:
+                each = np.ones(row.size) if digit is None else digit
+                columns = np.stack([each, each * batch.outcome, positions])
+                self._add_cells(row, {power: columns.astype(np.int64)})
+                continue
+            others, events = np.bincount(pair, digit, 2 * size).reshape(size, 2).T
+            sums = np.stack([others + events, events, np.bincount(row, positions, size)])
+            add_digits(self._grid, {power: sums.astype(np.int64)})
 
     def _add_cells(self, row: NDArray[np.intp], digits: Digits) -> None:
         size = (int(self._slot.max()) + 1) * GRID
@@ -250,14 +239,14 @@ class TableBuilder:
             for total, column in zip(self._grid[power], columns, strict=True):
                 np.add.at(total, row, column)
 
-    def _square(self, batch: _Batch) -> None:
+    def _square(self, batch: Batch) -> None:
         codes = batch.code
         if batch.weight is None:
             cases = np.bincount(codes) if codes is not None else np.array([batch.score.size])
             self._add_squares({0: cases.astype(np.int64)}, np.arange(cases.size))
             return
         codes = np.zeros(batch.score.size, dtype=np.int64) if codes is None else codes
-        self._add_squares(_whole(digits_of(batch.weight**2)), codes)
+        self._add_squares(whole(digits_of(batch.weight**2)), codes)
 
     def _add_squares(self, digits: Digits, codes: Codes) -> None:
         for power, digit in digits.items():
@@ -310,11 +299,10 @@ def merge(first: Rows, second: Rows) -> Rows:
     return sum_rows([first, second])
 
 
-def sum_rows(parts: Any) -> Rows:
+def sum_rows(parts: Iterable[Rows]) -> Rows:
     """One table of all the cases."""
     builder = TableBuilder()
-    for rows in parts:
-        builder.add_rows(rows)
+    builder.add_tables((0, rows) for rows in parts)
     return _only(builder)
 
 
@@ -323,61 +311,3 @@ def _only(builder: TableBuilder) -> Rows:
     for _, rows in builder.rows():
         return rows
     return Rows(np.empty(0), np.empty(0), np.empty(0))
-
-
-def _batch(
-    outcome: NDArray[Any], score: NDArray[Any], weight: Floats | None, code: Codes | None
-) -> _Batch:
-    """Cases in memory of their own, without those of weight 0."""
-    score = np.add(score, 0.0, dtype=np.float64)  # also turns -0.0 into 0.0
-    if code is not None:
-        outcome, code = outcome.copy(), code.astype(np.int64)
-        weight = None if weight is None else weight.copy()
-    batch = _Batch(code, outcome, score, weight)
-    return batch if weight is None or weight.all() else _chosen(batch, weight > 0)
-
-
-def _chosen(batch: _Batch, which: NDArray[np.bool_]) -> _Batch:
-    if which.all():
-        return batch
-    code, outcome, score, weight = batch
-    code = None if code is None else code[which]
-    weight = None if weight is None else weight[which]
-    return _Batch(code, outcome[which], score[which], weight)
-
-
-def _joined(columns: tuple[Any, ...]) -> Any:
-    if columns[0] is None or len(columns) == 1:
-        return columns[0]
-    return np.concatenate(columns)
-
-
-def _narrow(code: Codes) -> NDArray[Any]:
-    """Codes in two bytes where they fit, which NumPy sorts in one pass."""
-    return code.astype(np.uint16) if code.size and code.max() < 1 << 16 else code
-
-
-def _starts(code: Codes | None, score: Floats) -> NDArray[np.intp]:
-    """Where each distinct pair of group and score begins, both sorted."""
-    new = np.append(True, score[1:] != score[:-1])[: score.size]
-    if code is not None:
-        new[1:] |= code[1:] != code[:-1]
-    return np.flatnonzero(new)
-
-
-def _terms(squares: Floats) -> tuple[float, ...]:
-    total, terms = rounded(squares[:, None])
-    return tuple((total if terms is None else terms[:, 0]).tolist())
-
-
-def _whole(digits: dict[int, Floats]) -> Digits:
-    return {power: digit.astype(np.int64) for power, digit in digits.items()}
-
-
-def _digits_of_rows(rows: Rows) -> Digits:
-    """Trials and hits, and on the grid positions, as digits."""
-    columns = [rows.trials, rows.hits] + ([] if rows.position is None else [rows.position])
-    digits: Digits = {}
-    for term in np.stack(columns)[None] if rows.terms is None else rows.terms:
-        add_digits(digits, _whole(digits_of(term)))
-    return digits

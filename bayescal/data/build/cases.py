@@ -39,7 +39,12 @@ class CheckedCases(NamedTuple):
 
 
 def check_cases(
-    y_true: Any, y_prob: Any, sample_weight: Any = None, *, pos_label: Any = None, part: bool = False
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any = None,
+    *,
+    pos_label: Any = None,
+    part: bool = False,
 ) -> CheckedCases:
     """Outcomes, scores and weights, each valid and all of one length, without a copy of any.
 

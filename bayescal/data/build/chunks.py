@@ -27,6 +27,13 @@ class ChunkReader:
         What the weights are; by default counts if all are whole numbers, else sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
+
+    Attributes
+    ----------
+    cases : int
+        Number of cases so far.
+    other_label : object or None
+        With `pos_label`, the label beside the event, once there was one.
     """
 
     def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
@@ -36,7 +43,7 @@ class ChunkReader:
         self._builder = TableBuilder()
         self._groups = GroupNames()
         self._columns: tuple[bool, bool] | None = None
-        self._other_label: Any = None
+        self.other_label: Any = None
         self._sampling = False
         self._largest = 0.0
 
@@ -61,6 +68,11 @@ class ChunkReader:
             raise InputError(f"{name}: {error}") from error
         self.cases += cases.outcome.size
         self._builder.add(*cases, codes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no case so far counts."""
+        return self._columns is None or (self._columns[0] and self._largest == 0)
 
     def tables(self) -> tuple[Tables, WeightType | None]:
         """The table of all chunks, and what its weights are.
@@ -98,11 +110,11 @@ class ChunkReader:
         if self._pos_label is None or cases.outcome.all():
             return
         label = as_vector(y_true, "y_true")[int(cases.outcome.argmin())]
-        if self._other_label is None:
-            self._other_label = label
-        elif label != self._other_label:
+        if self.other_label is None:
+            self.other_label = label
+        elif label != self.other_label:
             raise InputError(
-                f"y_true holds {label!r}, and chunks before hold {self._other_label!r}, beside the "
+                f"y_true holds {label!r}, and chunks before hold {self.other_label!r}, beside the "
                 f"event pos_label={self._pos_label!r}. Pass two classes, one of them the event."
             )
 

@@ -1,13 +1,13 @@
-"""Exact sums of weights, as whole-number digits, so that no sum depends on the order of its terms.
+"""Exact sums of weights, as whole-number digits: no sum depends on the order of its terms.
 
-A weight is a sum of whole numbers, each times a power of 2**16. Whole numbers are added exactly, and
-so is a weight times a whole number of grid parts. At the end the digits are carried over and put
-together to doubles of 48 bits each, which are the same however the weights were split or ordered.
+A weight is a sum of whole numbers, each times a power of 2**16. Whole numbers are added exactly,
+and so is a weight times a whole number of parts of a cell. At the end the digits are carried over
+and put together to doubles of 48 bits each, the same however the weights were split or ordered.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,13 @@ from bayescal._base.arrays import Floats
 
 __all__ = [
     "Digits",
+    "Totals",
     "add_digits",
     "carried",
     "digits_of",
     "map_digits",
-    "rounded",
     "terms_of",
+    "whole",
 ]
 
 Digits: TypeAlias = dict[int, NDArray[np.int64]]
@@ -38,13 +39,15 @@ MOST_WHOLE = 2.0**31
 """Whole weights up to here are one digit."""
 
 
-def digits_of(values: Floats) -> dict[int, Floats]:
+def digits_of(values: Floats, width: int = 2) -> dict[int, Floats]:
     """Digits of numbers that are not negative; whole numbers below 2**31 are digits themselves.
 
     Parameters
     ----------
     values : ndarray
         Finite, at least 0.
+    width : int
+        How many digits, of 16 bits each, to take as one number.
 
     Returns
     -------
@@ -57,12 +60,17 @@ def digits_of(values: Floats) -> dict[int, Floats]:
     digits: dict[int, Floats] = {}
     rest = values.copy()
     while largest > 0:
-        power = (int(np.frexp(largest)[1]) - 1) // BITS
+        power = (int(np.frexp(largest)[1]) - 1) // (width * BITS) * width
         digit = np.floor(_shifted(rest, -BITS * power))
         digits[power] = digit
         rest -= _shifted(digit, BITS * power)
         largest = rest.max()
     return digits
+
+
+def whole(digits: dict[int, Floats]) -> Digits:
+    """Digits as integers, to be added up."""
+    return {power: digit.astype(np.int64) for power, digit in digits.items()}
 
 
 def add_digits(first: Digits, second: Digits) -> Digits:
@@ -105,15 +113,43 @@ def terms_of(digits: Digits) -> Floats:
     return np.stack([terms[index] for index in sorted(terms)])
 
 
-def rounded(terms: Floats) -> tuple[Floats, Floats | None]:
-    """The sum of the terms, and the terms themselves where the sum alone is not exact."""
-    needed = terms[terms.reshape(len(terms), -1).any(axis=1)]
-    value = np.zeros(terms.shape[1:])
-    for term in needed:
-        value += term
-    if len(needed) < 2 or (value.max() < MOST_EXACT and not (needed % 1).any()):
-        return value, None
-    return value, needed
+class Totals(NamedTuple):
+    """Rounded sums, and the terms that add up to them exactly.
+
+    Attributes
+    ----------
+    value : ndarray
+        Sums of the terms.
+    terms : ndarray of shape (terms, ...)
+        Smallest first.
+    """
+
+    value: Floats
+    terms: Floats
+
+    @classmethod
+    def of(cls, digits: Digits, shape: tuple[int, ...]) -> Totals:
+        """The sums of digits; without any, zeros of this shape."""
+        return cls.of_terms(terms_of(digits) if digits else np.zeros((1, *shape)))
+
+    @classmethod
+    def of_terms(cls, terms: Floats) -> Totals:
+        """The sums of terms."""
+        value = terms[0].copy()
+        for term in terms[1:]:
+            value += term
+        return cls(value, terms)
+
+    def part(self, which: slice = slice(None)) -> tuple[Floats, Floats | None]:
+        """Some of the sums, and those of their terms that are not 0; None if the sums are exact."""
+        value = self.value[..., which]
+        if len(self.terms) == 1:
+            return value, None
+        terms = self.terms[..., which]
+        needed = [term for term in terms if term.any()]
+        if len(needed) < 2 or (value.max() < MOST_EXACT and not (needed[0] % 1).any()):
+            return value, None
+        return value, np.stack(needed)
 
 
 def _shifted(values: Floats, bits: int) -> Floats:

@@ -13,6 +13,8 @@ from bayescal.data.validate import as_vector, check_same_length
 
 __all__ = ["GroupNames", "in_order"]
 
+Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
+"""The row of each value, the rows that there are, ascending, and the label of each of these."""
 FEW = 10_000
 """Up to so many labels are numbered by a dictionary, which needs no pandas."""
 
@@ -53,9 +55,10 @@ class GroupNames:
         """
         values = as_vector(groups, "groups")
         check_same_length(size, "y_true", values.size, "groups")
-        rows, labels = _factorised(values)
-        of_label = np.array([self.code(str(label)) for label in labels], dtype=np.int64)
-        codes: NDArray[np.int64] = of_label[rows]
+        row, rows, labels = _factorised(values)
+        code_of = np.zeros(rows[-1] + 1, dtype=np.int64)
+        code_of[rows] = [self.code(str(label)) for label in labels]
+        codes: NDArray[np.int64] = code_of[row]
         return codes
 
 
@@ -68,51 +71,51 @@ def in_order(names: Iterable[str]) -> list[str]:
         return listed
 
 
-def _factorised(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """The position of each value among the distinct ones, and these."""
+def _factorised(values: NDArray[Any]) -> Factorised:
     if values.dtype.kind in "iub":
         return _integers(values)
     missing = values != values
     if missing.any():
         _refuse(int(missing.argmax()))
     if values.dtype.kind == "f":
-        distinct, rows = np.unique(values, return_inverse=True)
-        return rows, distinct.tolist()
+        return _sorted(values)
     if values.size > FEW and values.dtype.kind in "OUT":
         return _strings(values)
     return _any(values)
 
 
-def _integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+def _integers(values: NDArray[Any]) -> Factorised:
     low, high = int(values.min()), int(values.max())
     if high - low > 2 * values.size + FEW:
-        distinct, rows = np.unique(values, return_inverse=True)
-        return rows, distinct.tolist()
-    offset = values.astype(np.int64) - low
-    present = np.bincount(offset) > 0
-    rows = (np.cumsum(present) - 1)[offset]
-    labels = np.flatnonzero(present) + low
-    return rows, labels.astype(values.dtype).tolist()
+        return _sorted(values)
+    row = values.astype(np.int64) - low
+    rows = np.flatnonzero(np.bincount(row))
+    return row, rows, (rows + low).astype(values.dtype).tolist()
 
 
-def _strings(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+def _sorted(values: NDArray[Any]) -> Factorised:
+    distinct, row = np.unique(values, return_inverse=True)
+    return row, np.arange(distinct.size), distinct.tolist()
+
+
+def _strings(values: NDArray[Any]) -> Factorised:
     import pandas as pd
 
     boxed = values.astype(object)
     if values.dtype == object and pd.api.types.infer_dtype(boxed, skipna=False) != "string":
         return _any(values)
-    rows, distinct = pd.factorize(boxed)
-    return rows, distinct.tolist()
+    row, distinct = pd.factorize(boxed)
+    return row, np.arange(distinct.size), distinct.tolist()
 
 
-def _any(values: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    of_name: dict[str, int] = {}
-    rows = np.empty(values.size, dtype=np.intp)
+def _any(values: NDArray[Any]) -> Factorised:
+    row_of: dict[str, int] = {}
+    row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
         if value is None or value != value:
             _refuse(at)
-        rows[at] = of_name.setdefault(str(value), len(of_name))
-    return rows, list(of_name)
+        row[at] = row_of.setdefault(str(value), len(row_of))
+    return row, np.arange(len(row_of)), list(row_of)
 
 
 def _refuse(at: int) -> None:
