@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
 from bayescal.assessment import Assessment, assess
 from bayescal.assessment.words import directions, exactness, where
 from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
-from bayescal.cli._write import check_targets, replacing, write_figure, write_record
+from bayescal.cli._write import check_targets, write_figure, write_record
 from bayescal.data.validate import as_level
 from bayescal.model.priors import Prior, as_prior
 

@@ -7,14 +7,12 @@ import json
 import math
 import os
 import platform
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "check_targets",
     "numbers_of",
-    "replacing",
     "save_figure",
     "write_figure",
     "write_record",
@@ -99,42 +96,6 @@ def _is_same(one: Path, other: Path) -> bool:
     if one.exists() and other.exists():
         return one.samefile(other)
     return one.resolve() == other.resolve()
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write, which takes the name of `path` when the block ends without an error.
-
-    An error or an interruption leaves the former file as it was. A link stays a link, and a pipe
-    or a device is written to directly.
-
-    Parameters
-    ----------
-    path : Path
-
-    Yields
-    ------
-    Path
-        Of the same name, in a temporary folder beside the file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, as on a full disk; its `filename` is `path`.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            yield path
-            return
-        target = path.resolve()
-        with TemporaryDirectory(dir=target.parent, prefix=".bayescal-") as folder:
-            unfinished = Path(folder) / target.name
-            yield unfinished
-            if target.exists():
-                shutil.copymode(target, unfinished)
-            unfinished.replace(target)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def write_figure(path: Path, post: CalibrationPosterior, *, p: float, ci_prob: float) -> None:

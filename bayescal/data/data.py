@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,8 @@ from bayescal.data.counts import as_rows
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.grouped import GroupedRows, common_weight_type
 from bayescal.data.multiclass import binary_cases
-from bayescal.data.stored import from_dataset, to_dataset
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 __all__ = ["CalibrationData", "Edges", "as_data"]
 
@@ -294,34 +290,6 @@ class CalibrationData(GroupedRows):
         """The same cases with the groups forgotten."""
         rows = sum_rows(self._tables.values())
         return CalibrationData._new({None: rows}, self._weight_type)
-
-    def to_xarray(self) -> xr.Dataset:
-        """The table as an xarray.Dataset with dimension `row`.
-
-        Returns
-        -------
-        xarray.Dataset
-        """
-        return to_dataset(self._tables, self._weight_type)
-
-    @classmethod
-    def from_xarray(cls, dataset: xr.Dataset) -> Self:
-        """Read back what `to_xarray` wrote.
-
-        Parameters
-        ----------
-        dataset : xarray.Dataset
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If a variable is missing.
-        """
-        return cls._new(*from_dataset(dataset))
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):

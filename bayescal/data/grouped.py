@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Self
+from os import PathLike
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.stored import Tables
+from bayescal.data.stored import Tables, from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.table import row_of, share_reaching
 from bayescal.data.weights import WeightType, kish
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["GroupedRows", "common_weight_type"]
 
@@ -111,6 +115,78 @@ class GroupedRows:
     def sampling_size(self) -> float:
         """Kish's effective size of the weights, were they sampling weights."""
         return kish(self.n, self._squares)
+
+    def to_xarray(self) -> xr.Dataset:
+        """The table as an xarray.Dataset with dimension `row`.
+
+        Returns
+        -------
+        xarray.Dataset
+        """
+        return to_dataset(self._tables, self._weight_type)
+
+    @classmethod
+    def from_xarray(cls, dataset: xr.Dataset) -> Self:
+        """Read back what `to_xarray` wrote.
+
+        Parameters
+        ----------
+        dataset : xarray.Dataset
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a variable is missing.
+        """
+        return cls._new(*from_dataset(dataset))
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
+
+        It is written under a temporary name in the same folder and renamed at the end, so that an
+        interruption leaves a former file as it was.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData([0, 1], [0.2, 0.8])
+        >>> table.to_netcdf("table.nc")  # doctest: +SKIP
+        >>> bc.CalibrationData.from_netcdf("table.nc")  # doctest: +SKIP
+        CalibrationData(2 cases, 1 events, 2 rows)
+        """
+        write_dataset(self.to_xarray(), path)
+
+    @classmethod
+    def from_netcdf(cls, path: str | PathLike[str]) -> Self:
+        """Read a table that `to_netcdf` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no such file, it is no table, it is damaged, or a later version wrote it.
+        """
+        return cls.from_xarray(read_dataset(path))
 
     @property
     def _squares(self) -> float:

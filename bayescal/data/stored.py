@@ -1,7 +1,10 @@
-"""Binomial tables as an xarray.Dataset, and back."""
+"""Binomial tables as an xarray.Dataset, and on disk."""
 
 from __future__ import annotations
 
+import hashlib
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -9,21 +12,27 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
 from bayescal.data.build.digits import Totals
+from bayescal.data.build.labels import GroupNames
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Tables", "from_dataset", "to_dataset"]
+__all__ = ["Tables", "from_dataset", "read_dataset", "to_dataset", "write_dataset"]
 
 Tables: TypeAlias = dict[str | None, Rows]
 """The rows of each group, by its name; None where there are no groups."""
 
+FORMAT = "bayescal table"
+VERSION = 1
+"""Of what is written; a file of a later version is refused."""
+
 
 def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
-    """All rows along one dimension `row`, with what else a table remembers as attributes."""
+    """All rows along one dimension `row`, with what else a table remembers."""
     import xarray as xr
 
     columns: dict[str, NDArray[Any]] = {
@@ -38,10 +47,8 @@ def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
         columns["cell"] = np.concatenate([cell for cell, _ in gridded])
         columns["position"] = np.concatenate([position for _, position in gridded])
     variables: dict[str, Any] = {name: ("row", values) for name, values in columns.items()}
-    variables |= _inexact(tables)
-    attributes: dict[str, Any] = {"weight_squares": [rows.square_sum for rows in tables.values()]}
-    if weight_type is not None:
-        attributes["weight_type"] = weight_type
+    variables |= _of_weights(tables)
+    attributes = {} if weight_type is None else {"weight_type": weight_type}
     return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
 
 
@@ -57,37 +64,113 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
     columns = {str(name): dataset[name].to_numpy() for name in dataset.data_vars}
-    group = columns.get("group")
-    names = [None] if group is None else list(dict.fromkeys(group.tolist()))
-    squares = _stored_squares(dataset, names, group)
+    row_sets = _rows_by_group(columns.get("group"), columns["score"].size)
     tables: Tables = {}
-    for name, squared in zip(names, squares, strict=True):
-        keep = slice(None) if group is None else group == name
+    for (name, keep), squares in zip(
+        row_sets.items(), _stored_squares(dataset, list(row_sets.values())), strict=True
+    ):
         cell = columns["cell"][keep] if "cell" in columns else np.array([-1])
-        exact = bool((cell < 0).all())
+        on_grid = bool((cell >= 0).any())
         score, trials, hits = (
             columns[key][keep].astype(np.float64) for key in ("score", "trials", "hits")
         )
         terms = None
         if "terms" in columns:
-            used = columns["terms"][..., keep][:, : 2 if exact else 3]
+            used = columns["terms"][..., keep][:, : 3 if on_grid else 2]
             terms = Totals.of_terms(used).part()[1]
-        tables[None if name is None else str(name)] = Rows(
+        tables[name] = Rows(
             score,
             trials,
             hits,
-            None if exact else cell.astype(np.intp),
-            None if exact else columns["position"][keep],
+            cell.astype(np.intp) if on_grid else None,
+            columns["position"][keep] if on_grid else None,
             terms,
-            squared,
+            squares,
         )
     return tables, _stored_weight_type(dataset)
 
 
-def _inexact(tables: Tables) -> dict[str, Any]:
-    """What the rounded sums of weights leave out, where they do."""
+def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
+    """Write a table's dataset to a NetCDF file, all at once.
+
+    An interruption leaves a former file as it was.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        From `to_dataset`; attributes of one's own may be added.
+    path : str or path-like
+    """
+    marks = {"format": FORMAT, "format_version": VERSION, "checksum": _checksum(dataset)}
+    with replacing(Path(path)) as file:
+        dataset.assign_attrs(marks).to_netcdf(file, engine="h5netcdf")
+
+
+def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
+    """The dataset that `write_dataset` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    xarray.Dataset
+        In memory, with the attributes as they were given.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is no table, it is damaged, or a later version wrote it.
+    """
+    import xarray as xr
+
+    if not Path(path).is_file():
+        raise InputError(f"path {str(path)!r} is not a file.")
+    try:
+        dataset = xr.load_dataset(path, engine="h5netcdf")
+    except Exception as error:  # damage inside a file can be any error of the layers below
+        raise InputError(
+            f"{path} cannot be read: it is no NetCDF file, or is cut off or damaged ({error}). "
+            "Take a copy of it from before."
+        ) from error
+    attributes = dataset.attrs
+    if attributes.pop("format", None) != FORMAT:
+        raise InputError(f"{path} holds no table: write one with to_netcdf().")
+    version = int(attributes.pop("format_version", 0))
+    if version > VERSION:
+        raise InputError(
+            f"{path} is a table of format {version}, and this version of bayescal reads formats "
+            f"up to {VERSION}. Update bayescal."
+        )
+    if attributes.pop("checksum", None) != _checksum(dataset):
+        raise InputError(
+            f"{path} is damaged: its numbers are not those that were written. "
+            "Take a copy of it from before."
+        )
+    return dataset
+
+
+def _checksum(dataset: xr.Dataset) -> str:
+    """SHA-256 of all variables, by name."""
+    digest = hashlib.sha256()
+    for name in sorted(map(str, dataset.data_vars)):
+        values = dataset[name].to_numpy()
+        digest.update(f"{name} {values.shape}".encode())
+        if values.dtype.kind in "OUT":
+            texts = "\0".join(map(str, values.tolist()))
+            digest.update(texts.encode("utf-8", "surrogatepass"))
+        else:
+            digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()
+
+
+def _of_weights(tables: Tables) -> dict[str, Any]:
+    """What rounded sums of weights leave out, where they do, and the squares of weights."""
     variables: dict[str, Any] = {}
-    most = max(0 if rows.terms is None else len(rows.terms) for rows in tables.values())
+    most = max(
+        (0 if rows.terms is None else len(rows.terms) for rows in tables.values()), default=0
+    )
     if most:
         parts = [rows.padded_terms(most) for rows in tables.values()]
         variables["terms"] = (("term", "column", "row"), np.concatenate(parts, axis=2))
@@ -98,6 +181,19 @@ def _inexact(tables: Tables) -> dict[str, Any]:
             row[: len(rows.squares or ())] = rows.squares or ()
         variables["square_terms"] = (("table", "square_term"), squares)
     return variables
+
+
+def _rows_by_group(
+    group: NDArray[Any] | None, size: int
+) -> dict[str | None, slice | NDArray[np.intp]]:
+    """The rows of each group, in the order of the groups."""
+    if group is None:
+        return {None: slice(None)}
+    names = GroupNames()
+    codes = names.codes(group, size)
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    return dict(zip(names.names, parts, strict=True))
 
 
 def _with_cells(rows: Rows) -> tuple[NDArray[np.intp], Floats]:
@@ -114,17 +210,17 @@ def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
 
 
 def _stored_squares(
-    dataset: xr.Dataset, names: list[Any], group: NDArray[Any] | None
+    dataset: xr.Dataset, row_sets: list[slice | NDArray[np.intp]]
 ) -> list[tuple[float, ...] | None]:
     """Squared weights of each group, summed; of a sum over all, its share of the cases."""
     if "square_terms" in dataset:
         rows = dataset["square_terms"].to_numpy()
         return [tuple(row[~np.isnan(row)].tolist()) or None for row in rows]
+    if "weight_squares" not in dataset.attrs:
+        return [None] * len(row_sets)
     trials = dataset["trials"].to_numpy().astype(np.float64)
-    cases = [
-        float(trials.sum() if group is None else trials[group == name].sum()) for name in names
-    ]
-    stored = np.atleast_1d(dataset.attrs.get("weight_squares", sum(cases))).tolist()
-    if len(stored) != len(names):
+    cases = [float(trials[own].sum()) for own in row_sets]
+    stored = np.atleast_1d(dataset.attrs["weight_squares"]).tolist()
+    if len(stored) != len(cases):
         stored = [stored[0] * own / sum(cases) for own in cases]
     return [None if own == total else (total,) for own, total in zip(cases, stored, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
 from bayescal.data.validate import as_level, as_scores, as_vector
 from bayescal.posterior.functionals import (
     SUMMARY_COLUMNS,
@@ -282,7 +284,8 @@ class CalibrationPosterior(Measures):
         ----------
         path : str or path-like
         """
-        self.tree.to_netcdf(path, engine="h5netcdf")
+        with replacing(Path(path)) as file:
+            self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
         atom = self.prob_calibrated
