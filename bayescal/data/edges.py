@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import EDGE, clipped
 
-__all__ = ["Edges", "edges_of"]
+__all__ = ["Edges", "edges_of", "ends_of"]
 
 
 class Edges(NamedTuple):
@@ -69,6 +69,23 @@ def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
     moved = float(trials[(score == 0) | (score == 1)].sum())
     assumed = inner.size == 0 and edge is None
     return Edges(max(float(low), EDGE), 1 - max(float(gap), EDGE), moved, assumed)
+
+
+def ends_of(probability: Floats) -> tuple[float, float]:
+    """What probabilities of exactly 0 and 1 are read as; where there are none, 1e-12 and 1 - 1e-12.
+
+    Parameters
+    ----------
+    probability : ndarray
+
+    Returns
+    -------
+    low, high : float
+    """
+    flat = probability.ravel()
+    edges = edges_of(flat, np.ones(flat.size))
+    low = edges.low if (flat == 0).any() else EDGE
+    return low, edges.high if (flat == 1).any() else 1 - EDGE
 
 
 def _as_edge(edge: Any) -> float:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.edges import ends_of
 from bayescal.data.validate import check_same_length
 from bayescal.data.weights import WeightType
 from bayescal.recalibrate._input import as_probabilities, in_order, read_cases, read_table
@@ -35,6 +36,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     reaches_zero : bool
         Whether its map can be exactly 0. With more than two classes no class then gets less than
         0.5 / (n + 1) of n cases before the division, so that the log score stays finite.
+    reads_log_odds : bool
+        Whether it takes logarithms of the probabilities. Those of exactly 0 and 1 are then read as
+        `bayescal.fit` reads them: a quarter of the way to the nearest other one.
     weight_type : {"counts", "sampling"} or None
         What `sample_weight` is; None for counts if all are whole numbers, else sampling weights.
     classes_ : ndarray of shape (n_classes,)
@@ -45,6 +49,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     uses_features = False
     reaches_zero = False
+    reads_log_odds = False
     weight_type: WeightType | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
@@ -204,19 +209,25 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if cases.kept is not None:
             of_cases = {name: values[cases.kept] for name, values in of_cases.items()}
         self.classes_ = cases.classes
+        proba = self._with_ends(cases.proba)
         if cases.classes.size == 2:
-            self._fit(cases.proba, cases.code.astype(np.float64), cases.weight, **of_cases)
+            self._fit(proba, cases.code.astype(np.float64), cases.weight, **of_cases)
         else:
             number = cases.code.size if cases.weight is None else cases.weight.sum()
             self.least_ = 0.5 / (number + 1) if self.reaches_zero else 0.0
-            self._fit_classes(cases.proba, cases.code, cases.weight, **of_cases)
+            self._fit_classes(proba, cases.code, cases.weight, **of_cases)
         return self
 
     def _fit_table(self, data: CalibrationData) -> None:
         """Learn from a table of one group, whose labels are 0 and 1."""
         self.classes_ = np.array([0, 1])
         outcomes, scores, weights = data.to_arrays()
-        self._fit(scores, outcomes, weights)
+        self._fit(self._with_ends(scores), outcomes, weights)
+
+    def _with_ends(self, proba: Floats) -> Floats:
+        """Probabilities to learn from, those of exactly 0 and 1 moved; where to is remembered."""
+        self.ends_ = ends_of(proba) if self.reads_log_odds else (0.0, 1.0)
+        return np.clip(proba, *self.ends_)
 
     def _recalibrated(self, X: Any, **of_cases: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes."""
@@ -224,7 +235,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         for name, values in of_cases.items():
             check_same_length(len(values), name, len(proba), "X")
         recalibrate = self._map if proba.ndim == 1 else self._map_classes
-        return recalibrate(proba, **of_cases)
+        return recalibrate(np.clip(proba, *self.ends_), **of_cases)
 
     def _read_scores(self, X: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""

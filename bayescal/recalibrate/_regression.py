@@ -24,6 +24,7 @@ class LinearRecalibrator(Recalibrator):
     A method writes `_design`, and gives its coefficients names.
     """
 
+    reads_log_odds = True
     coef_: Floats
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:

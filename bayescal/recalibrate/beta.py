@@ -42,8 +42,8 @@ class BetaRecalibrator(LinearRecalibrator):
     scores away from 0 and 1. Its third parameter m is the score at which g is one half.
 
     When the likelihood has no maximum (the outcomes are separated, or there are fewer than three
-    distinct scores) `fit` raises SeparationError. Scores are read as no nearer to 0 and 1 than
-    1e-12.
+    distinct scores) `fit` raises SeparationError. Scores of exactly 0
+    and 1 are read as a quarter of the way to the nearest other score, none as nearer than 1e-12.
 
     References
     ----------

@@ -68,7 +68,8 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     of the nodes' models, as much as cross-validation chooses.
 
     Cases are dealt to the folds in turn, in order of score, so that the result depends neither on
-    chance nor on the order of the rows. Scores are read as no nearer to 0 and 1 than 1e-12.
+    chance nor on the order of the rows. Scores of exactly 0 and 1 are read as a
+    quarter of the way to the nearest other score, and none as nearer than 1e-12.
 
     References
     ----------
@@ -88,6 +89,7 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     """
 
     uses_features = True
+    reads_log_odds = True
     tree_: DecisionTreeClassifier
     coefficients_: Floats
     n_leaves_: int

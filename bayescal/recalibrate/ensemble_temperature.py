@@ -68,6 +68,7 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     array([0.2, 0.5])
     """
 
+    reads_log_odds = True
     slope_: float
     weights_: Floats
 

@@ -29,8 +29,9 @@ class InterceptRecalibrator(Recalibrator):
 
     Notes
     -----
-    With one class only the shift is infinite, and `fit` raises SeparationError. Scores are read
-    as no nearer to 0 and 1 than 1e-12.
+    With one class only the shift is infinite, and `fit` raises SeparationError. Scores of
+    exactly 0 and 1 are read as a quarter of the way to the nearest other score, and none as nearer
+    than 1e-12.
 
     References
     ----------
@@ -48,6 +49,7 @@ class InterceptRecalibrator(Recalibrator):
     True
     """
 
+    reads_log_odds = True
     shift_: float
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:

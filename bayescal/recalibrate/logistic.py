@@ -29,8 +29,9 @@ class LogisticRecalibrator(LinearRecalibrator):
     -----
     Platt scaling as published works on the scores of a support vector machine and moves the
     targets inwards, to (n1 + 1) / (n1 + 2) and 1 / (n0 + 2). Here the scores are probabilities,
-    read on the log-odds scale (as no nearer to 0 and 1 than 1e-12), and the targets stay: the
-    coefficients are those that a clinical validation reports. When the scores separate the
+    read on the log-odds scale (those of exactly 0 and 1 as a quarter of the way to the nearest
+    other score), and the targets stay: the coefficients are those that a clinical validation
+    reports. When the scores separate the
     outcomes, or all are equal, there is no maximum and `fit` raises SeparationError.
 
     References

@@ -67,7 +67,8 @@ class MonotoneRecalibrator(Recalibrator):
     For two classes their map is antisymmetric about even odds, so that it has no shift. This one
     then keeps the order of the cases instead, and may shift them.
 
-    Probabilities are read as no nearer to 0 and 1 than 1e-12. With more than two classes fitting
+    Probabilities of exactly 0 and 1 are read as a quarter of the way to the nearest other one, and
+    none as nearer than 1e-12. With more than two classes fitting
     keeps n_samples * n_classes * n_knots numbers in memory.
 
     References
@@ -84,6 +85,7 @@ class MonotoneRecalibrator(Recalibrator):
     array([0.28, 0.43])
     """
 
+    reads_log_odds = True
     knots_: Floats
     slopes_: Floats
     centre_: float

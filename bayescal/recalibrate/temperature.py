@@ -35,7 +35,8 @@ class TemperatureRecalibrator(LinearRecalibrator):
     Log-probabilities are logits less a constant for each case, which the softmax forgets, so the
     logits themselves are not needed. When the likelihood has no maximum (with two classes: every
     score on the right side of one half, every one on the wrong side, or all equal to one half)
-    `fit` raises SeparationError. Probabilities are read as no nearer to 0 and 1 than 1e-12.
+    `fit` raises SeparationError. Probabilities of exactly 0 and 1 are read as a quarter of
+    the way to the nearest other one, and none as nearer than 1e-12.
 
     References
     ----------

@@ -42,7 +42,8 @@ class VectorScalingRecalibrator(LinearRecalibrator):
     this one needs nothing but probabilities. It is Dirichlet calibration with a diagonal matrix.
 
     When the likelihood has no maximum (a class without cases, or classes that are separated)
-    `fit` raises SeparationError. Probabilities are read as no nearer to 0 and 1 than 1e-12.
+    `fit` raises SeparationError. Probabilities of exactly 0 and 1 are read as a quarter of
+    the way to the nearest other one, and none as nearer than 1e-12.
 
     References
     ----------

@@ -103,6 +103,7 @@ def oracle(folder: Path, name: str) -> tuple[Any, Any, dict[str, Any]]:
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 def test_maximum_likelihood_gives_the_exact_answers(shared_data: Path, name: str) -> None:
     scores, outcomes, known = oracle(shared_data, name)
+    scores = np.clip(scores, 1e-12, 1 - 1e-12)  # as theirs read scores of exactly 0 and 1
     logistic = LogisticRecalibrator().fit(scores, outcomes)
     assert [logistic.intercept_, logistic.slope_] == pytest.approx(known[LOGISTIC], rel=1e-6)
     for constrained in (False, True):
@@ -113,6 +114,7 @@ def test_maximum_likelihood_gives_the_exact_answers(shared_data: Path, name: str
 @pytest.mark.parametrize("name", ["A", "B"])
 def test_beta_agrees_with_betacal_to_its_tolerance(shared_data: Path, name: str) -> None:
     scores, outcomes, known = oracle(shared_data, name)
+    scores = np.clip(scores, 1e-12, 1 - 1e-12)
     beta = BetaRecalibrator().fit(scores, outcomes)
     a, b, m = known["betacal.abm.map [a,b,m]"]
     assert [beta.a_, beta.b_] == pytest.approx([a, b], abs=1e-3)
@@ -190,7 +192,8 @@ def test_isotonic_is_scikit_learns(shared_data: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["D1", "D4", "clinical-low-overconfident"])
 def test_temperature_solves_its_score_equation(name: str) -> None:
     scores, outcomes = data(name, 2000)
-    z = logit(np.clip(scores, 1e-12, 1 - 1e-12))
+    scores = np.clip(scores, 1e-12, 1 - 1e-12)
+    z = logit(scores)
     slope = brentq(lambda b: z @ (outcomes - expit(b * z)), 0.01, 10, xtol=1e-14)
     assert TemperatureRecalibrator().fit(scores, outcomes).slope_ == pytest.approx(slope, rel=1e-9)
 
@@ -827,3 +830,24 @@ def test_the_table_holds_every_recalibrator() -> None:
     classes = {getattr(recalibrate, name) for name in recalibrate.__all__}
     written = {kind for kind in classes if issubclass(kind, Recalibrator)} - {Recalibrator}
     assert written == {type(recalibrator) for recalibrator in EVERY}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TemperatureRecalibrator",
+        "LogisticRecalibrator",
+        "BetaRecalibrator",
+        "VectorScalingRecalibrator",
+        "EnsembleTemperatureRecalibrator",
+        "MonotoneRecalibrator",
+    ],
+)
+def test_two_contradicted_hard_scores_do_not_turn_the_map(name) -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([0.1 + 0.8 * rng.random(58), [0.0, 1.0]])
+    outcomes = (rng.random(60) < scores).astype(int)
+    outcomes[-2:] = 1, 0
+    mapped = getattr(recalibrate, name)().fit(scores, outcomes).transform([0, 0.1, 0.5, 0.9, 1])
+    assert mapped[3] - mapped[1] > 0.3
+    assert (np.diff(mapped) >= 0).all()
