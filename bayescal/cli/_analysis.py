@@ -69,8 +69,16 @@ class Analysis:
         plot: Path | None = None,
         record: Path | None = None,
         file: Path | None = None,
+        table: Path | None = None,
     ) -> Analysis:
-        """Check the options as they were typed; `file` is the one that is read, if there is one.
+        """Check the options as they were typed.
+
+        Parameters
+        ----------
+        file : Path, optional
+            The file or folder that is read.
+        table : Path, optional
+            A file that is written too, by whoever calls this.
 
         Raises
         ------
@@ -83,7 +91,7 @@ class Analysis:
             raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, inputs=[file])
+        check_targets(plot, record, table, inputs=[file])
         return cls(
             as_curve(curve),
             as_prior(prior),

@@ -50,12 +50,26 @@ def assess(
     ] = None,
     json: option.Record = None,
     html: option.Html = None,
+    update: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep a running table in this file: add the cases to those that it has, assess "
+            "all, and write it last. Made if there is none."
+        ),
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="With --update: add cases even if they seem to be there already."
+        ),
+    ] = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._terminal import output
+    from bayescal.cli._terminal import output, say
+    from bayescal.cli._update import RunningTable
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
 
@@ -69,6 +83,7 @@ def assess(
         "plot": plot,
         "record": json,
         "file": file,
+        "table": update,
     }
     if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
@@ -80,6 +95,8 @@ def assess(
             "the average: leave out --curve",
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
+    _refuse({"--force": force and update is None}, "--update, the file of a running table")
+    running = None if update is None else RunningTable.open(update)
     predictions = read_predictions(
         file,
         outcome=outcome,
@@ -91,17 +108,21 @@ def assess(
         encoding=encoding,
         group=group,
     )
+    data, source = predictions.data, predictions.source
+    if running is not None:
+        running = running.with_cases(predictions, force=force)
+        data, source = running.cases, source | running.source
     console = output()
     predictions.introduce(console, "Calibration")
+    if running is not None:
+        say(console, running.introduce())
     if isinstance(analysis, Averaged):
-        analysis.run(
-            predictions.data,
-            console,
-            predictions.source,
-            f"Calibration of {predictions.columns.score}",
-        )
+        analysis.run(data, console, source, f"Calibration of {predictions.columns.score}")
     else:
-        analysis.run(predictions.data, console, predictions.source)
+        analysis.run(data, console, source)
+    if running is not None:
+        running.write()
+        say(console, f"Wrote {running.path}.", "dim")
 
 
 def _refuse(options: dict[str, bool], goes_with: str) -> None:

@@ -63,8 +63,16 @@ class Averaged:
         record: Path | None = None,
         html: Path | None = None,
         file: Path | None = None,
+        table: Path | None = None,
     ) -> Averaged:
-        """Check the options as they were typed; `file` is the one that is read, if there is one.
+        """Check the options as they were typed.
+
+        Parameters
+        ----------
+        file : Path, optional
+            The file or folder that is read.
+        table : Path, optional
+            A file that is written too, by whoever calls this.
 
         Raises
         ------
@@ -74,7 +82,7 @@ class Averaged:
         """
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, html, inputs=[file])
+        check_targets(plot, record, html, table, inputs=[file])
         return cls(
             as_prior(prior),
             None if close is None else as_level(close, "close"),

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import count
-from bayescal.cli._columns import Columns
 from bayescal.cli._read import Source
+from bayescal.data.sources.columns import Columns
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import (
     WEIGHT_TYPES,
@@ -26,7 +26,16 @@ from bayescal.data.weights import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cases", "as_numbers", "read_cases", "with_weight_type"]
+__all__ = [
+    "Cases",
+    "about_counts",
+    "about_sampling_weights",
+    "as_numbers",
+    "check_labels",
+    "check_weight_type",
+    "read_cases",
+    "with_weight_type",
+]
 
 MOST_LABELS = 4
 
@@ -60,11 +69,21 @@ class Cases(NamedTuple):
         """How the weights are read, in a sentence."""
         assert self.weight is not None
         if self.weight_type == "counts":
-            return f"The weights are counts, {count(self.weight.sum(), 'case')} in all."
-        return (
-            f"The weights are sampling weights of {count(self.weight.size, 'case')}, worth "
-            f"{effective_size(self.weight):,.1f} (Kish's effective size)."
-        )
+            return about_counts(self.weight.sum())
+        return about_sampling_weights(self.weight.size, effective_size(self.weight))
+
+
+def about_counts(total: float) -> str:
+    """What weights are that count cases, in a sentence."""
+    return f"The weights are counts, {count(total, 'case')} in all."
+
+
+def about_sampling_weights(rows: int, effective: float) -> str:
+    """What sampling weights are worth, in a sentence."""
+    return (
+        f"The weights are sampling weights of {count(rows, 'case')}, worth {effective:,.1f} "
+        "(Kish's effective size)."
+    )
 
 
 def read_cases(
@@ -74,6 +93,7 @@ def read_cases(
     *,
     event: str | None = None,
     drop_missing: bool = False,
+    labels: dict[object, None] | None = None,
 ) -> Cases:
     """Take the cases out of a table.
 
@@ -87,6 +107,9 @@ def read_cases(
         The label of the event, when labels are not 0 and 1.
     drop_missing : bool
         Leave out rows with a missing value, rather than refuse them.
+    labels : dict, optional
+        Of a table that is one part of several: the labels of the outcomes of the parts before, to
+        which those of this one are added. When all are read, `check_labels` has the last word.
 
     Returns
     -------
@@ -113,18 +136,23 @@ def read_cases(
         needed = "an outcome, a score, a weight or a group"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
-    if missing.all():
+    if missing.all() and labels is None:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     keep = ~missing
     _check_scores(score, columns.score, source)
     if weight is not None:
         _check_weights(weight, columns.weight, source)
-    outcome, name = _as_outcomes(label[keep], columns.outcome, event)
+    distinct = label[keep].unique().tolist()
+    if labels is None:
+        check_labels(distinct, columns.outcome, event)
+    else:
+        labels.update(dict.fromkeys(distinct))
+        check_labels(list(labels), columns.outcome, event, more=True)
     return Cases(
-        outcome,
+        _as_outcomes(label[keep], distinct, event),
         score[keep],
         None if weight is None else weight[keep],
-        name,
+        "1" if event is None else event,
         int(missing.sum()),
         None if columns.group is None else _as_groups(frame[columns.group][keep]),
     )
@@ -150,12 +178,8 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
     InputError
         If the weights can be either, counts are not whole numbers, or there are no weights.
     """
-    told: WeightType | None = None
-    if weight_type is not None:
-        told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
+    told = check_weight_type(name, weight_type)
     if cases.weight is None:
-        if told is not None:
-            raise InputError("--weight-type goes with --weight, the column of the weights.")
         return cases
     if told is None:
         readings = ambiguity(cases.weight, cases.score, cases.outcome, cases.group)
@@ -172,6 +196,22 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
             "sampling weights add --weight-type sampling."
         )
     return cases._replace(weight_type=chosen)
+
+
+def check_weight_type(name: str | None, weight_type: str | None) -> WeightType | None:
+    """What weights are, as it was typed.
+
+    Raises
+    ------
+    InputError
+        If there are no weights, or no such type.
+    """
+    if weight_type is None:
+        return None
+    told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
+    if name is None:
+        raise InputError("--weight-type goes with --weight, the column of the weights.")
+    return told
 
 
 def _as_groups(column: pd.Series) -> NDArray[np.object_]:
@@ -202,29 +242,55 @@ def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
     return numbers
 
 
-def _as_outcomes(labels: pd.Series, name: str, event: str | None) -> tuple[Floats, str]:
-    """Outcomes as 0 and 1, and the label that became 1."""
-    distinct = labels.unique().tolist()
-    if event is None:
-        if set(distinct) <= {0, 1}:
-            return labels.to_numpy(dtype=np.float64), "1"
-        if len(distinct) == 2:
-            raise InputError(
-                f"column {name!r} holds {_listed(distinct)}. Say which is the event with --event."
-            )
+def check_labels(
+    distinct: list[object], name: str, event: str | None, *, more: bool = False
+) -> None:
+    """Refuse outcomes that are not two classes, one of which is the event.
+
+    Parameters
+    ----------
+    distinct : list
+        The labels that there are.
+    name : str
+        The column.
+    event : str or None
+        None for outcomes of 0 and 1.
+    more : bool
+        Whether more labels may come.
+
+    Raises
+    ------
+    InputError
+    """
+    if event is None and set(distinct) <= {0, 1}:
+        return
+    if event is None and len(distinct) == 2:
+        raise InputError(
+            f"column {name!r} holds {_listed(distinct)}. Say which is the event with --event."
+        )
     if len(distinct) > 2:
         raise InputError(
             f"column {name!r} holds {len(distinct)} distinct values ({_listed(distinct)}), and an "
             "outcome has two. Name another column with --outcome."
         )
-    matching = [label for label in distinct if event is not None and _is_label(label, event)]
-    if not matching and (event is None or len(distinct) == 2):
-        raise InputError(
-            f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. "
-            "Name the label of the event with --event."
-        )
-    is_event = np.isin(labels.to_numpy(dtype=object), matching)
-    return is_event.astype(np.float64), str(event)
+    if event is not None and (more or len(distinct) == 1 or _matching(distinct, event)):
+        return
+    raise InputError(
+        f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. "
+        "Name the label of the event with --event."
+    )
+
+
+def _as_outcomes(labels: pd.Series, distinct: list[object], event: str | None) -> Floats:
+    """Outcomes as 0 and 1."""
+    if event is None:
+        return labels.to_numpy(dtype=np.float64)
+    is_event = np.isin(labels.to_numpy(dtype=object), _matching(distinct, event))
+    return is_event.astype(np.float64)
+
+
+def _matching(distinct: list[object], event: str) -> list[object]:
+    return [label for label in distinct if _is_label(label, event)]
 
 
 def _is_label(label: object, event: str) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal.data.sources.columns import Columns, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Columns", "choose_columns"]
+__all__ = ["choose_columns"]
 
 OUTCOME_NAMES = {
     "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true", "ytrue",
@@ -21,22 +22,6 @@ SCORE_NAMES = {
     "p", "phat", "pred", "predicted", "prediction", "predictions", "prob", "probability", "risk",
     "score", "scores", "y_pred", "y_prob", "y_score", "yprob",
 }  # fmt: skip
-COLUMNS_SHOWN = 8
-
-
-class Columns(NamedTuple):
-    """The columns of a table that matter.
-
-    Attributes
-    ----------
-    outcome, score : str
-    weight, group : str or None
-    """
-
-    outcome: str
-    score: str
-    weight: str | None
-    group: str | None = None
 
 
 def choose_columns(
@@ -93,7 +78,7 @@ def choose_columns(
 
 def _check_name(name: str, names: Sequence[str], option: str) -> None:
     if name not in names:
-        raise InputError(f"--{option}: there is no column {name!r}. There are {_listed(names)}.")
+        raise InputError(f"--{option}: there is no column {name!r}. There are {listed(names)}.")
     if names.count(name) > 1:
         raise InputError(
             f"--{option}: {names.count(name)} columns are called {name!r}. Rename all but one."
@@ -109,11 +94,11 @@ def _guess(
             return candidates[0]
         if candidates:
             raise InputError(
-                f"several columns could be the {role}: {_listed(candidates)}. "
+                f"several columns could be the {role}: {listed(candidates)}. "
                 f"Say which with --{role}."
             )
     raise InputError(
-        f"no column looks like the {role}. Say which it is with --{role}: {_listed(names)}."
+        f"no column looks like the {role}. Say which it is with --{role}: {listed(names)}."
     )
 
 
@@ -139,8 +124,3 @@ def _holds_probabilities(column: pd.Series) -> bool:
         return False
     values = column.dropna().to_numpy()
     return values.size > 0 and bool(np.all((values >= 0) & (values <= 1)))
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:COLUMNS_SHOWN])
-    return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")

@@ -42,7 +42,7 @@ ORDER = (
 
 
 def gain(
-    file: option.File,
+    file: option.RowFile,
     before: Annotated[str | None, typer.Option(help="Column with the probability before.")] = None,
     after: Annotated[str | None, typer.Option(help="Column with the probability after.")] = None,
     folds: Annotated[

@@ -20,13 +20,22 @@ __all__ = [
     "Outcome",
     "Prior",
     "Record",
+    "RowFile",
     "Score",
     "Seed",
     "Weight",
     "WeightType",
 ]
 
-File = Annotated[Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet, of which also a folder."
+    ),
+]
+RowFile = Annotated[
+    Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")
+]
 Outcome = Annotated[
     str | None, typer.Option(help="Column with the outcome. Guessed if only one fits.")
 ]

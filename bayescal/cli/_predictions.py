@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
+from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.cli._cases import Cases, read_cases, with_weight_type
+from bayescal.cli._batches import in_batches, read_batches
+from bayescal.cli._cases import (
+    about_counts,
+    about_sampling_weights,
+    read_cases,
+    with_weight_type,
+)
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._read import open_source
 from bayescal.cli._terminal import say, working
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
-    from bayescal.cli._columns import Columns
+    from bayescal.data.sources.columns import Columns
 
 __all__ = ["Predictions", "read_predictions"]
 
@@ -32,8 +39,6 @@ class Predictions(NamedTuple):
     dropped, rows : int
         Rows left out, and rows in all.
     path : Path
-    cases : Cases
-        The rows that were kept, one by one.
     """
 
     data: CalibrationData
@@ -42,7 +47,6 @@ class Predictions(NamedTuple):
     dropped: int
     rows: int
     path: Path
-    cases: Cases
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -55,8 +59,13 @@ class Predictions(NamedTuple):
         )
         if self.dropped:
             say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
-        if self.cases.weight is not None:
-            say(console, self.cases.about_weights())
+        if self.columns.weight is not None:
+            say(console, self._about_weights())
+
+    def _about_weights(self) -> str:
+        if self.data.weight_type == "counts":
+            return about_counts(self.data.n)
+        return about_sampling_weights(self.rows - self.dropped, self.data.sampling_size)
 
     @property
     def source(self) -> dict[str, Any]:
@@ -82,7 +91,7 @@ def read_predictions(
     group: str | None = None,
     encoding: str | None = None,
 ) -> Predictions:
-    """Read a file of one row per case.
+    """Read a file of one row per case, or a folder of such Parquet files.
 
     Parameters
     ----------
@@ -106,6 +115,20 @@ def read_predictions(
     InputError
         If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
+    if in_batches(path):
+        if encoding is not None:
+            raise InputError(f"--encoding goes with text, and {path} is read as Parquet.")
+        batches = read_batches(
+            path,
+            outcome=outcome,
+            score=score,
+            event=event,
+            weight=weight,
+            weight_type=weight_type,
+            drop_missing=drop_missing,
+            group=group,
+        )
+        return Predictions(*batches, path)
     with working(f"Reading {path} ..."):
         source = open_source(path, encoding)
         frame = source.load()
@@ -115,4 +138,4 @@ def read_predictions(
         data = CalibrationData(
             cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
         )
-    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, cases)
+    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path)

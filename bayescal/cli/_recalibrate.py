@@ -62,6 +62,7 @@ def recalibrate(
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
+    target = open_source(apply_to or file, encoding) if file.is_dir() else None
     predictions = read_predictions(
         file,
         outcome=outcome,
@@ -72,7 +73,7 @@ def recalibrate(
         drop_missing=drop_missing,
         encoding=encoding,
     )
-    target = open_source(apply_to or file, encoding)
+    target = target or open_source(apply_to or file, encoding)
     scores = scores_of(target, predictions.columns.score)
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",
@@ -42,7 +43,7 @@ ROW_TOLERANCE = 1e-3
 
 
 def as_vector(values: Any, name: str) -> NDArray[Any]:
-    """One-dimensional array from anything array-like (lists, pandas, xarray), by position."""
+    """One-dimensional array from anything array-like (lists, data frames), by position."""
     array = _to_numpy(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -319,6 +320,7 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
 
 
 def _to_numpy(values: Any, name: str) -> NDArray[Any]:
+    values = as_plain(values, name)
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:

@@ -1,0 +1,160 @@
+"""A running table: all cases of a deployed model so far, in a file that new ones are added to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import InputError
+from bayescal._base.text import count
+from bayescal.cli._write import replacing
+
+if TYPE_CHECKING:
+    from bayescal.cli._predictions import Predictions
+    from bayescal.data.data import CalibrationData
+
+__all__ = ["RunningTable"]
+
+MEANINGS = ("outcome", "event", "score", "weight", "group")
+"""What new cases must have in common with those before."""
+SHOWN = 12
+"""Characters of a fingerprint that a message shows."""
+
+
+@dataclass(frozen=True)
+class RunningTable:
+    """A table on disk.
+
+    Attributes
+    ----------
+    path : Path
+    data : CalibrationData or None
+        None before the first cases.
+    added : tuple of dict
+        What it was made of, in order: the file, the fingerprint of its cases, their number, and
+        what the columns were called.
+    state : tuple of int or None
+        Of the file when it was read, to see whether another program has written to it since.
+    """
+
+    path: Path
+    data: CalibrationData | None
+    added: tuple[dict[str, Any], ...]
+    state: tuple[int, ...] | None
+
+    @classmethod
+    def open(cls, path: Path) -> RunningTable:
+        """Read a table, or begin one where there is no file.
+
+        Raises
+        ------
+        InputError
+            If the file is no table.
+        """
+        if not path.exists():
+            return cls(path, None, (), None)
+        import xarray as xr
+
+        from bayescal.data.data import CalibrationData
+
+        state = _state(path)
+        try:
+            dataset = xr.load_dataset(path, engine="h5netcdf")
+            data = CalibrationData.from_xarray(dataset)
+            added = tuple(json.loads(dataset.attrs.get("added", "[]")))
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(
+                f"{path} is no table of bayescal. Name another file with --update, which is made "
+                "if there is none."
+            ) from error
+        return cls(path, data, added, state)
+
+    def with_cases(self, predictions: Predictions, *, force: bool = False) -> RunningTable:
+        """The table with new cases, not yet written.
+
+        Parameters
+        ----------
+        predictions : Predictions
+        force : bool
+            Add cases that are there already, or whose columns have other names.
+
+        Returns
+        -------
+        RunningTable
+
+        Raises
+        ------
+        InputError
+            If the very same cases are there already, or if the columns are called otherwise.
+        """
+        from bayescal.data.fingerprint import fingerprint
+
+        new = {
+            "file": str(predictions.path),
+            "fingerprint": fingerprint(predictions.data),
+            "cases": predictions.data.n,
+            "event": predictions.event,
+            **predictions.columns._asdict(),
+        }
+        if not force:
+            self._check_new(new)
+        data = predictions.data if self.data is None else self.data + predictions.data
+        return RunningTable(self.path, data, (*self.added, new), self.state)
+
+    def _check_new(self, new: dict[str, Any]) -> None:
+        for one in self.added:
+            if one["fingerprint"] == new["fingerprint"]:
+                raise InputError(
+                    f"{new['file']} holds the same {count(new['cases'], 'case')} as {one['file']}, "
+                    f"which {self.path} has already (fingerprint {new['fingerprint'][:SHOWN]}). "
+                    "Leave them out, or count them twice with --force."
+                )
+        for meaning in MEANINGS:
+            before = [one[meaning] for one in self.added[-1:]]
+            if before and before[0] != new[meaning]:
+                raise InputError(
+                    f"the {meaning} of the cases in {self.path} is {before[0]!r}, and that of "
+                    f"{new['file']} is {new[meaning]!r}. A running table is of one model: say "
+                    f"--{meaning} if they are the same, or add --force if the names have changed."
+                )
+
+    @property
+    def cases(self) -> CalibrationData:
+        """The table, once it has cases."""
+        assert self.data is not None
+        return self.data
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the cases before came from, for the record."""
+        return {"running_table": str(self.path), "additions": len(self.added)}
+
+    def introduce(self) -> str:
+        """How many cases there are, in a sentence."""
+        times = count(len(self.added), "addition")
+        return f"With those in {self.path.name}: {count(self.cases.n, 'case')} of {times}."
+
+    def write(self) -> None:
+        """Replace the file, all at once.
+
+        Raises
+        ------
+        InputError
+            If another program has changed it since it was read.
+        """
+        if self.state != (_state(self.path) if self.path.exists() else None):
+            raise InputError(
+                f"{self.path} was changed by another program meanwhile, and is left as it is now. "
+                "Run the command again."
+            )
+        dataset = self.cases.to_xarray()
+        dataset.attrs["added"] = json.dumps(self.added)
+        with replacing(self.path) as file:
+            dataset.to_netcdf(file, engine="h5netcdf")
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,0 +1,77 @@
+"""Which columns of a table hold the outcomes, scores, weights and groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from bayescal._base.errors import InputError
+
+__all__ = ["Columns", "listed"]
+
+ARGUMENTS = {"y_true": 0, "y_prob": 1, "sample_weight": 2, "groups": 3}
+"""Position among the columns of what the checks of arrays call by these names."""
+
+COLUMNS_SHOWN = 8
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter.
+
+    Attributes
+    ----------
+    outcome, score : str
+    weight, group : str or None
+    """
+
+    outcome: str
+    score: str
+    weight: str | None = None
+    group: str | None = None
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns to read, each once."""
+        return list(dict.fromkeys(name for name in self if name is not None))
+
+    def check(self, names: Collection[str], source: str) -> None:
+        """Refuse a table that lacks a column, or has two of one name.
+
+        Parameters
+        ----------
+        names : collection of str
+            The columns that there are.
+        source : str
+            What the user calls the table.
+
+        Raises
+        ------
+        InputError
+        """
+        for role, name in self._asdict().items():
+            if name is None and role in ("weight", "group"):
+                continue
+            same = sum(name == other for other in names)
+            if not same:
+                raise InputError(
+                    f"{source} has no column {name!r}, which is to hold the {role}. "
+                    f"There are {listed(names)}."
+                )
+            if same > 1:
+                raise InputError(f"{source} has {same} columns called {name!r}. Rename all but one.")
+
+    def named_in(self, message: str) -> str:
+        """A message on arrays, as one on columns: "y_prob[2] is ..." as "column 'p'[2] is ..."."""
+        return re.sub(
+            rf"\b({'|'.join(ARGUMENTS)})(?=\[| )",
+            lambda match: f"column {self[ARGUMENTS[match[0]]]!r}",
+            message,
+            count=1,
+        )
+
+
+def listed(names: Collection[str]) -> str:
+    """The first names of columns, and how many more there are."""
+    shown = ", ".join(repr(name) for name in list(names)[:COLUMNS_SHOWN])
+    return shown + (f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else "")

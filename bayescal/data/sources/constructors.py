@@ -1,0 +1,247 @@
+"""Tables from data frames, Parquet files and Dask: the constructors of `CalibrationData`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Self
+
+from bayescal._base.errors import InputError
+from bayescal.data.build.chunks import ChunkReader
+from bayescal.data.grouped import GroupedRows
+from bayescal.data.sources.ahead import ahead
+from bayescal.data.sources.columns import Columns
+from bayescal.data.sources.dask import added_up, partitions_of
+from bayescal.data.sources.frames import read_frame
+from bayescal.data.sources.parquet import BATCH, ParquetFiles
+from bayescal.data.validate import as_count
+from bayescal.data.weights import WeightType
+
+__all__ = ["FromSources"]
+
+
+class FromSources(GroupedRows):
+    """Tables that are read from where the cases lie."""
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        outcome: str,
+        score: str,
+        weight: str | None = None,
+        group: str | None = None,
+        pos_label: Any = None,
+        weight_type: WeightType | None = None,
+    ) -> Self:
+        """Build a table from columns of a data frame.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals
+            understands. Of a lazy frame or a query only these columns are computed.
+        outcome : str
+            Column of outcomes, 0/1 or boolean; other labels need `pos_label`.
+        score : str
+            Column of predicted probabilities of the event, in [0, 1].
+        weight : str, optional
+            Column of counts of cases, or of sampling weights.
+        group : str, optional
+            Column of the site, hospital or subgroup of each case.
+        pos_label : object, optional
+            The outcome that counts as the event.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no data frame, a column is missing, or a value in one is missing or not valid.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"died": [0, 1, 1, 0], "risk": [0.2, 0.8, 0.8, 0.2]})
+        >>> bc.CalibrationData.from_frame(frame, outcome="died", score="risk")
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        columns = Columns(outcome, score, weight, group)
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        _add(reader, frame, columns, "frame")
+        return cls._new(*reader.tables())
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        outcome: str,
+        score: str,
+        weight: str | None = None,
+        group: str | None = None,
+        pos_label: Any = None,
+        weight_type: WeightType | None = None,
+        batch_size: int = BATCH,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Self:
+        """Build a table from Parquet files of any size, reading some rows at a time.
+
+        Only the columns that are named are read, and memory does not grow with the number of
+        cases. It needs pyarrow, which the extra `parquet` installs.
+
+        Parameters
+        ----------
+        path : path-like, or iterable of them
+            A file; a folder, in which all Parquet files are read at any depth, but for those whose
+            names begin with a dot or an underscore; or a list of files. Folders may be called
+            after the values of a column, as in ``site=north``.
+        outcome, score, weight, group : str
+            Columns, as in `from_frame`; they may stand in another order in each file.
+        pos_label : object, optional
+            The outcome that counts as the event.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers.
+        batch_size : int
+            Most rows that are read at a time. The table does not depend on it.
+        progress : callable, optional
+            Called after each batch with the number of rows that are read, and of all rows.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no Parquet file, one cannot be read or lacks a column, or a value is missing
+            or not valid: with the file, the row group (counted from 0) and the row in it.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData.from_parquet(
+        ...     "predictions/", outcome="died", score="risk"
+        ... )  # doctest: +SKIP
+        """
+        columns = Columns(outcome, score, weight, group)
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        size = as_count(batch_size, "batch_size")
+        files = ParquetFiles.of(path)
+        files.check(columns)
+        done = 0
+        for batch in ahead(files.batches(columns.needed, size)):
+            _add(reader, batch.table, columns, batch.where)
+            done += len(batch.table)
+            if progress is not None:
+                progress(done, files.rows)
+        return cls._new(*reader.tables())
+
+    @classmethod
+    def from_dask(
+        cls,
+        frame: Any,
+        *,
+        outcome: str | None = None,
+        score: str | None = None,
+        weight: str | None = None,
+        group: str | None = None,
+        pos_label: Any = None,
+        weight_type: WeightType | None = None,
+    ) -> Self:
+        """Build a table from a Dask data frame or from Dask arrays.
+
+        Each partition becomes a table where it lies, and the tables are added up in a tree, by
+        whichever scheduler of Dask is active: threads, processes or a distributed cluster. No
+        more than tables travels. It needs Dask, which the extra `dask` installs.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
+            Arrays as ``(y_true, y_prob)``, with weights (or None) and groups behind, if any.
+        outcome, score, weight, group : str, optional
+            Columns of the data frame, as in `from_frame`.
+        pos_label : object, optional
+            The outcome that counts as the event.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If it is no Dask object, a column is missing, or a value is missing or not valid: with
+            the number of the partition, counted from 0.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> table = bc.CalibrationData.from_dask(
+        ...     frame, outcome="died", score="risk"
+        ... )  # doctest: +SKIP
+        """
+        columns = None
+        if outcome is not None and score is not None:
+            columns = Columns(outcome, score, weight, group)
+        elif any(name is not None for name in (outcome, score, weight, group)):
+            raise InputError(
+                "name the columns of a Dask data frame with both outcome= and score=; arrays are "
+                "passed without names."
+            )
+        make = partial(_partition_table, cls, columns, weight_type, pos_label)
+        total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
+        if total is None:
+            raise InputError("the partitions hold no cases that count: one at least is needed.")
+        return total[0]
+
+
+def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
+    """Take in the columns of a data frame, and say what is wrong in their names."""
+    try:
+        reader.add(read_frame(frame, columns, name), name)
+    except InputError as error:
+        raise InputError(columns.named_in(str(error))) from None
+
+
+def _partition_table(
+    cls: type[FromSources],
+    columns: Columns | None,
+    weight_type: WeightType | None,
+    pos_label: Any,
+    values: Sequence[Any],
+    name: str,
+) -> tuple[Any, Any] | None:
+    """The table of a partition and its label beside the event; None if no case counts."""
+    reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+    if columns is None:
+        reader.add(tuple(values), name)
+    else:
+        _add(reader, values[0], columns, name)
+    return None if reader.is_empty else (cls._new(*reader.tables()), reader.other_label)
+
+
+def _sum_of_tables(tables: Sequence[tuple[Any, Any] | None]) -> tuple[Any, Any] | None:
+    """The sum of the tables, whose outcomes have at most one label beside the event."""
+    counted = [pair for pair in tables if pair is not None]
+    if not counted:
+        return None
+    others = list(dict.fromkeys(label for _, label in counted if label is not None))
+    if len(others) > 1:
+        raise InputError(
+            f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two classes, "
+            "one of them the event."
+        )
+    total, *more = (table for table, _ in counted)
+    for table in more:
+        total = total + table
+    return total, others[0] if others else None

@@ -1,0 +1,153 @@
+"""Dask data frames and arrays: one table a partition, made where the partition is."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.sources.columns import Columns
+
+__all__ = ["added_up", "partitions_of"]
+
+FAN_IN = 16
+"""Tables that one task adds up."""
+
+Table = TypeVar("Table")
+
+
+class Partition(NamedTuple):
+    """A partition that is not computed yet.
+
+    Attributes
+    ----------
+    values : tuple of delayed objects
+        A data frame, or arrays of outcomes, scores and perhaps weights and groups.
+    name : str
+        What errors call it.
+    """
+
+    values: tuple[Any, ...]
+    name: str
+
+
+def partitions_of(frame: Any, columns: Columns | None) -> list[Partition]:
+    """The partitions of a Dask data frame, reduced to the columns, or of several Dask arrays.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
+    columns : Columns or None
+        None for arrays.
+
+    Returns
+    -------
+    list of Partition
+
+    Raises
+    ------
+    InputError
+        If it is neither, a column is missing, or the arrays differ in length.
+    """
+    _dask()
+    if columns is None:
+        return _of_arrays(frame)
+    if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
+        raise InputError(
+            f"frame is a {type(frame).__name__}, and outcome= and score= name the columns of a "
+            "Dask data frame. Pass one, or a tuple of Dask arrays without names."
+        )
+    columns.check(list(frame.columns), "frame")
+    delayed = frame[columns.needed].to_delayed()
+    return [Partition((part,), f"partition {index}") for index, part in enumerate(delayed)]
+
+
+def added_up(
+    make: Callable[[Sequence[Any], str], Table | None],
+    add: Callable[[Sequence[Table | None]], Table | None],
+    partitions: Sequence[Partition],
+) -> Table | None:
+    """The sum of what is made of each partition, computed by the scheduler that is active.
+
+    Parameters
+    ----------
+    make : callable
+        Of the computed values and the name of a partition.
+    add : callable
+        Of what was made of some of them.
+    partitions : sequence of Partition
+    """
+    _dask()
+    from dask.delayed import delayed
+
+    one, some = delayed(make, pure=False), delayed(add, pure=False)
+    tables = [one(list(part.values), part.name) for part in partitions]
+    while len(tables) > 1:
+        tables = [some(tables[at : at + FAN_IN]) for at in range(0, len(tables), FAN_IN)]
+    total: Table | None = tables[0].compute()
+    return total
+
+
+def _of_arrays(arrays: Any) -> list[Partition]:
+    if not isinstance(arrays, tuple | list) or not 2 <= len(arrays) <= 4:
+        raise InputError(
+            f"frame is a {type(arrays).__name__}. Pass a Dask data frame with outcome= and score=, "
+            "or a tuple of Dask arrays: (y_true, y_prob), or (y_true, y_prob, weight or None, "
+            "group)."
+        )
+    given = [array for array in arrays if array is not None]
+    if not all(hasattr(array, "to_delayed") for array in given):
+        raise InputError("the tuple holds what is no Dask array: pass dask.array.from_array of it.")
+    first, *others = given
+    parts = [_blocks(array if _alike(first, array) else array.rechunk(first.chunks)) for array in given]
+    numbers = {len(blocks) for blocks in parts}
+    if len(numbers) > 1:
+        raise InputError(
+            f"the Dask arrays have {' and '.join(map(str, sorted(numbers)))} chunks, and chunks are "
+            "paired one by one. Bring them to the same chunks, with compute_chunk_sizes() and "
+            "rechunk()."
+        )
+    columns = iter(parts)
+    all_blocks = [None if array is None else next(columns) for array in arrays]
+    return [
+        Partition(
+            tuple(None if blocks is None else blocks[index] for blocks in all_blocks),
+            f"chunk {index}",
+        )
+        for index in range(numbers.pop())
+    ]
+
+
+def _alike(first: Any, other: Any) -> bool:
+    """Whether arrays are cut alike, or sizes are unknown, which shows when they are computed."""
+    sizes = [getattr(array, "chunks", None) for array in (first, other)]
+    if None in sizes or any(size != size for chunks in sizes for size in chunks[0]):
+        return True
+    if sum(sizes[0][0]) != sum(sizes[1][0]):
+        raise InputError(
+            f"the Dask arrays have {sum(sizes[0][0])} and {sum(sizes[1][0])} observations. They "
+            "must describe the same patients, in the same order."
+        )
+    return bool(sizes[0] == sizes[1])
+
+
+def _blocks(array: Any) -> list[Any]:
+    if array.ndim != 1:
+        raise InputError(
+            f"a Dask array has {array.ndim} dimensions, and one is needed: one probability (or "
+            "outcome) per observation."
+        )
+    return list(np.ravel(array.to_delayed()))
+
+
+def _dask() -> ModuleType:
+    try:
+        return importlib.import_module("dask")
+    except ImportError:
+        raise InputError(
+            'reading Dask objects needs dask: python -m pip install "bayescal[dask]".'
+        ) from None

@@ -1,0 +1,124 @@
+"""Data frames and series of any library that narwhals understands, as NumPy arrays."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.errors import InputError
+from bayescal.data.sources.columns import Columns
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+__all__ = ["Arrays", "as_plain", "read_frame"]
+
+Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
+"""Outcomes, scores, weights and groups."""
+READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
+"""Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
+
+
+def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
+    """The columns of a data frame; of a lazy one no others are computed.
+
+    Parameters
+    ----------
+    frame : data frame
+        Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals understands.
+    columns : Columns
+    source : str
+        What the user calls the frame.
+
+    Returns
+    -------
+    outcome, score : ndarray of shape (n,)
+    weight, group : ndarray of shape (n,) or None
+
+    Raises
+    ------
+    InputError
+        If it is no data frame, a column is missing, or a value is.
+    """
+    import narwhals.stable.v2 as nw
+
+    try:
+        wrapped = nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            f"{source} is a {type(frame).__name__}, which is no data frame. Pass one of pandas, "
+            "polars, pyarrow, duckdb or another library that narwhals understands."
+        ) from None
+    columns.check(wrapped.collect_schema().names(), source)
+    needed = wrapped.select(columns.needed)
+    table = needed.collect() if isinstance(needed, nw.LazyFrame) else needed
+    outcome, score, weight, group = (
+        None if name is None else _values_of(table[name], f"column {name!r} of {source}")
+        for name in columns
+    )
+    assert outcome is not None and score is not None
+    return outcome, score, weight, group
+
+
+def as_plain(values: Any, name: str) -> Any:
+    """A series or frame of a library that NumPy does not read, as an array; all else as it is.
+
+    Parameters
+    ----------
+    values : object
+    name : str
+        What the user calls them.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, columns), or `values`
+
+    Raises
+    ------
+    InputError
+        If a value is missing, or if it is a lazy frame, the rows of which have no order.
+    """
+    if type(values).__module__.partition(".")[0] in READ_DIRECTLY:
+        return values
+    import narwhals.stable.v2 as nw
+
+    wrapped = nw.from_native(_chunked(values), allow_series=True, pass_through=True)
+    if isinstance(wrapped, nw.Series):
+        return _values_of(wrapped, name)
+    if isinstance(wrapped, nw.DataFrame):
+        columns = [_values_of(column, f"{name}[{column.name!r}]") for column in wrapped.iter_columns()]
+        return np.column_stack(columns) if columns else np.empty((len(wrapped), 0))
+    if isinstance(wrapped, nw.LazyFrame):
+        raise InputError(
+            f"{name} is a lazy table, the rows of which have no order, so that outcomes and scores "
+            "cannot be paired. Name both columns: CalibrationData.from_frame(table, outcome=..., "
+            "score=...)."
+        )
+    return values
+
+
+def _chunked(values: Any) -> Any:
+    """An array of pyarrow as the series that it is; anything else as it is."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(values, arrow.Array):
+        return arrow.chunked_array([values])
+    return values
+
+
+def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any]:
+    """The values of a series, none of which may be missing."""
+    import narwhals.stable.v2 as nw
+
+    if series.null_count():
+        at = int(series.is_null().arg_true()[0])
+        raise InputError(f"{name}[{at}] is missing (null). Drop or impute it first.")
+    if isinstance(series.dtype, nw.Decimal):
+        series = series.cast(nw.Float64)
+    if isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String):
+        values = np.empty(len(series), dtype=object)
+        values[:] = series.to_list()
+        return values
+    return series.to_numpy()

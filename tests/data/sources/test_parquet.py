@@ -1,0 +1,271 @@
+"""Parquet files and folders of them: one table, whatever the files; and errors that say where."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet'")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N = 5000
+NAMES = {"outcome": "y", "score": "p"}
+ALL = {**NAMES, "weight": "w", "group": "site"}
+
+
+def cases(n=N, seed=1):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(2, 5, n)
+    p[:4] = 0, 1, 0, 1
+    return {
+        "id": np.arange(n),
+        "y": (rng.random(n) < p).astype(np.int8),
+        "p": p,
+        "w": rng.integers(0, 4, n),
+        "site": np.array(["north", "south", "east"])[rng.integers(0, 3, n)],
+    }
+
+
+def write(path, columns, **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+def rows_of(columns, which):
+    return {name: values[which] for name, values in columns.items()}
+
+
+def table_of(columns, **options):
+    return bc.CalibrationData(columns["y"], columns["p"], **options)
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return cases()
+
+
+@pytest.fixture
+def file(tmp_path, columns):
+    return write(tmp_path / "a.parquet", columns, row_group_size=1000)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@given(data=st.data())
+def test_the_table_is_the_same_for_any_files_and_batches(tmp_path_factory, columns, data):
+    folder = tmp_path_factory.mktemp("cases")
+    cuts = data.draw(st.lists(st.integers(0, N), max_size=4))
+    shuffled = np.random.default_rng(0).permutation(N)
+    for index, which in enumerate(np.split(shuffled, sorted(cuts))):
+        names = data.draw(st.permutations(list(columns)))
+        part = {name: columns[name][which] for name in names}
+        write(folder / f"{index}.parquet", part, row_group_size=data.draw(st.integers(100, 9000)))
+    size = data.draw(st.integers(50, 9000))
+    options = {"weight_type": "counts"}
+    table = bc.CalibrationData.from_parquet(folder, **ALL, **options, batch_size=size)
+    expected = table_of(
+        columns, sample_weight=columns["w"], groups=columns["site"], **options
+    )
+    assert table == expected
+    np.testing.assert_array_equal(table.group, expected.group)
+    for name in ("score", "trials", "hits"):
+        np.testing.assert_array_equal(getattr(table, name), getattr(expected, name))
+
+
+def test_a_file_a_folder_and_a_list(tmp_path, columns, file):
+    expected = table_of(columns)
+    for path in (file, str(file), tmp_path, [file], iter([str(file)])):
+        assert bc.CalibrationData.from_parquet(path, **NAMES) == expected
+    assert bc.CalibrationData.from_parquet([file, file], **NAMES) == expected + expected
+
+
+def test_what_is_no_data_is_passed_over(tmp_path, columns, file):
+    empty = {name: values[:0] for name, values in columns.items()}
+    write(tmp_path / "empty.parquet", empty)
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "notes.txt").write_text("about the model")
+    for hidden in ("_metadata.parquet", ".part.parquet", "_delta/a.parquet", ".tmp/a.parquet"):
+        path = tmp_path / hidden
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"not parquet")
+    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == table_of(columns)
+
+
+@pytest.mark.parametrize("names", [["north", "south", "east"], ["1", "2", "10"], ["a b", "c/d", "é"]])
+def test_folders_named_after_a_column(tmp_path, columns, names):
+    from urllib.parse import quote
+
+    renamed = dict(zip(("north", "south", "east"), names, strict=True))
+    for site, name in renamed.items():
+        part = rows_of(columns, columns["site"] == site)
+        del part["site"]
+        write(tmp_path / "in" / f"site={quote(name, safe='')}" / "part-0.parquet", part)
+    groups = [renamed[site] for site in columns["site"].tolist()]
+    table = bc.CalibrationData.from_parquet(tmp_path / "in", **NAMES, group="site")
+    assert table == table_of(columns, groups=groups)
+
+
+def test_outcomes_in_the_names_of_folders(tmp_path, columns):
+    for outcome in (0, 1):
+        part = rows_of(columns, columns["y"] == outcome)
+        del part["y"]
+        write(tmp_path / f"y={outcome}" / "a.parquet", part)
+    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == table_of(columns)
+
+
+def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
+    write(tmp_path / "region=__HIVE_DEFAULT_PARTITION__" / "a.parquet", columns)
+    with pytest.raises(InputError, match=r"row group 0: column 'region'.*\[0\] is missing"):
+        bc.CalibrationData.from_parquet(tmp_path, **NAMES, group="region")
+
+
+def test_labels_are_two_in_all_files_together(tmp_path):
+    write(tmp_path / "0.parquet", {"y": ["dead", "alive"], "p": [0.5, 0.25]})
+    write(tmp_path / "1.parquet", {"y": ["alive", "alive"], "p": [0.5, 0.25]})
+    table = bc.CalibrationData.from_parquet(tmp_path, **NAMES, pos_label="dead")
+    assert table == bc.CalibrationData([1, 0, 0, 0], [0.5, 0.25, 0.5, 0.25])
+    write(tmp_path / "2.parquet", {"y": ["lost", "lost"], "p": [0.5, 0.25]})
+    with pytest.raises(InputError, match=r"2\.parquet, row group 0: .*'lost'.*'alive'"):
+        bc.CalibrationData.from_parquet(tmp_path, **NAMES, pos_label="dead")
+
+
+def test_decimals_booleans_and_single_precision(tmp_path):
+    types = {"p": pa.array([0.25, 0.5], pa.decimal128(5, 3)), "y": pa.array([True, False])}
+    write(tmp_path / "a.parquet", types)
+    expected = bc.CalibrationData([1, 0], [0.25, 0.5])
+    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
+    write(tmp_path / "a.parquet", {"p": pa.array([0.25, 0.5], pa.float32()), "y": [1.0, 0.0]})
+    assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
+
+
+def test_progress_counts_rows(file):
+    seen = []
+    bc.CalibrationData.from_parquet(
+        file, **NAMES, batch_size=700, progress=lambda *rows: seen.append(rows)
+    )
+    assert seen[-1] == (N, N)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+# Errors
+
+
+def refused(path, match, **options):
+    with pytest.raises(InputError, match=match):
+        bc.CalibrationData.from_parquet(path, **{**NAMES, **options})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"p": 1.2}, r"column 'p'\[234\] = 1.2 is outside \[0, 1\]"),
+        ({"p": np.nan}, r"column 'p'\[234\] = nan is missing"),
+        ({"p": None}, r"column 'p'.*\[234\] is missing"),
+        ({"y": 2}, r"column 'y'\[234\] = 2 is neither 0 nor 1"),
+        ({"y": None}, r"column 'y'.*\[234\] is missing"),
+        ({"w": -1}, r"column 'w'\[234\] = -1 is not a finite, non-negative number"),
+        ({"site": None}, r"column 'site'.*\[234\] is missing"),
+    ],
+)
+def test_a_bad_value_is_named_with_file_and_row_group(tmp_path, columns, change, reason):
+    write(tmp_path / "a.parquet", columns)
+    (name, value), *_ = change.items()
+    bad = columns | {name: [*columns[name].tolist()[:3234], value, *columns[name].tolist()[3235:]]}
+    write(tmp_path / "b.parquet", bad, row_group_size=1000)
+    options = {"weight": "w", "group": "site"}
+    refused(tmp_path, rf"b\.parquet, row group 3: {reason}", **options)
+    later = reason.replace("234", "34")
+    refused(tmp_path, rf"b\.parquet, row group 3, from row 200 on: {later}", batch_size=200, **options)
+
+
+def test_scores_that_are_no_numbers(tmp_path, columns):
+    write(tmp_path / "a.parquet", columns)
+    write(tmp_path / "b.parquet", columns | {"p": columns["p"].astype(str)})
+    refused(tmp_path, r"b\.parquet, row group 0: column 'p' .*no numbers")
+
+
+def test_a_missing_column_is_named_before_any_row_is_read(tmp_path, columns):
+    write(tmp_path / "a.parquet", columns | {"p": columns["p"] + 1})
+    write(tmp_path / "b.parquet", {"y": columns["y"], "score": columns["p"]})
+    refused(tmp_path, r"b\.parquet has no column 'p', .* the score. There are 'y', 'score'\.")
+
+
+@pytest.mark.parametrize("size", [0, 3, 100, 20_000])
+def test_a_file_that_is_cut_short(tmp_path, file, size):
+    whole_file = file.read_bytes()
+    cut = tmp_path / "b.parquet"
+    cut.write_bytes(whole_file[:size])
+    refused(tmp_path, r"b\.parquet cannot be read as Parquet: .*")
+
+
+def test_a_damaged_row_group(tmp_path, columns):
+    path = write(
+        tmp_path / "a.parquet",
+        columns,
+        row_group_size=1000,
+        write_page_checksum=True,
+        use_dictionary=False,
+    )
+    at = pq.ParquetFile(path).metadata.row_group(2).column(2).data_page_offset
+    damaged = bytearray(path.read_bytes())
+    damaged[at + 500 : at + 520] = bytes(20)
+    path.write_bytes(damaged)
+    refused(path, r"a\.parquet, row group 2, cannot be read: .* damaged")
+
+
+def test_nothing_there(tmp_path):
+    refused(tmp_path / "nowhere", "there is no file or folder .*nowhere")
+    refused([tmp_path / "a.parquet"], r"there is no file .*a\.parquet")
+    refused([], "the list of Parquet files is empty")
+    refused(tmp_path, "there is no Parquet file in")
+    write(tmp_path / "a.parquet", {"y": pa.array([], pa.int8()), "p": pa.array([], pa.float64())})
+    refused(tmp_path, "holds no rows")
+
+
+def test_batches_have_a_size(file):
+    refused(file, "batch_size must be a whole number of at least 1", batch_size=0)
+
+
+def test_without_pyarrow_the_extra_is_named(file, monkeypatch):
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    refused(file, r'pip install "bayescal\[parquet\]"')
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's peak of memory")
+@pytest.mark.parametrize("groups", [1, 40])
+def test_memory_does_not_grow_with_the_rows(tmp_path, groups):
+    """Thirty million rows take 480 MB as arrays."""
+    rng = np.random.default_rng(0)
+    p = rng.random(30_000_000 // 40)
+    table = pa.table({"y": rng.random(p.size) < p, "p": p})
+    with pq.ParquetWriter(tmp_path / "a.parquet", table.schema) as writer:
+        for _ in range(groups):
+            writer.write_table(pa.concat_tables([table] * (40 // groups)), row_group_size=1 << 30)
+    code = (
+        "import re, pathlib, bayescal as bc, pyarrow.parquet, narwhals, pandas\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)',"
+        " pathlib.Path('/proc/self/status').read_text())[1]) / 1e3\n"
+        "before = peak()\n"
+        f"table = bc.CalibrationData.from_parquet({str(tmp_path)!r}, outcome='y', score='p')\n"
+        "print(int(table.n), before, peak())\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    n, before, after = map(float, done.stdout.split())
+    assert n == 30_000_000
+    assert after - before < 300
+    assert after < 1000
