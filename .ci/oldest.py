@@ -22,7 +22,7 @@ def oldest(requirement: str) -> str | None:
 def main() -> None:
     """Print a line for each requirement of a user, and of the tests."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    users = ("nutpie", "parquet", "dev")
+    users = ("nutpie", "parquet", "dask", "dev")
     groups = [project["dependencies"], *(project["optional-dependencies"][name] for name in users)]
     for requirement in (text for group in groups for text in group):
         constraint = oldest(requirement)

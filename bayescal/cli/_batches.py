@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, WeightWarning
-from bayescal.cli._cases import (
-    Cases,
-    check_labels,
-    check_weight_type,
-    read_cases,
-    with_weight_type,
-)
+from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source
@@ -124,7 +118,6 @@ def read_batches(
                 f"column {weight!r} can be counts of cases, or sampling weights. Add --weight-type "
                 "counts or --weight-type sampling."
             ) from None
-    check_labels(list(reading.labels), columns.outcome, event)
     return Batches(data, columns, event or "1", reading.dropped, files.rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ __all__ = [
     "about_counts",
     "about_sampling_weights",
     "as_numbers",
-    "check_labels",
     "check_weight_type",
     "read_cases",
     "with_weight_type",
@@ -109,7 +108,7 @@ def read_cases(
         Leave out rows with a missing value, rather than refuse them.
     labels : dict, optional
         Of a table that is one part of several: the labels of the outcomes of the parts before, to
-        which those of this one are added. When all are read, `check_labels` has the last word.
+        which those of this one are added.
 
     Returns
     -------
@@ -120,6 +119,7 @@ def read_cases(
     InputError
         If a value is missing, not a number where one is needed, or out of range.
     """
+    part = labels is not None
     label = frame[columns.outcome]
     score = as_numbers(frame[columns.score], columns.score, source)
     weight = (
@@ -136,18 +136,16 @@ def read_cases(
         needed = "an outcome, a score, a weight or a group"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
-    if missing.all() and labels is None:
+    if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     keep = ~missing
     _check_scores(score, columns.score, source)
     if weight is not None:
         _check_weights(weight, columns.weight, source)
     distinct = label[keep].unique().tolist()
-    if labels is None:
-        check_labels(distinct, columns.outcome, event)
-    else:
-        labels.update(dict.fromkeys(distinct))
-        check_labels(list(labels), columns.outcome, event, more=True)
+    labels = {} if labels is None else labels
+    labels.update(dict.fromkeys(distinct))
+    _check_labels(list(labels), columns.outcome, event)
     return Cases(
         _as_outcomes(label[keep], distinct, event),
         score[keep],
@@ -242,9 +240,7 @@ def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
     return numbers
 
 
-def check_labels(
-    distinct: list[object], name: str, event: str | None, *, more: bool = False
-) -> None:
+def _check_labels(distinct: list[object], name: str, event: str | None) -> None:
     """Refuse outcomes that are not two classes, one of which is the event.
 
     Parameters
@@ -255,8 +251,6 @@ def check_labels(
         The column.
     event : str or None
         None for outcomes of 0 and 1.
-    more : bool
-        Whether more labels may come.
 
     Raises
     ------
@@ -273,7 +267,7 @@ def check_labels(
             f"column {name!r} holds {len(distinct)} distinct values ({_listed(distinct)}), and an "
             "outcome has two. Name another column with --outcome."
         )
-    if event is not None and (more or len(distinct) == 1 or _matching(distinct, event)):
+    if event is not None and (len(distinct) < 2 or _matching(distinct, event)):
         return
     raise InputError(
         f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. "
@@ -281,7 +275,7 @@ def check_labels(
     )
 
 
-def _as_outcomes(labels: pd.Series, distinct: list[object], event: str | None) -> Floats:
+def _as_outcomes(labels: pd.Series, distinct: list[Any], event: str | None) -> Floats:
     """Outcomes as 0 and 1."""
     if event is None:
         return labels.to_numpy(dtype=np.float64)
@@ -289,7 +283,7 @@ def _as_outcomes(labels: pd.Series, distinct: list[object], event: str | None) -
     return is_event.astype(np.float64)
 
 
-def _matching(distinct: list[object], event: str) -> list[object]:
+def _matching(distinct: list[Any], event: str) -> list[Any]:
     return [label for label in distinct if _is_label(label, event)]
 
 

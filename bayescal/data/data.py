@@ -16,15 +16,16 @@ from bayescal.data.build.chunks import ChunkReader, named, read_chunks
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.counts import as_rows
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.grouped import GroupedRows, common_weight_type
+from bayescal.data.grouped import common_weight_type
 from bayescal.data.multiclass import binary_cases
+from bayescal.data.sources.constructors import FromSources
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
 __all__ = ["CalibrationData", "Edges", "as_data"]
 
 
-class CalibrationData(GroupedRows):
+class CalibrationData(FromSources):
     """Scores and outcomes, collapsed to a binomial table.
 
     Rows `(score, trials, hits)` hold everything a calibration curve's likelihood needs. Equal

@@ -1,1 +1,1 @@
-"""Where tables come from: data frames, Parquet files, Dask, and any parts that arrive one by one."""
+"""Where tables come from: data frames, files and clusters."""

@@ -59,12 +59,14 @@ class Columns(NamedTuple):
                     f"There are {listed(names)}."
                 )
             if same > 1:
-                raise InputError(f"{source} has {same} columns called {name!r}. Rename all but one.")
+                raise InputError(
+                    f"{source} has {same} columns called {name!r}. Rename all but one."
+                )
 
     def named_in(self, message: str) -> str:
-        """A message on arrays, as one on columns: "y_prob[2] is ..." as "column 'p'[2] is ..."."""
+        """A message on arrays in terms of columns: "y_prob[2] is ..." as "column 'p'[2] is ..."."""
         return re.sub(
-            rf"\b({'|'.join(ARGUMENTS)})(?=\[| )",
+            rf"(?<=: )({'|'.join(ARGUMENTS)})(?=\[| )",
             lambda match: f"column {self[ARGUMENTS[match[0]]]!r}",
             message,
             count=1,

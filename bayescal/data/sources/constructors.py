@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Self
 
 from bayescal._base.errors import InputError
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.grouped import GroupedRows
-from bayescal.data.sources.ahead import ahead
 from bayescal.data.sources.columns import Columns
-from bayescal.data.sources.dask import added_up, partitions_of
 from bayescal.data.sources.frames import read_frame
-from bayescal.data.sources.parquet import BATCH, ParquetFiles
 from bayescal.data.validate import as_count
 from bayescal.data.weights import WeightType
 
@@ -89,7 +87,7 @@ class FromSources(GroupedRows):
         group: str | None = None,
         pos_label: Any = None,
         weight_type: WeightType | None = None,
-        batch_size: int = BATCH,
+        batch_size: int = 1 << 20,
         progress: Callable[[int, int], object] | None = None,
     ) -> Self:
         """Build a table from Parquet files of any size, reading some rows at a time.
@@ -131,6 +129,9 @@ class FromSources(GroupedRows):
         ...     "predictions/", outcome="died", score="risk"
         ... )  # doctest: +SKIP
         """
+        from bayescal.data.sources.ahead import ahead
+        from bayescal.data.sources.parquet import ParquetFiles
+
         columns = Columns(outcome, score, weight, group)
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         size = as_count(batch_size, "batch_size")
@@ -190,6 +191,8 @@ class FromSources(GroupedRows):
         ...     frame, outcome="died", score="risk"
         ... )  # doctest: +SKIP
         """
+        from bayescal.data.sources.dask import added_up, partitions_of
+
         columns = None
         if outcome is not None and score is not None:
             columns = Columns(outcome, score, weight, group)
@@ -202,7 +205,8 @@ class FromSources(GroupedRows):
         total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
         if total is None:
             raise InputError("the partitions hold no cases that count: one at least is needed.")
-        return total[0]
+        table: Self = total[0]
+        return table
 
 
 def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
@@ -238,10 +242,8 @@ def _sum_of_tables(tables: Sequence[tuple[Any, Any] | None]) -> tuple[Any, Any] 
     others = list(dict.fromkeys(label for _, label in counted if label is not None))
     if len(others) > 1:
         raise InputError(
-            f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two classes, "
-            "one of them the event."
+            f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two "
+            "classes, one of them the event."
         )
-    total, *more = (table for table, _ in counted)
-    for table in more:
-        total = total + table
+    total = reduce(operator.add, (table for table, _ in counted))
     return total, others[0] if others else None

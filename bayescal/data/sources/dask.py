@@ -102,13 +102,20 @@ def _of_arrays(arrays: Any) -> list[Partition]:
     given = [array for array in arrays if array is not None]
     if not all(hasattr(array, "to_delayed") for array in given):
         raise InputError("the tuple holds what is no Dask array: pass dask.array.from_array of it.")
-    first, *others = given
-    parts = [_blocks(array if _alike(first, array) else array.rechunk(first.chunks)) for array in given]
+    for array in given:
+        if array.ndim != 1:
+            raise InputError(
+                f"a Dask array has {array.ndim} dimensions, and one is needed: one probability (or "
+                "outcome) per observation."
+            )
+    first = given[0]
+    alike = [array if _alike(first, array) else array.rechunk(first.chunks) for array in given]
+    parts = [list(np.ravel(array.to_delayed())) for array in alike]
     numbers = {len(blocks) for blocks in parts}
     if len(numbers) > 1:
         raise InputError(
-            f"the Dask arrays have {' and '.join(map(str, sorted(numbers)))} chunks, and chunks are "
-            "paired one by one. Bring them to the same chunks, with compute_chunk_sizes() and "
+            f"the Dask arrays have {' and '.join(map(str, sorted(numbers)))} chunks, which are "
+            "paired one by one. Bring them to the same chunks with compute_chunk_sizes() and "
             "rechunk()."
         )
     columns = iter(parts)
@@ -124,24 +131,16 @@ def _of_arrays(arrays: Any) -> list[Partition]:
 
 def _alike(first: Any, other: Any) -> bool:
     """Whether arrays are cut alike, or sizes are unknown, which shows when they are computed."""
-    sizes = [getattr(array, "chunks", None) for array in (first, other)]
-    if None in sizes or any(size != size for chunks in sizes for size in chunks[0]):
+    sizes = [getattr(array, "chunks", ((np.nan,),))[0] for array in (first, other)]
+    lengths = [sum(chunks) for chunks in sizes]
+    if np.isnan(lengths).any():
         return True
-    if sum(sizes[0][0]) != sum(sizes[1][0]):
+    if lengths[0] != lengths[1]:
         raise InputError(
-            f"the Dask arrays have {sum(sizes[0][0])} and {sum(sizes[1][0])} observations. They "
-            "must describe the same patients, in the same order."
+            f"the Dask arrays have {lengths[0]} and {lengths[1]} observations. They must describe "
+            "the same patients, in the same order."
         )
     return bool(sizes[0] == sizes[1])
-
-
-def _blocks(array: Any) -> list[Any]:
-    if array.ndim != 1:
-        raise InputError(
-            f"a Dask array has {array.ndim} dimensions, and one is needed: one probability (or "
-            "outcome) per observation."
-        )
-    return list(np.ravel(array.to_delayed()))
 
 
 def _dask() -> ModuleType:

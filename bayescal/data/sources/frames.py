@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrays", "as_plain", "read_frame"]
 
-Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
+Arrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
 """Outcomes, scores, weights and groups."""
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
@@ -56,7 +56,7 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
     needed = wrapped.select(columns.needed)
     table = needed.collect() if isinstance(needed, nw.LazyFrame) else needed
     outcome, score, weight, group = (
-        None if name is None else _values_of(table[name], f"column {name!r} of {source}")
+        None if name is None else _values_of(table[name], f"{source}: column {name!r}")
         for name in columns
     )
     assert outcome is not None and score is not None
@@ -89,7 +89,9 @@ def as_plain(values: Any, name: str) -> Any:
     if isinstance(wrapped, nw.Series):
         return _values_of(wrapped, name)
     if isinstance(wrapped, nw.DataFrame):
-        columns = [_values_of(column, f"{name}[{column.name!r}]") for column in wrapped.iter_columns()]
+        columns = [
+            _values_of(column, f"{name}[{column.name!r}]") for column in wrapped.iter_columns()
+        ]
         return np.column_stack(columns) if columns else np.empty((len(wrapped), 0))
     if isinstance(wrapped, nw.LazyFrame):
         raise InputError(

@@ -21,6 +21,8 @@ __all__ = ["BATCH", "SUFFIXES", "Batch", "ParquetFiles", "parquet_files"]
 SUFFIXES = (".parquet", ".pq", ".parq")
 BATCH = 1 << 20
 """Rows that are read at a time."""
+READ_AHEAD = 1 << 20
+"""Bytes of a column that are read at a time, since a row group can be of any size."""
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -187,7 +189,10 @@ def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:
         raise InputError(f"there is no file or folder {root}.")
     files = sorted(file for file in root.rglob("*") if _is_data(file, root))
     if not files:
-        raise InputError(f"there is no Parquet file in {root}, by the end of its name: .parquet.")
+        raise InputError(
+            f"{root} is a folder without a Parquet file (one whose name ends in .parquet). Name a "
+            "file, or a folder of Parquet files."
+        )
     return root, files
 
 
@@ -209,13 +214,21 @@ def _value(text: str) -> str | int | None:
     return None if text == NO_VALUE else int(text) if is_integer else text
 
 
-def _opened(file: Path) -> Any:
-    """A Parquet file whose end, where the columns are described, could be read."""
+def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
+    """A Parquet file whose end, where the columns are described, could be read.
+
+    Columns of `texts` are read as numbers of distinct values.
+    """
     _pyarrow()
     from pyarrow.parquet import ParquetFile
 
     try:
-        return ParquetFile(file, page_checksum_verification=True)
+        return ParquetFile(
+            file,
+            read_dictionary=list(texts),
+            buffer_size=READ_AHEAD,
+            page_checksum_verification=True,
+        )
     except (OSError, ValueError) as error:
         raise InputError(
             f"{file} cannot be read as Parquet: {_reason(error)}. It may be cut short, or of "

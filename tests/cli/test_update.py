@@ -1,0 +1,170 @@
+"""The running table of a deployed model: it grows by new cases, once each, or stays as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.cli import main
+
+NAMES = ("--outcome", "y", "--score", "p")
+FAST = (*NAMES, "--curve", "logistic", "--seed", "1")
+Call = Callable[..., str]
+
+
+def cases(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    site = np.array(["b", "a"])[rng.integers(0, 2, n)]
+    return pd.DataFrame({"p": p, "y": (rng.random(n) < p).astype(int), "site": site})
+
+
+@pytest.fixture
+def months(tmp_path, monkeypatch) -> list[pd.DataFrame]:
+    """Cases of three months in the working directory: `0.csv`, `1.csv` and `2.csv`."""
+    monkeypatch.chdir(tmp_path)
+    frames = [cases(1500, seed) for seed in range(3)]
+    for index, frame in enumerate(frames):
+        frame.to_csv(f"{index}.csv", index=False)
+    return frames
+
+
+@pytest.fixture
+def done(capsys) -> Call:
+    def invoke(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as left:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        assert (left.value.code or 0, captured.err) == (0, "")
+        return captured.out
+
+    return invoke
+
+
+@pytest.fixture
+def refused(capsys) -> Call:
+    def invoke(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as left:
+            main(list(arguments))
+        captured = capsys.readouterr()
+        assert left.value.code == 2
+        assert captured.err.count("\n") == 1
+        return captured.err
+
+    return invoke
+
+
+def table() -> bc.CalibrationData:
+    return bc.CalibrationData.from_xarray(xr.load_dataset("t.nc", engine="h5netcdf"))
+
+
+def test_the_table_is_that_of_all_files(done, months) -> None:
+    for index in (2, 0, 1):
+        out = done("assess", f"{index}.csv", *FAST, "--update", "t.nc", "--json", "r.json")
+    together = pd.concat(months)
+    assert table() == bc.CalibrationData(together.y, together.p)
+    assert "With those in t.nc: 4,500 cases of 3 additions." in out
+    assert "Wrote t.nc." in out
+    record = json.loads(Path("r.json").read_text())
+    assert (record["cases"], record["source"]["additions"]) == (4500, 3)
+    together.to_csv("all.csv", index=False)
+    done("assess", "all.csv", *FAST, "--json", "all.json")
+    assert json.loads(Path("all.json").read_text())["functionals"] == record["functionals"]
+
+
+@pytest.mark.slow
+def test_groups_are_kept(done, months) -> None:
+    for index in (0, 1):
+        done("assess", f"{index}.csv", *NAMES, "--group", "site", "--update", "t.nc")
+    together = pd.concat(months[:2])
+    assert table() == bc.CalibrationData(together.y, together.p, groups=together.site)
+    assert table().groups == ("a", "b")
+
+
+def test_the_same_cases_are_added_once(done, refused, months) -> None:
+    done("assess", "0.csv", *FAST, "--update", "t.nc")
+    done("assess", "1.csv", *FAST, "--update", "t.nc")
+    before = Path("t.nc").read_bytes()
+    months[0].sample(frac=1, random_state=1).to_csv("again.csv", index=False)
+    line = refused("assess", "again.csv", *FAST, "--update", "t.nc")
+    assert "again.csv holds the same 1,500 cases as 0.csv" in line
+    assert "--force" in line
+    assert Path("t.nc").read_bytes() == before
+    done("assess", "again.csv", *FAST, "--update", "t.nc", "--force")
+    assert table().n == 4500
+
+
+def test_cases_of_another_model_are_refused(done, refused, months) -> None:
+    done("assess", "0.csv", *FAST, "--update", "t.nc")
+    months[1].rename(columns={"p": "risk"}).to_csv("1.csv", index=False)
+    other = ("--outcome", "y", "--score", "risk", "--curve", "logistic", "--seed", "1")
+    line = refused("assess", "1.csv", *other, "--update", "t.nc")
+    assert "the score of the cases in t.nc is 'p', and that of 1.csv is 'risk'" in line
+    done("assess", "1.csv", *other, "--update", "t.nc", "--force")
+    assert table().n == 3000
+
+
+@pytest.mark.parametrize("when", ["reading", "assessing", "writing"])
+def test_a_failure_leaves_the_table_as_it_was(done, refused, months, monkeypatch, when) -> None:
+    done("assess", "0.csv", *FAST, "--update", "t.nc")
+    before = Path("t.nc").read_bytes()
+    if when == "reading":
+        months[1].assign(p=2).to_csv("1.csv", index=False)
+        refused("assess", "1.csv", *FAST, "--update", "t.nc")
+    else:
+        run = "bayescal.cli._analysis.Analysis.run"
+        target = run if when == "assessing" else "xarray.Dataset.to_netcdf"
+
+        def fail(*arguments: object, **options: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(target, fail)
+        refused("assess", "1.csv", *FAST, "--update", "t.nc")
+    assert Path("t.nc").read_bytes() == before
+    assert not list(Path.cwd().glob(".bayescal-*"))
+
+
+def test_a_table_that_changes_meanwhile_is_left(done, refused, months, monkeypatch) -> None:
+    done("assess", "0.csv", *FAST, "--update", "t.nc")
+    other = Path("t.nc").read_bytes() + b"more"
+
+    def meanwhile(*arguments: object, **options: object) -> None:
+        Path("t.nc").write_bytes(other)
+
+    monkeypatch.setattr("bayescal.cli._analysis.Analysis.run", meanwhile)
+    assert "changed by another program" in refused("assess", "1.csv", *FAST, "--update", "t.nc")
+    assert Path("t.nc").read_bytes() == other
+
+
+def test_what_is_no_table_is_refused_at_once(refused, months) -> None:
+    Path("t.nc").write_text("not a table")
+    line = refused("assess", "missing.csv", *FAST, "--update", "t.nc")
+    assert "t.nc is no table of bayescal" in line
+    xr.Dataset({"x": 1}).to_netcdf("x.nc", engine="h5netcdf")
+    assert "x.nc is no table" in refused("assess", "0.csv", *FAST, "--update", "x.nc")
+    assert Path("t.nc").read_text() == "not a table"
+
+
+def test_a_table_made_in_python_can_be_added_to(done, months) -> None:
+    first = bc.CalibrationData(months[0].y, months[0].p)
+    first.to_xarray().to_netcdf("t.nc", engine="h5netcdf")
+    done("assess", "1.csv", *FAST, "--update", "t.nc")
+    assert table() == first + bc.CalibrationData(months[1].y, months[1].p)
+
+
+@pytest.mark.parametrize("other", ["0.csv", "r.json"])
+def test_the_table_is_no_input_and_no_other_output(refused, months, other) -> None:
+    line = refused("assess", "0.csv", *FAST, "--json", "r.json", "--update", other)
+    assert "cannot write" in line
+    assert not Path("r.json").exists()
+
+
+def test_force_goes_with_update(refused, months) -> None:
+    assert "--force goes with --update" in refused("assess", "0.csv", *FAST, "--force")

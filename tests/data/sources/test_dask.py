@@ -1,0 +1,209 @@
+"""Dask: the same table for any partitions and any scheduler, and errors that name the partition."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+dask = pytest.importorskip("dask", reason="needs dask, of the extra 'dask'")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+N = 5000
+NAMES = {"outcome": "y", "score": "p"}
+
+
+def cases(n=N):
+    rng = np.random.default_rng(1)
+    p = rng.beta(2, 5, n)
+    p[:4] = 0, 1, 0, 1
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "y": (rng.random(n) < p).astype(np.int8),
+            "p": p,
+            "w": rng.integers(0, 4, n),
+            "site": np.array(["north", "south", "east"])[rng.integers(0, 3, n)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return cases()
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+@pytest.mark.parametrize("partitions", [1, 7, 40])
+def test_the_table_is_the_same_for_any_partitions(frame, partitions, scheduler):
+    parts = dd.from_pandas(frame, npartitions=partitions)
+    with dask.config.set(scheduler=scheduler):
+        plain = bc.CalibrationData.from_dask(parts, **NAMES)
+        table = bc.CalibrationData.from_dask(
+            parts, **NAMES, weight="w", group="site", weight_type="counts"
+        )
+    assert plain == bc.CalibrationData(frame.y, frame.p)
+    expected = bc.CalibrationData(frame.y, frame.p, frame.w, frame.site, weight_type="counts")
+    assert table == expected
+    np.testing.assert_array_equal(table.group, expected.group)
+
+
+def test_partitions_without_cases_or_weights(frame):
+    parts = dd.from_pandas(frame, npartitions=10)
+    some = parts[parts.id < N // 3]
+    kept = frame[frame.id < N // 3]
+    assert bc.CalibrationData.from_dask(some, **NAMES) == bc.CalibrationData(kept.y, kept.p)
+    weighted = frame.assign(w=(frame.id < N // 3).astype(float))
+    table = bc.CalibrationData.from_dask(
+        dd.from_pandas(weighted, npartitions=10), **NAMES, weight="w"
+    )
+    assert table == bc.CalibrationData(kept.y, kept.p)
+    with pytest.raises(InputError, match="the partitions hold no cases"):
+        bc.CalibrationData.from_dask(parts[parts.id < 0], **NAMES)
+
+
+def test_arrays(frame):
+    y, p, w = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p", "w"))
+    expected = bc.CalibrationData(frame.y, frame.p)
+    assert bc.CalibrationData.from_dask((y, p)) == expected
+    assert bc.CalibrationData.from_dask((y, p.rechunk(900))) == expected
+    parts = dd.from_pandas(frame, npartitions=4)
+    assert bc.CalibrationData.from_dask((parts.y, parts.p)) == expected
+    assert bc.CalibrationData.from_dask((parts.y.values, parts.p.values)) == expected
+    site = da.from_array(frame["site"].to_numpy(dtype=object), chunks=700)
+    for arrays, groups in (((y, p, w), None), ((y, p, w, site), frame.site)):
+        table = bc.CalibrationData.from_dask(arrays, weight_type="counts")
+        assert table == bc.CalibrationData(frame.y, frame.p, frame.w, groups, weight_type="counts")
+    assert bc.CalibrationData.from_dask((y, p, None, site)).groups == ("east", "north", "south")
+
+
+def test_labels_are_two_in_all_partitions_together():
+    frame = pd.DataFrame({"y": ["dead", "alive", "alive", "alive"], "p": [0.5, 0.25, 0.5, 0.25]})
+    parts = dd.from_pandas(frame, npartitions=2)
+    table = bc.CalibrationData.from_dask(parts, **NAMES, pos_label="dead")
+    assert table == bc.CalibrationData([1, 0, 0, 0], frame.p)
+    lost = frame.assign(y=["dead", "alive", "lost", "lost"])
+    with pytest.raises(InputError, match="'alive' and 'lost' beside the event"):
+        bc.CalibrationData.from_dask(dd.from_pandas(lost, npartitions=2), **NAMES, pos_label="dead")
+
+
+def test_only_the_named_columns_are_computed(frame):
+    def fail(part):
+        raise AssertionError("a column that was not asked for is computed")
+
+    parts = dd.from_pandas(frame, npartitions=3)
+    bad = parts.id.map_partitions(fail, meta=("id", "i8"))
+    table = bc.CalibrationData.from_dask(parts.assign(x=bad), **NAMES)
+    assert table == bc.CalibrationData(frame.y, frame.p)
+
+
+def test_a_table_travels_light(frame):
+    scores = np.random.default_rng(0).random(100_000)
+    many = bc.CalibrationData(scores > 0.5, scores)
+    assert many.is_compressed
+    for table in (many, bc.CalibrationData(frame.y, frame.p, groups=frame.site)):
+        content = pickle.dumps(table)
+        assert pickle.loads(content) == table
+        assert len(content) < 200_000
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("p", 1.2, r"column 'p'\[7\] = 1.2 is outside \[0, 1\]"),
+        ("p", np.nan, r"column 'p'\[7\].* is missing"),
+        ("y", 2, r"column 'y'\[7\] = 2 is neither 0 nor 1"),
+        ("site", None, r"column 'site'\[7\] is missing"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_partition(frame, column, value, reason):
+    bad = frame.copy()
+    bad.loc[1007, column] = value
+    parts = dd.from_pandas(bad, npartitions=5)
+    with pytest.raises(InputError, match=rf"partition 1: {reason}"):
+        bc.CalibrationData.from_dask(parts, **NAMES, group="site")
+
+
+def test_what_is_not_of_dask_is_refused(frame):
+    parts = dd.from_pandas(frame, npartitions=2)
+    y, p = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p"))
+
+    def refused(match, value, **options):
+        with pytest.raises(InputError, match=match):
+            bc.CalibrationData.from_dask(value, **options)
+
+    refused("frame has no column 'q', which is to hold the score", parts, outcome="y", score="q")
+    refused("frame is a DataFrame, .* a Dask data frame", frame, **NAMES)
+    refused("frame is a DataFrame. Pass a Dask data frame with outcome=", parts)
+    refused("both outcome= and score=", parts, outcome="y")
+    refused("frame is a tuple", (y, p), **NAMES)
+    refused("no Dask array", (frame.y, frame.p))
+    refused("5000 and 4000 observations", (y, p[:4000]))
+    refused("2 dimensions", (y, da.ones((5000, 2), chunks=700)))
+    refused("2 and 8 chunks", (parts.y, p))
+
+
+def test_without_dask_the_extra_is_named(frame, monkeypatch):
+    parts = dd.from_pandas(frame, npartitions=2)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(InputError, match=r'pip install "bayescal\[dask\]"'):
+        bc.CalibrationData.from_dask(parts, **NAMES)
+
+
+# A cluster
+
+
+@pytest.fixture
+def client(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs dask's distributed")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_gives_the_same_table(client, frame):
+    parts = dd.from_pandas(frame, npartitions=7)
+    table = bc.CalibrationData.from_dask(parts, **NAMES, group="site")
+    assert table == bc.CalibrationData(frame.y, frame.p, groups=frame.site)
+    bad = frame.assign(p=frame.p.where(frame.id != 1500, 1.2))
+    with pytest.raises(InputError, match=r"partition 2: column 'p'\[\d+\] = 1.2 is outside"):
+        bc.CalibrationData.from_dask(dd.from_pandas(bad, npartitions=7), **NAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_the_work_of_a_killed_worker_is_done_again(client, frame, tmp_path):
+    marker = tmp_path / "killed"
+
+    def die_once(part: pd.DataFrame, path: Path) -> pd.DataFrame:
+        if (part["id"] == 3000).any() and not path.exists():
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    parts = dd.from_pandas(frame, npartitions=10)
+    table = bc.CalibrationData.from_dask(
+        parts.map_partitions(die_once, marker, meta=frame.head(0)), **NAMES
+    )
+    assert marker.exists()
+    assert table == bc.CalibrationData(frame.y, frame.p)
