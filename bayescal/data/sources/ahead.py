@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 __all__ = ["ahead"]
@@ -29,6 +28,8 @@ def ahead(parts: Iterable[Part]) -> Iterator[Part]:
     >>> list(ahead(range(3)))
     [0, 1, 2]
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     source = iter(parts)
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, source, None)

@@ -90,7 +90,8 @@ def as_plain(values: Any, name: str) -> Any:
         return _values_of(wrapped, name)
     if isinstance(wrapped, nw.DataFrame):
         columns = [
-            _values_of(column, f"{name}[{column.name!r}]") for column in wrapped.iter_columns()
+            _values_of(wrapped.get_column(column), f"{name}[{column!r}]")
+            for column in wrapped.columns
         ]
         return np.column_stack(columns) if columns else np.empty((len(wrapped), 0))
     if isinstance(wrapped, nw.LazyFrame):
