@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
 from bayescal._base.text import count
-from bayescal.cli._write import replacing
 
 if TYPE_CHECKING:
     from bayescal.cli._predictions import Predictions

@@ -178,8 +178,8 @@ def weak_calibration_error(
     with d the lower distance to calibration, d / 2 <= smooth calibration error <= 2 d.
 
     The maximum is exact, by its dual: the running sum of the residuals is fitted by a path that
-    never falls, by halving the heights that it may have. More than 2^20 distinct scores are put together
-    in as many intervals, which changes the value by at most 1e-6.
+    never falls, by halving the heights that it may have. More than 2^20 distinct scores are put
+    together in as many intervals, which changes the value by at most 1e-6.
 
     References
     ----------
