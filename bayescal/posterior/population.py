@@ -126,7 +126,7 @@ def _negative_exponentials(shape: tuple[int, int], rng: np.random.Generator) -> 
     bits = rng.integers(1 << 64, size=(draws, (rows + 1) // 2), dtype=np.uint64)
     uniform: Floats = np.add(bits.view(np.uint32)[:, :rows], 0.5, dtype=np.float64)
     uniform *= 2.0**-32
-    return np.log(uniform, out=uniform)
+    return np.asarray(np.log(uniform, out=uniform))
 
 
 def _beta_shapes(
