@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from rich.console import Console
 
 from bayescal._base.errors import InputError
-from bayescal.assessment.notes import posterior_notes
-from bayescal.assessment.words import directions
-from bayescal.cli import _table
 from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._terminal import announce, is_narrow, note, say, working
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
 from bayescal.data.validate import as_level, check_choice
-from bayescal.inference import ENGINES, fit
 from bayescal.model.curves import Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
 
@@ -86,6 +82,8 @@ class Analysis:
             If a name is unknown, a number out of range, or a file cannot be written or
             is the one that is read.
         """
+        from bayescal.inference import ENGINES
+
         check_choice(engine, ENGINES, "engine")
         if not p >= 1:
             raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
@@ -114,6 +112,10 @@ class Analysis:
         source : dict
             Where the data came from, for the record.
         """
+        from bayescal.assessment.notes import posterior_notes
+        from bayescal.assessment.words import directions
+        from bayescal.cli import _table
+
         say(console, _table.describe_cases(data))
         notes: list[str] = []
 
@@ -138,6 +140,8 @@ class Analysis:
                 say(console, f"Wrote {path}.", "dim")
 
     def _fit(self, data: CalibrationData) -> CalibrationPosterior:
+        from bayescal.inference import fit
+
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
         return fit(

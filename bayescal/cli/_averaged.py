@@ -10,9 +10,6 @@ from rich.console import Console
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import replacing
-from bayescal.assessment import Assessment, assess
-from bayescal.assessment.words import directions, exactness, where
-from bayescal.cli import _parts, _table
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
 from bayescal.cli._write import check_targets, write_figure, write_record
@@ -20,6 +17,7 @@ from bayescal.data.validate import as_level
 from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
+    from bayescal.assessment import Assessment
     from bayescal.data.data import CalibrationData
 
 __all__ = ["Averaged"]
@@ -112,7 +110,9 @@ class Averaged:
         title : str, optional
             Heading of the report.
         """
-        say(console, _table.describe_cases(data))
+        from bayescal.cli._table import describe_cases
+
+        say(console, describe_cases(data))
         with working("Fitting the ladder of curves ..."):
             assessment = self._assess(data)
             notes = [as_typed(text) for text in assessment.notes]
@@ -125,6 +125,8 @@ class Averaged:
                 say(console, f"Wrote {path}.", "dim")
 
     def _assess(self, data: CalibrationData) -> Assessment:
+        from bayescal.assessment import assess
+
         return assess(
             data,
             close=self.close,
@@ -135,6 +137,9 @@ class Averaged:
         )
 
     def _show(self, a: Assessment, console: Console) -> None:
+        from bayescal.assessment.words import directions, exactness, where
+        from bayescal.cli import _parts, _table
+
         narrow = is_narrow(console)
         with working("Computing measures of calibration ..."):
             table = _table.summary_table(a.table, narrow=narrow)

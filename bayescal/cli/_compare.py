@@ -42,11 +42,9 @@ def compare(
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._table import describe_cases
     from bayescal.cli._terminal import output, say, working
     from bayescal.cli._write import check_targets, write_record
     from bayescal.data.validate import as_level
-    from bayescal.inference import compare as compare_curves
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
@@ -62,6 +60,9 @@ def compare(
         drop_missing=drop_missing,
         encoding=encoding,
     )
+    from bayescal.cli._table import describe_cases
+    from bayescal.inference import compare as compare_curves
+
     console = output()
     predictions.introduce(console, "Curves")
     say(console, describe_cases(predictions.data))

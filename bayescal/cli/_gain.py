@@ -87,9 +87,7 @@ def gain(
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._terminal import note, output, say, working
     from bayescal.cli._write import check_targets, write_record
-    from bayescal.data.data import CalibrationData
     from bayescal.data.validate import as_level
-    from bayescal.gain import recalibration_gain
 
     level = as_level(ci_prob)
     check_targets(plot, json, inputs=[file])
@@ -105,6 +103,9 @@ def gain(
         drop_missing=drop_missing,
         encoding=encoding,
     )
+    from bayescal.data.data import CalibrationData
+    from bayescal.gain import recalibration_gain
+
     console = output()
     title = f"{after} over {pairs.before}"
     mark = None

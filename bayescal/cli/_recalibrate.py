@@ -56,7 +56,6 @@ def recalibrate(
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_targets, write_table
     from bayescal.data.validate import as_level
-    from bayescal.gain import recommend
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
@@ -78,6 +77,8 @@ def recalibrate(
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
+    from bayescal.gain import recommend
+
     with working("Fitting ..."):
         advice = recommend(predictions.data, prior=chosen, random_state=seed)
         columns = new_columns(predictions, scores, recalibrator, level)

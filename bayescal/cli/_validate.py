@@ -45,14 +45,15 @@ def validate(
     from bayescal.cli._terminal import output, say
     from bayescal.model.curves import AVERAGE, as_curve
     from bayescal.model.priors import as_prior
-    from bayescal.validation import coverage, coverage_table, sbc, uniformity
-    from bayescal.validation.intervals import family as posterior_of
 
     chosen = as_prior(prior)
     averaged = curve == AVERAGE.name
     family = AVERAGE if averaged else as_curve(curve)
     if averaged and chosen.name != "neutral":
         raise InputError("the average is validated under its own prior, --prior neutral.")
+    from bayescal.validation import coverage, coverage_table, sbc, uniformity
+    from bayescal.validation.intervals import family as posterior_of
+
     console = output()
     title = f"{family.name} curve, {chosen.name} prior, {n} cases, {simulations} simulations"
     say(console, title, "bold")

@@ -322,7 +322,7 @@ def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
         warnings.warn("ours", DiagnosticWarning, stacklevel=1)
         return bc.fit(*data, **options)
 
-    monkeypatch.setattr("bayescal.cli._analysis.fit", fit)
+    monkeypatch.setattr("bayescal.inference.fit", fit)
     with pytest.warns(FutureWarning, match="not ours"):
         result = run("assess", csv, *ONE)
     assert "Note: ours" in result.out
@@ -662,7 +662,7 @@ def test_an_interruption_is_quiet(run, csv, monkeypatch) -> None:
     def interrupted(*data: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayescal.cli._averaged.assess", interrupted)
+    monkeypatch.setattr("bayescal.assessment.assess", interrupted)
     result = run("assess", csv)
     assert (result.code, result.err.strip()) == (130, "")
 
@@ -671,7 +671,7 @@ def test_a_mistake_of_ours_is_not_hidden(csv, monkeypatch) -> None:
     def broken(*data: object, **options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("bayescal.cli._averaged.assess", broken)
+    monkeypatch.setattr("bayescal.assessment.assess", broken)
     with pytest.raises(ZeroDivisionError):
         main(["assess", str(csv)])
 
@@ -700,6 +700,25 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["assess nowhere.csv", "compare nowhere.csv", "gain nowhere.csv --folds 5", "assess --nothing"],
+)
+def test_an_error_loads_nothing_that_computes(arguments) -> None:
+    code = (
+        f"import sys; sys.argv[1:] = {arguments.split()}\n"
+        "from bayescal.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as left:\n    assert left.code == 2\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("Error: ")
+    heavy = "arviz_stats matplotlib pandas pymc scipy.optimize scipy.stats sklearn xarray"
+    ours = "bayescal.assessment bayescal.gain bayescal.inference bayescal.posterior"
+    assert not set(done.stdout.split()) & {*heavy.split(), *ours.split()}
 
 
 @pytest.mark.slow
