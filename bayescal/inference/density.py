@@ -44,7 +44,7 @@ class CurveDensity:
         self.offset, self.basis = problem.mean_of_rows(offset), problem.mean_of_rows(basis)
         self._events_basis = table.hits @ basis
         self._constant = float(table.hits @ offset)
-        if self.trials.size < table.trials.size:
+        if problem.is_merged:
             x = np.asarray(logit(table.score))
             merged = softplus(problem.mean_of_rows(x))
             self._constant += float(self.trials @ merged - table.trials @ softplus(x))

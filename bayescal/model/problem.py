@@ -90,9 +90,14 @@ class Problem:
         """Row of each case of the table, by its score as it came in."""
         return np.searchsorted(self._first, self.data.rows_of(scores), side="right") - 1
 
+    @property
+    def is_merged(self) -> bool:
+        """Whether neighbouring rows of the table are merged."""
+        return self._first.size < self.table.score.size
+
     def sum_of_rows(self, values: Floats) -> Floats:
         """Sums over the table's rows that each row merges, along the first axis."""
-        if self._first.size == self.table.score.size:
+        if not self.is_merged:
             return values
         return np.add.reduceat(values, self._first)
 
@@ -102,7 +107,7 @@ class Problem:
         Over some of the cases, where `cases` has their number in each row of the table; a row
         without any has the value zero.
         """
-        if self._first.size == self.table.score.size:
+        if not self.is_merged:
             return values
         counted = self.table.trials if cases is None else cases
         number = counted.reshape(-1, *(1 for _ in values.shape[1:]))
@@ -133,7 +138,7 @@ class Problem:
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
-        centre = prior.centre_for(self.log_odds, self.trials)
+        centre = prior.centre_for(np.asarray(logit(self.table.score)), self.table.trials)
         frame = self.curve.shape_frame(self.score, self.trials, centre)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
 

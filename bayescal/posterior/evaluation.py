@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.model.curve import CurveAtScores
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
+from bayescal.posterior.line import Expansion
 from bayescal.posterior.one_sided import one_sided, sure_side
 from bayescal.posterior.population import Population, draw_population
 
@@ -51,6 +51,21 @@ class Evaluation:
     averaged: bool = False
     side: Floats | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
+    _observed: list[Floats] = field(default_factory=list, repr=False)
+
+    @property
+    def observed(self) -> Floats:
+        """The curves at the scores of the data, of shape (draws, rows); kept once computed."""
+        if not self._observed:
+            at, size = self.problem.score, self.u.shape[0]
+            curves, values = (
+                self.problem.curve.at_scores(at, self.problem.frame),
+                np.empty((size, at.size)),
+            )
+            for part in blocks(size, at.size):
+                values[part] = curves.probability(self.u[part])
+            self._observed.append(values)
+        return self._observed[0]
 
     def of_mean(self) -> Evaluation:
         """The mean of the curves, over the same draws of the population."""
@@ -62,9 +77,8 @@ class Evaluation:
 
         The side is judged by the draws that leave the diagonal somewhere.
         """
-        error = self.problem.probability(self.u) - self.problem.score
-        off = error[self.u.any(axis=1)]
-        side = sure_side(off) if off.size else np.zeros(error.shape[1])
+        score, off = self.problem.score, self.u.any(axis=1)
+        side = sure_side((self.observed - score)[off]) if off.any() else np.zeros(score.size)
         return replace(self, side=side, _known={})
 
     def curve(self, scores: Floats) -> Floats:
@@ -86,8 +100,9 @@ class Evaluation:
     def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
         """Draws of the population, a block at a time."""
         problem = self.problem
-        rng = problem.rng("population")
-        return draw_population(population, problem.score, problem.trials, self.u.shape[0], rng)
+        rng, merged = problem.rng("population"), problem.is_merged
+        draws = self.u.shape[0]
+        return draw_population(population, problem.score, problem.trials, draws, rng, merged)
 
     def _missing(self, wanted: Wanted, population: str) -> dict[Key, tuple[str, dict[str, Any]]]:
         keys = {_key(name, options, population): (name, options) for name, options in wanted}
@@ -95,29 +110,31 @@ class Evaluation:
 
     def _at(self, part: slice, drawn: Population) -> CurveDraws:
         """The curves of a block of draws at the scores of a population."""
+        own = drawn.score.ndim == 1
         if self.averaged:
             curve = self._mean_at(drawn.score)
-            if curve.ndim == 1:
+            if own:
                 curve = np.broadcast_to(curve, (part.stop - part.start, curve.size))
             return CurveDraws(curve, drawn)
-        curve = self._curves_at(drawn.score).probability(self.u[part])
+        if own:
+            curve = self.observed[part]
+        else:
+            at = self.problem.curve.at_scores(drawn.score, self.problem.frame)
+            curve = at.probability(self.u[part])
         if self.side is not None:
             curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
-        return CurveDraws(curve, drawn)
+        return CurveDraws(curve, drawn, self._expansion if own else None)
 
     def _on_sample(self, part: slice) -> CurveDraws:
         """The curves of a block of draws at the observed scores."""
         (_, observed), *_ = self.populations("sample")
         return self._at(part, observed)
 
-    def _curves_at(self, score: Floats) -> CurveAtScores:
-        if score.ndim == 1 and score.size == self.problem.score.size:
-            return self._at_observed
-        return self.problem.curve.at_scores(score, self.problem.frame)
-
     @cached_property
-    def _at_observed(self) -> CurveAtScores:
-        return self.problem.curve.at_scores(self.problem.score, self.problem.frame)
+    def _expansion(self) -> Expansion:
+        """Of lines and shifts round the mean curve, over the sample."""
+        problem = self.problem
+        return Expansion(self._mean_observed, problem.trials / problem.n, problem.score)
 
     def _side_at(self, score: Floats) -> Floats:
         """The side at any scores: that at the nearest score of the data."""
@@ -136,19 +153,18 @@ class Evaluation:
 
     @cached_property
     def _mean_observed(self) -> Floats:
-        return self._mean_of(self.problem.score)
+        return np.asarray(self.observed.mean(axis=0))
 
     @cached_property
     def _mean_between(self) -> tuple[Floats, Floats]:
         """Log-odds, and the mean curve there, for populations whose scores vary by draw."""
-        score = np.union1d(self.problem.score, FINE)
-        return logit(score), self._mean_of(score)
-
-    def _mean_of(self, score: Floats) -> Floats:
-        at = self.problem.curve.at_scores(score, self.problem.frame)
-        parts = blocks(self.u.shape[0], score.size)
+        at = self.problem.curve.at_scores(FINE, self.problem.frame)
+        parts = blocks(self.u.shape[0], FINE.size)
         total = sum(at.probability(self.u[part]).sum(axis=0) for part in parts)
-        return np.asarray(total / self.u.shape[0])
+        score = np.append(self.problem.score, FINE)
+        mean = np.append(self._mean_observed, total / self.u.shape[0])
+        order = np.argsort(score)
+        return logit(score[order]), mean[order]
 
 
 def evaluate(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> None:

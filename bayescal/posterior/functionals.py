@@ -20,7 +20,7 @@ from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.text import rounded
 from bayescal.data.validate import as_order
-from bayescal.posterior.line import nearest_line, nearest_shift
+from bayescal.posterior.line import Expansion, nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
 if TYPE_CHECKING:
@@ -61,10 +61,13 @@ class CurveDraws:
         g at each score.
     population : Population
         The scores and their weights.
+    expansion : Expansion, optional
+        Of lines and shifts round a curve near the draws, at scores that are common to them.
     """
 
     curve: Floats
     population: Population
+    expansion: Expansion | None = None
 
     @cached_property
     def error(self) -> Floats:
@@ -79,23 +82,44 @@ class CurveDraws:
         return np.abs(error, out=error)
 
     @cached_property
-    def ranked(self) -> tuple[Floats, Floats]:
-        """Absolute errors in ascending order, and the cases or weight up to each."""
-        order = np.argsort(self.distance, axis=1)
-        population = self.population
-        if population.trials is not None:
-            counted = population.trials[order]
-        elif order.shape[0] == 1 and population.weight.ndim == 2:
-            counted = population.weight[:, order[0]]
+    def order(self) -> NDArray[np.intp]:
+        """Rows in ascending order of absolute error, of shape (draws, rows) or (1, rows)."""
+        return np.argsort(self.distance, axis=1)
+
+    @cached_property
+    def below(self) -> Floats:
+        """Weight, or cases where they are whole, up to each row in that order, itself included.
+
+        Of a row whose cases differ, half its weight.
+        """
+        order, population = self.order, self.population
+        counted = population.weight if population.trials is None else population.trials
+        if counted.ndim == 1:
+            ranked = counted[order]
+        elif len(order) == 1:
+            ranked = counted[:, order[0]]
         else:
-            weight = np.broadcast_to(population.weight, order.shape)
-            counted = np.take_along_axis(weight, order, axis=1)
-        return np.take_along_axis(self.distance, order, axis=1), np.cumsum(counted, axis=1)
+            ranked = counted.ravel().take(order + counted.shape[1] * np.arange(len(order))[:, None])
+        below = np.cumsum(ranked, axis=1)
+        if population.merged:
+            below -= ranked / 2
+        return below
+
+    @cached_property
+    def events(self) -> Floats:
+        """Expected events a case, E_w g, of shape (draws,)."""
+        return self.mean(self.curve)
+
+    @cached_property
+    def predicted(self) -> Floats:
+        """Predicted events a case, E_w s, of shape (draws,)."""
+        return self.mean(self.population.score)
 
     @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
-        return nearest_line(self.curve, self.population.weight, self.population.score)
+        score, weight = self.population.score, self.population.weight
+        return nearest_line(self.curve, weight, score, self.expansion)
 
     def mean(self, values: Floats) -> Floats:
         """Average over the population, one number a draw."""
@@ -104,7 +128,7 @@ class CurveDraws:
             return self.each(weight @ values)
         if weight.ndim == 1:
             return np.asarray(np.broadcast_to(values, self.curve.shape) @ weight)
-        return np.asarray(np.einsum("ij,ij->i", np.broadcast_to(values, self.curve.shape), weight))
+        return np.asarray(np.vecdot(np.broadcast_to(values, self.curve.shape), weight))
 
     def each(self, values: Floats) -> Floats:
         """One number a draw, of numbers that may be the same for all."""
@@ -166,12 +190,12 @@ def emax(draws: CurveDraws) -> Floats:
 
 def signed_error(draws: CurveDraws) -> Floats:
     """E_w (g - s): positive when events are more frequent than predicted."""
-    return draws.mean(draws.error)
+    return draws.events - draws.predicted
 
 
 def observed_expected(draws: CurveDraws) -> Floats:
     """Observed over expected events: E_w g / E_w s."""
-    return draws.mean(draws.curve) / draws.mean(draws.population.score)
+    return draws.events / draws.predicted
 
 
 def calibration_in_the_large(draws: CurveDraws) -> Floats:
@@ -180,7 +204,8 @@ def calibration_in_the_large(draws: CurveDraws) -> Floats:
     Zero when the average prediction is right. Not the
     `calibration_intercept`, which is fitted with the slope.
     """
-    return nearest_shift(draws.curve, draws.population.weight, draws.population.score)
+    score, weight = draws.population.score, draws.population.weight
+    return nearest_shift(draws.events, weight, score, draws.expansion)
 
 
 def calibration_intercept(draws: CurveDraws) -> Floats:
@@ -257,18 +282,40 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
 
 
 def _error_quantile(draws: CurveDraws, q: float) -> Floats:
-    """Quantile of |g - s|: type 7 over patients for a sample, else the weighted inverse CDF."""
-    ranked, below = draws.ranked
+    """Quantile of |g - s|: type 7 over patients for a sample, else the weighted inverse CDF.
+
+    Where the cases of a row differ it is interpolated between rows.
+    """
+    below = draws.below
+    if draws.population.merged:
+        return draws.each(_interpolated(draws, q))
     if draws.population.trials is None:
-        return draws.each(_first_at(ranked, below >= q * below[:, -1:]))
+        return draws.each(_error_at(draws, (below >= q * below[:, -1:]).argmax(axis=1)))
     position = (below[0, -1] - 1) * q
-    lower = _first_at(ranked, below > np.floor(position))
-    upper = _first_at(ranked, below > np.ceil(position))
+    lower = _error_at(draws, (below > np.floor(position)).argmax(axis=1))
+    upper = _error_at(draws, (below > np.ceil(position)).argmax(axis=1))
     return draws.each(lower + (position - np.floor(position)) * (upper - lower))
 
 
-def _first_at(values: Floats, reached: NDArray[np.bool_]) -> Floats:
-    return np.asarray(np.take_along_axis(values, reached.argmax(axis=1)[:, None], axis=1)[:, 0])
+def _interpolated(draws: CurveDraws, q: float) -> Floats:
+    """The error at which the weight below is q; the least or largest beyond the outer rows."""
+    below = draws.below
+    index = (below >= q).argmax(axis=1)
+    index[below[:, -1] < q] = below.shape[1] - 1
+    lower = np.maximum(index - 1, 0)
+    weight = np.take_along_axis(below, np.stack([lower, index], axis=1), axis=1)
+    gap = weight[:, 1] - weight[:, 0]
+    share = np.clip((q - weight[:, 0]) / np.where(gap > 0, gap, 1), 0, 1)
+    first, last = _error_at(draws, lower), _error_at(draws, index)
+    return first + share * (last - first)
+
+
+def _error_at(draws: CurveDraws, index: NDArray[np.intp]) -> Floats:
+    """The absolute error at one of the ordered rows of each draw."""
+    shape = (index.size, draws.order.shape[1])
+    order, distance = np.broadcast_to(draws.order, shape), np.broadcast_to(draws.distance, shape)
+    row = np.take_along_axis(order, index[:, None], axis=1)
+    return np.asarray(np.take_along_axis(distance, row, axis=1)[:, 0])
 
 
 @dataclass(frozen=True)

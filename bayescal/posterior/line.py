@@ -1,12 +1,16 @@
 """The line in log-odds nearest to a curve: intercept and slope, and the shift at slope one.
 
-Every draw of a curve has its own weights of the scores. All draws are solved at once by Newton's
-method, started from the line of the mean curve.
+Every draw of a curve has its own weights of the scores. Where the scores are common to all draws,
+the sums that the equations need are expanded in powers round the solution of one curve: they are
+then a matrix product, and all draws are solved without a sum over the scores. Draws that are too
+far from that curve are solved by Newton steps on the sums themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +21,70 @@ from bayescal._base.errors import InputError
 from bayescal._base.newton import maximise
 from bayescal.model.curve import expit_in_place
 
-__all__ = ["nearest_line", "nearest_shift"]
+__all__ = ["Expansion", "nearest_line", "nearest_shift"]
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
-LINE_CLOSE = 1e-7  # a Newton step this short leaves an error of the order of its square
+LINE_CLOSE = 1e-4  # a Newton step this short leaves an error of the order of its square
 LINE_STEPS = 25
 LINE_LONGEST = 3.0
+POWERS = 5  # of an expansion
+EXPANDED_STEPS = 4
+NEGLIGIBLE = 1e-4  # what the last power of an expansion may move
+START = 0.1  # and what it may move where the expansion is at least a start
 
 
-def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, Floats]:
+@dataclass(frozen=True)
+class Expansion:
+    """What a line and a shift predict at scores, in powers of how far both are from one curve's.
+
+    Attributes
+    ----------
+    curve, weight, score : ndarray of shape (rows,)
+        The curve, strictly inside (0, 1), whose own line and shift it is round; weights sum to 1.
+    """
+
+    curve: Floats
+    weight: Floats
+    score: Floats
+
+    @cached_property
+    def z(self) -> Floats:
+        """Log-odds of the scores, with mean 0 and standard deviation 1, of shape (rows,)."""
+        return _standardised(self.score)[0]
+
+    @cached_property
+    def line(self) -> Floats:
+        """Intercept and slope in z, of shape (2,)."""
+        z, centre, scale = _standardised(self.score)
+        weight = np.maximum(self.weight, WEIGHT_FLOOR)[None]
+        target = _sums(weight * self.curve, [np.ones_like(z), z])
+        start = np.array([[centre[0], scale[0]]])
+        return np.asarray(_newton(z, target, weight, start)[0][0])
+
+    @cached_property
+    def shift(self) -> float:
+        """The shift at slope one."""
+        target = np.clip(self.curve @ self.weight, FLOOR, 1 - FLOOR)
+        odds = 1 / self.score - 1
+        return float(_shift(odds, target[None], self.weight[None], np.zeros(1))[0])
+
+    @cached_property
+    def of_line(self) -> Floats:
+        """Columns for the equations of the line: p_j z^k for every power j and k up to j + 1."""
+        powers = _powers(expit(self.line[0] + self.line[1] * self.z))
+        columns = [p * self.z**k for j, p in enumerate(powers) for k in range(j + 2)]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def of_shift(self) -> Floats:
+        """Columns for the equation of the shift: p_j for every power j."""
+        return np.stack(_powers(expit(logit(self.score) + self.shift)), axis=1)
+
+
+def nearest_line(
+    curve: Floats, weight: Floats, score: Floats, expansion: Expansion | None = None
+) -> tuple[Floats, Floats]:
     """(a, b) minimising E_w KL(g || expit(a + b logit s)), one pair a draw.
 
     Parameters
@@ -35,6 +93,8 @@ def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, 
         g at each score.
     weight, score : ndarray of shape (rows,) or (draws, rows)
         Weights sum to 1 over the rows.
+    expansion : Expansion, optional
+        Round a curve near the draws, at scores that are common to them.
 
     Returns
     -------
@@ -45,44 +105,52 @@ def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, 
     InputError
         If all scores are the same.
     """
-    x = np.asarray(logit(score))
-    if np.ptp(x, axis=-1).min() == 0:
+    if np.ptp(score, axis=-1).min() == 0:
         raise InputError(
             "intercept and slope need at least two distinct scores; every score here is the same. "
             "calibration_in_the_large is still defined."
         )
-    centre, scale = x.mean(axis=-1, keepdims=True), x.std(axis=-1, keepdims=True)
-    z = (x - centre) / scale
+    z, centre, scale = _standardised(score)
     weights = np.broadcast_to(np.maximum(weight, WEIGHT_FLOOR), curve.shape)
-    start = np.broadcast_to(np.stack([centre[..., 0], scale[..., 0]], axis=-1), (len(curve), 2))
-    if score.ndim == 1 and len(curve) > 1:
-        middle = np.mean(weights * curve, axis=0) / weights.mean(axis=0)
-        start = _newton(z, middle[None], weights.mean(axis=0)[None], start[:1])[0]
-    line, settled = _newton(z, curve, weights, start)
-    for row in np.flatnonzero(~settled):
+    target = _sums(weights * curve, [np.ones_like(z), z])
+    start = np.concatenate([centre, scale], axis=-1)
+    line = np.array(np.broadcast_to(start, target.shape))
+    solved = np.zeros(len(line), dtype=bool)
+    if expansion is not None:
+        line, solved = _line_by_expansion(expansion, target, weights)
+    rest = np.flatnonzero(~solved)
+    if rest.size:
+        own = z if z.ndim == 1 else z[rest]
+        line[rest], solved[rest] = _newton(own, target[rest], weights[rest], line[rest])
+    for row in np.flatnonzero(~solved):
         line[row] = _one_line(np.broadcast_to(z, curve.shape)[row], curve[row], weights[row])
     b = line[:, 1] / scale[..., 0]
     return line[:, 0] - b * centre[..., 0], b
 
 
+def _standardised(score: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log-odds with mean 0 and standard deviation 1 over the rows; the mean and deviation."""
+    x = logit(score)
+    centre, scale = x.mean(axis=-1, keepdims=True), x.std(axis=-1, keepdims=True)
+    return (x - centre) / scale, centre, scale
+
+
 def _newton(
-    z: Floats, curve: Floats, weight: Floats, start: Floats
+    z: Floats, target: Floats, weight: Floats, start: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Lines in z, of shape (draws, 2), and which of them have settled."""
-    target = _sums(weight * curve, [np.ones_like(z), z])
-    line = np.array(np.broadcast_to(start, (len(curve), 2)))
-    unsettled = np.arange(len(curve))
-    if len(start) == 1 and z.ndim == 1:  # the first step has one line for all draws
-        fitted = expit(start[0, 0] + start[0, 1] * z)
-        line += _step(target, *_moments(z, weight, fitted, fitted * (1 - fitted)))
+    line = np.array(start)
+    unsettled = np.arange(len(line))
     for _ in range(LINE_STEPS):
+        every = unsettled.size == len(line)
         own = z if z.ndim == 1 else z[unsettled]
+        weights = weight if every else weight[unsettled]
         fitted = _expit_of_line(line[unsettled], own)
-        mass = fitted * weight[unsettled]
+        mass = fitted * weights
         np.subtract(1, fitted, out=fitted)
         residual = target[unsettled] - _sums(mass, [np.ones_like(own), own])
-        information = _sums(mass * fitted, [np.ones_like(own), own, own**2])
-        step = _solved(residual, information)
+        fitted *= mass
+        step = _solved(residual, _sums(fitted, [np.ones_like(own), own, own**2]))
         line[unsettled] += step
         unsettled = unsettled[~(np.abs(step).max(axis=1) < LINE_CLOSE)]
         if not unsettled.size:
@@ -98,9 +166,43 @@ def _expit_of_line(line: Floats, z: Floats) -> Floats:
     return expit_in_place(log_odds)
 
 
-def _moments(z: Floats, weight: Floats, fitted: Floats, spread: Floats) -> tuple[Floats, Floats]:
-    """Sums of the fitted values and of the information, where both are common to all draws."""
-    return _sums(weight, [fitted, fitted * z]), _sums(weight, [spread, spread * z, spread * z**2])
+def _line_by_expansion(
+    expansion: Expansion, target: Floats, weight: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Lines in z of all draws, and for which of them the expansion is exact enough."""
+    sums = np.ascontiguousarray((weight @ expansion.of_line).T)
+    by_power = np.split(sums, np.cumsum(np.arange(2, POWERS + 2)))
+    a, b = np.zeros((2, len(target)))
+    for _ in range(EXPANDED_STEPS):
+        value, slope = by_power[-1], np.zeros((POWERS + 3, len(target)))
+        for lower in by_power[-2::-1]:  # Horner's scheme
+            slope = _lowered(slope, a, b) + value
+            value = _lowered(value, a, b) + lower
+        step = _solved(target - value.T, slope.T)
+        a, b = a + step[:, 0], b + step[:, 1]
+        if np.abs(step).max() < LINE_CLOSE:
+            break
+    top = by_power[-1]
+    for _ in range(POWERS):
+        top = _lowered(top, a, b)
+    moved = np.abs(_solved(top.T, slope.T)).max(axis=1)
+    close = (moved < NEGLIGIBLE) & (np.abs(step).max(axis=1) < LINE_CLOSE)
+    step = np.where(moved < START, [a, b], 0).T
+    return expansion.line + step, close
+
+
+def _lowered(sums: Floats, a: Floats, b: Floats) -> Floats:
+    """Sums of a + b z times each power of z, from sums of the powers; one power is lost."""
+    return np.asarray(a * sums[:-1] + b * sums[1:])
+
+
+def _powers(p: Floats) -> list[Floats]:
+    """Coefficients of expit(x + t) in powers of t, from p = expit(x): its slope is p (1 - p)."""
+    powers = [p]
+    for j in range(POWERS):
+        product = sum(powers[i] * powers[j - i] for i in range(j + 1))
+        powers.append((powers[j] - product) / (j + 1))
+    return powers
 
 
 def _sums(values: Floats, columns: Sequence[Floats]) -> Floats:
@@ -110,16 +212,14 @@ def _sums(values: Floats, columns: Sequence[Floats]) -> Floats:
     return np.stack([np.einsum("ij,ij->i", values, column) for column in columns], axis=1)
 
 
-def _step(target: Floats, mean: Floats, information: Floats) -> Floats:
-    return _solved(target - mean, information)
-
-
 def _solved(residual: Floats, information: Floats) -> Floats:
     """Newton step of a two-parameter regression for every draw at once."""
     (r0, r1), (i0, i1, i2) = residual.T, information.T
     determinant = np.maximum(i0 * i2 - i1**2, 1e-300)
-    step = np.stack([i2 * r0 - i1 * r1, i0 * r1 - i1 * r0], axis=1) / determinant[:, None]
-    return np.asarray(np.clip(step, -LINE_LONGEST, LINE_LONGEST))
+    step = np.array([i2 * r0 - i1 * r1, i0 * r1 - i1 * r0])
+    with np.errstate(over="ignore"):
+        step /= determinant
+    return np.asarray(np.clip(step, -LINE_LONGEST, LINE_LONGEST).T)
 
 
 def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:
@@ -135,27 +235,53 @@ def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:
     return maximise(negative_divergence, np.zeros(2), tolerance=1e-20).point
 
 
-def nearest_shift(curve: Floats, weight: Floats, score: Floats) -> Floats:
-    """The shift a that makes E_w expit(logit s + a) = E_w g, one number a draw.
+def nearest_shift(
+    target: Floats, weight: Floats, score: Floats, expansion: Expansion | None = None
+) -> Floats:
+    """The shift a that makes E_w expit(logit s + a) the expected events, one number a draw.
 
     Parameters
     ----------
-    curve : ndarray of shape (draws, rows)
+    target : ndarray of shape (draws,)
+        Expected events a case, E_w g.
     weight, score : ndarray of shape (rows,) or (draws, rows)
+        Weights sum to 1 over the rows.
+    expansion : Expansion, optional
+        Round a curve near the draws, at scores that are common to them.
 
     Returns
     -------
     ndarray of shape (draws,)
     """
-    weights = np.broadcast_to(weight, curve.shape)
-    target = np.clip(np.einsum("ij,ij->i", weights, curve), FLOOR, 1 - FLOOR)
-    odds = 1 / score - 1  # against the event
-    if score.ndim == 1 and len(curve) > 1:
-        middle = weights.mean(axis=0)
-        start = _shift(odds, target.mean()[None], middle[None], np.zeros(1))
-    else:
-        start = np.zeros(1)
-    return _shift(odds, target, weights, np.broadcast_to(start, target.shape))
+    weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
+    wanted = np.clip(target, FLOOR, 1 - FLOOR)
+    shift, solved = np.zeros(target.size), np.zeros(target.size, dtype=bool)
+    if expansion is not None:
+        shift, solved = _shift_by_expansion(expansion, wanted, weights)
+    rest = np.flatnonzero(~solved)
+    if rest.size:
+        odds = 1 / (score if score.ndim == 1 else score[rest]) - 1  # against the event
+        shift[rest] = _shift(odds, wanted[rest], weights[rest], shift[rest])
+    return shift
+
+
+def _shift_by_expansion(
+    expansion: Expansion, target: Floats, weight: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Shifts of all draws, and for which of them the expansion is exact enough."""
+    sums = (weight @ expansion.of_shift).T
+    step = np.zeros(target.size)
+    for _ in range(EXPANDED_STEPS):
+        value, slope = sums[-1], np.zeros(target.size)
+        for coefficient in sums[-2::-1]:
+            slope = slope * step + value
+            value = value * step + coefficient
+        slope = np.maximum(slope, 1e-300)
+        last = np.clip((target - value) / slope, -1, 1)
+        step = step + last
+    moved = np.abs(sums[-1] * step**POWERS / slope)
+    close = (moved < NEGLIGIBLE) & (np.abs(last) < LINE_CLOSE)
+    return expansion.shift + np.where(moved < START, step, 0), close
 
 
 def _shift(odds: Floats, target: Floats, weight: Floats, start: Floats) -> Floats:

@@ -130,7 +130,7 @@ class CalibrationPosterior(Measures):
         -----
         To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
         the pairs. A score within a relative 1e-12 below a threshold reaches it, so that rounding
-        decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 256 distinct
+        decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 128 distinct
         scores neighbouring ones are merged, and of the merged cases those whose score reaches the
         threshold are treated; in a table of more than 2048 the cell of the grid that holds a
         threshold is shared by its width.

@@ -91,7 +91,8 @@ class Fitted:
         """Functionals of the curves `u` over these very rows."""
         problem = self.problem
         at = problem.curve.at_scores(problem.score, problem.frame)
-        over = Population(problem.score, problem.trials / problem.trials.sum())
+        weight = problem.trials / problem.trials.sum()
+        over = Population(problem.score, weight, merged=problem.is_merged)
         step = max(1, ROOM // problem.score.size)
         parts = [CurveDraws(at.probability(u[k : k + step]), over) for k in range(0, len(u), step)]
         return {

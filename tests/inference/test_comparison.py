@@ -108,13 +108,13 @@ def test_leave_one_out_is_arviz_s(overconfident):
     ours = leave_one_out(post.problem, draws.T)
     theirs = arviz_stats.loo(post.tree, reff=1.0)
     assert post.problem.score.size < data.score.size  # ours merges neighbours
-    assert ours.elpd == pytest.approx(theirs.elpd, abs=1e-3)
+    assert ours.elpd == pytest.approx(theirs.elpd, abs=5e-3)
     assert ours.count.sum() == theirs.n_data_points
 
 
 def test_identity_predicts_what_it_says(overconfident):
     row = overconfident.table.loc["identity"]
-    assert row["elpd_loo"] == pytest.approx(row["log_evidence"], abs=1e-3)
+    assert row["elpd_loo"] == pytest.approx(row["log_evidence"], abs=5e-3)
 
 
 def test_stacking_weights_maximise_the_mixture():

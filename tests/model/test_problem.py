@@ -88,7 +88,7 @@ def merged(request):
 
 
 def test_merged_rows_add_up_to_the_table(merged):
-    assert merged.score.size <= MOST_ROWS < merged.data.score.size
+    assert merged.score.size <= MOST_ROWS[0] < merged.data.score.size
     assert (np.diff(merged.score) > 0).all()
     assert merged.trials.sum() == merged.data.n
     assert merged.hits.sum() == merged.data.events
@@ -97,7 +97,7 @@ def test_merged_rows_add_up_to_the_table(merged):
 
 
 def test_few_rows_are_not_merged():
-    problem = prepare(*bc.simulate.sample("D1", MOST_ROWS, random_state=3), random_state=0)
+    problem = prepare(*bc.simulate.sample("D1", MOST_ROWS[0], random_state=3), random_state=0)
     np.testing.assert_array_equal(problem.score, problem.table.score)
 
 

@@ -239,8 +239,9 @@ def test_the_nearest_line_and_shift_solve_their_equations(rows, spread):
     residual = weight * (curve - expit(a[:, None] + b[:, None] * logit(score)))
     assert np.abs(residual.sum(axis=1)).max() < 1e-9
     assert np.abs((residual * logit(score)).sum(axis=1)).max() < 1e-8
-    shift = nearest_shift(curve, weight, score)
+    events = (weight * curve).sum(axis=1)
+    shift = nearest_shift(events, weight, score)
     mean = (weight * expit(logit(score) + shift[:, None])).sum(axis=1)
-    np.testing.assert_allclose(mean, (weight * curve).sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(mean, events, rtol=1e-9)
     each = [nearest_line(curve[i : i + 1], weight[i : i + 1], score) for i in range(50)]
     np.testing.assert_allclose(np.ravel([line[1] for line in each]), b, rtol=1e-7, atol=1e-9)

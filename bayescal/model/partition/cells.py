@@ -16,8 +16,9 @@ from bayescal._base.arrays import Floats
 
 __all__ = ["MOST_ROWS", "Nodes", "cell_edges", "cell_of", "first_of_merged", "stretch_nodes"]
 
-MOST_ROWS = 256
-"""Rows of a table above which neighbouring ones are merged, for all that is read off curves."""
+MOST_ROWS = 128, 256
+"""Most rows that carry a curve: of a table of up to `LARGE` cases, and of a larger one."""
+LARGE = 5000
 
 CELLS = 41
 MOST = 61
@@ -67,13 +68,14 @@ def cell_of(x: Floats, edges: Floats) -> Index:
     return np.asarray(np.searchsorted(edges, x), dtype=np.intp)
 
 
-def first_of_merged(score: Floats, trials: Floats, most: int = MOST_ROWS) -> Index:
+def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> Index:
     """Where each row begins when neighbouring rows of a table are merged into a few.
 
     A curve hardly bends between neighbouring scores, so that its likelihood and what is read off it
     need fewer rows than a table has. One of at most that many rows stays as it is. A longer one is
     cut on a scale that is half log-odds and half information, trials * sqrt(s (1 - s)), so that no
-    row is wide and none holds much of what is known of the curve.
+    row is wide and none holds much of what is known of the curve. Its first and last rows stay as
+    they are, since curves are often farthest from the diagonal there.
 
     Parameters
     ----------
@@ -81,8 +83,8 @@ def first_of_merged(score: Floats, trials: Floats, most: int = MOST_ROWS) -> Ind
         Inside (0, 1), ascending.
     trials : ndarray of shape (rows,)
         Cases at each score, positive.
-    most : int
-        Most rows that may be left.
+    most : int, optional
+        Most rows that may be left; by default as `MOST_ROWS` says.
 
     Returns
     -------
@@ -97,13 +99,16 @@ def first_of_merged(score: Floats, trials: Floats, most: int = MOST_ROWS) -> Ind
     >>> first_of_merged(np.array([0.1, 0.11, 0.5, 0.9]), np.ones(4), most=3)
     array([0, 2, 3])
     """
+    if most is None:
+        most = MOST_ROWS[int(trials.sum() > LARGE)]
     if score.size <= most:
         return np.arange(score.size)
     x = logit(score)
     by_information = _from_middle(trials * np.sqrt(score * (1 - score)))
     by_log_odds = (x - (x[0] + x[-1]) / 2) / max(x[-1] - x[0], TIE)
-    odd = most - 1 + most % 2  # so that the middle of the scores is inside a row
+    odd = most - 3 + most % 2  # so that the middle of the scores is inside a row
     row = _nearest((by_information + by_log_odds) / 2 * odd)
+    row[0], row[-1] = -np.inf, np.inf
     return np.asarray(np.flatnonzero(np.diff(row, prepend=np.nan)), dtype=np.intp)
 
 
