@@ -41,7 +41,7 @@ TRUTHS = (
     "clinical-high-underconfident",
 )
 SIZES = (600, 2000, 20_000, 200_000, 1_000_000)
-MOST = (64, 128, 256, 512, 1024)
+MOST = (64, 128, 256, 512)
 FAMILIES = ("beta", "spline")
 DRAWS = 40
 ROOM = 4_000_000

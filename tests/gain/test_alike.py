@@ -52,7 +52,7 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
             assert np.isin(share, (0, 1)).all()
 
 
-@pytest.mark.parametrize(("n", "digits"), [(5000, 2), (200, 17)])
+@pytest.mark.parametrize(("n", "digits"), [(5000, 2), (100, 17)])
 def test_few_distinct_scores_keep_their_very_values(n, digits) -> None:
     y, before, after = (values.round(digits) for values in cases(n))
     triples = as_triples(y, before, after, None, None)
