@@ -164,7 +164,8 @@ def functional(
     if lower is not None:
         _draw_outline(axes, lower, ideal(name))
     _draw_interval(axes, estimate, ends, level)
-    axes.set_xlim(edges[0] - 0.02 * np.ptp(edges), edges[-1])
+    shown = [*edges[[0, -1]], *(region or ())]
+    axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
     axes.set_ylim(2 * PICTURE_BELOW, TOP if legend else 1.08)
     axes.locator_params(axis="x", nbins=6)
     axes.set_yticks([])
@@ -256,9 +257,9 @@ def _as_text(region: tuple[float, float], name: str) -> str:
 def _as_region(close: Close, name: str) -> tuple[float, float]:
     """Limits of the region: as given, or one number either side of the value at calibration."""
     pair = np.ravel(np.asarray(close, dtype=float))
-    if pair.size == 1 and pair[0] > 0:
+    if pair.size == 1 and 0 < pair[0] < np.inf:
         low = 0.0 if FUNCTIONALS[name].is_distance else ideal(name) - pair[0]
         return float(low), float(ideal(name) + pair[0])
-    if pair.size == 2 and pair[0] < pair[1]:
+    if pair.size == 2 and -np.inf < pair[0] < pair[1] < np.inf:
         return float(pair[0]), float(pair[1])
     raise InputError(f"close must be a positive number, or two numbers in order, got {close!r}.")

@@ -13,6 +13,7 @@ __all__ = ["Shares", "edges_over", "shares_of"]
 FEWEST, MOST = 8, 40
 SHARES_SAME = 1e-9
 SHARES_TAIL = 0.002
+FARTHEST = 10
 
 
 class Shares(NamedTuple):
@@ -65,7 +66,8 @@ def edges_over(values: Floats, atom_at: float, hold: tuple[float, ...], floor: f
     values : ndarray
     atom_at : float
     hold : tuple of float
-        Values to be in range whatever the draws.
+        Values to be in range, unless they are more than ten times as far from the draws as these
+        are from each other.
     floor : float
         The least possible value, or minus infinity.
 
@@ -74,7 +76,9 @@ def edges_over(values: Floats, atom_at: float, hold: tuple[float, ...], floor: f
     ndarray
     """
     varies = values[np.abs(values - atom_at) > SHARES_SAME]
-    reached = np.append(np.quantile(values, [SHARES_TAIL, 1 - SHARES_TAIL]), hold)
+    ends = np.quantile(values, [SHARES_TAIL, 1 - SHARES_TAIL])
+    far = FARTHEST * (np.ptp(ends) or 1.0)
+    reached = np.append(ends, np.clip(hold, ends[0] - far, ends[1] + far))
     low, high = float(reached.min()), float(reached.max())
     room = 0.03 * (high - low) or 0.01
     spread = np.ptp(np.quantile(varies, [SHARES_TAIL, 1 - SHARES_TAIL])) if varies.size else 0.0

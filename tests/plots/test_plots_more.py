@@ -81,6 +81,12 @@ def test_every_functional_can_be_drawn(average, name) -> None:
     assert region.get_x() + region.get_width() == pytest.approx(FUNCTIONALS[name].calibrated + 0.1)
 
 
+def test_a_region_far_from_the_draws_is_in_the_picture(post, ax) -> None:
+    bc.plots.functional(post, "observed_expected", ax, close=(-1e3, 1e3))
+    left, right = ax.get_xlim()
+    assert left < -1e3 < 1e3 <= right
+
+
 def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
     bc.plots.tce(bc.fit(cmp.data, curve="identity", random_state=0), ax)
     (stem,) = [item for item in ax.collections if item.get_label() == "Exactly calibrated"]
@@ -110,6 +116,8 @@ def test_titles_change_with_the_data() -> None:
         ({"close": -1}, "close must be a positive number"),
         ({"close": (0.2, 0.1)}, "close must be"),
         ({"close": np.nan}, "close must be"),
+        ({"close": np.inf}, "close must be"),
+        ({"close": (0, np.inf)}, "close must be"),
         ({"ci_prob": 95}, "ci_prob must lie strictly between"),
         ({"name": "brier"}, "name must be one of"),
         ({"population": "all"}, "population must be one of"),

@@ -22,3 +22,11 @@ def test_fewer_draws_have_fewer_bars() -> None:
     values = np.random.default_rng(0).normal(size=4000)
     many, few = (edges_over(values[:n], 9, (0,), -np.inf).size for n in (4000, 40))
     assert 10 <= few < many <= 50
+
+
+@pytest.mark.parametrize("hold", [(0, 10.0), (-1e6, 1e6), (0, 1e300), (1e-300,)])
+def test_values_far_away_have_no_bars(hold) -> None:
+    values = np.random.default_rng(0).normal(0.1, 0.001, 4000)
+    edges = edges_over(values, 9, hold, -np.inf)
+    assert edges.size <= 1000
+    assert edges[0] < values.mean() < edges[-1]
