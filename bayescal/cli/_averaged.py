@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
 from bayescal.cli._write import check_targets, write_figure, write_record
@@ -172,5 +171,4 @@ class Averaged:
         if self.html is not None:
             with working("Writing the report ..."):
                 told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
-                with replacing(self.html) as file:
-                    a.to_html(file, title=title, source=told)
+                a.to_html(self.html, title=title, source=told)

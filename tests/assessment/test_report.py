@@ -326,6 +326,22 @@ def test_it_does_not_mind_the_users_style(off, off_page) -> None:
 
 
 @pytest.mark.slow
+def test_an_interruption_leaves_the_former_report(off, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("former")
+    full = Path.write_text
+
+    def half(file: Path, text: str, *options: str) -> None:
+        full(file, text[: len(text) // 2], *options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(KeyboardInterrupt):
+        off.to_html(path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["former"]
+
+
+@pytest.mark.slow
 def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
     off.to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text("utf-8") == off_page

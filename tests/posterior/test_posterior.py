@@ -143,6 +143,20 @@ def test_measures_need_no_tree(data, monkeypatch):
         post.tree  # noqa: B018
 
 
+def test_an_interruption_leaves_the_former_file(post, tmp_path, monkeypatch):
+    path = tmp_path / "post.nc"
+    path.write_text("former")
+
+    def half(tree, file, **options):
+        file.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(xr.DataTree, "to_netcdf", half)
+    with pytest.raises(KeyboardInterrupt):
+        post.to_netcdf(path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["former"]
+
+
 def test_a_custom_prior_and_no_seed_survive_the_round_trip(tmp_path):
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
     post = bc.fit(y, s, prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from bayescal._base.files import replacing
 from bayescal._base.text import cases_and_events, chance, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _background, _evidence, _figures, _measures
@@ -54,6 +55,8 @@ def write(
 ) -> None:
     """Write the report of an assessment: one HTML file that needs no network.
 
+    It is written in full or not at all: an error leaves the former file as it was.
+
     Parameters
     ----------
     findings : Findings
@@ -70,7 +73,9 @@ def write(
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     >>> bc.assess(y_true, y_prob).to_html("report.html")  # doctest: +SKIP
     """
-    Path(path).write_text(render(findings, title=title, source=source), "utf-8")
+    page = render(findings, title=title, source=source)
+    with replacing(Path(path)) as file:
+        file.write_text(page, "utf-8")
 
 
 def render(

@@ -20,7 +20,7 @@ from bayescal.estimators.binned.bins import BINS_SAME, mass_cuts
 
 __all__ = ["numbers_of_weightings"]
 
-TRIED = (2, 8, 16, 28, 40)
+TRIED = (2, 8, 16, 28, 40, 56, 76, 100, 130)
 """Numbers of bins are tried together from each of these up to the next."""
 
 Ints = NDArray[np.intp]
