@@ -340,6 +340,7 @@ def write_pages() -> None:
     from peer_pages import peers_page
     from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
+    from speed_page import speed_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
@@ -350,6 +351,7 @@ def write_pages() -> None:
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
         "sbc": sbc_page(),
+        "speed": speed_page(),
         "peers": peers_page(),
     }
     names = [name for name, text in pages.items() if text]

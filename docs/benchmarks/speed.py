@@ -5,8 +5,8 @@
 
 Times are CPU seconds of one thread, medians over several calls, after one that is not counted.
 Parts are measured one by one and stored as they end; `--only fit cold` measures these alone and
-keeps the others. What is not installed is named in the results. `--most 1e6` stops at that many
-cases. The parts:
+keeps the others; so does `--cells fit gain` in the part on sizes, which stores row after row. What
+is not installed is named in the results. `--most 1e6` stops at that many cases. The parts:
 
     fit         fit + TCE at 200 cases, against samplers that were compiled before
     sizes       cost and memory against n, from 10^2 to 10^8, ours, rivals, and one sort
@@ -115,18 +115,21 @@ def described(error: Any, draws: Any) -> dict[str, float]:
 
 def sizes(options: argparse.Namespace) -> dict[str, Any]:
     """Each kind of work at each size in a process of its own, until one takes a minute."""
-    rows = []
+    rows = [row for row in options.known.get("rows", []) if row["what"] not in options.cells]
+    titles = {name: cell.title for name, cell in speed_cells.CELLS.items()}
+    values = {"rows": rows, "titles": titles}
     with tempfile.TemporaryDirectory() as folder:
-        for name, cell in speed_cells.CELLS.items():
+        for name in options.cells:
             for n in speed_cells.SIZES:
-                if n > min(cell.largest, options.most):
+                if n > min(speed_cells.CELLS[name].largest, options.most):
                     break
                 row = {"what": name, "n": n} | in_child(name, n, folder)
                 rows.append(row)
                 print(f"  {name:28s}{n:12d}  {row}", flush=True)
+                options.save(values)
                 if row.get("seconds", np.inf) > speed_cells.LONGEST:
                     break
-    return {"rows": rows, "titles": {name: cell.title for name, cell in speed_cells.CELLS.items()}}
+    return values
 
 
 def in_child(name: str, n: int, folder: str) -> dict[str, Any]:
@@ -268,6 +271,8 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--most", type=float, default=1e8, help="most cases")
+    cells = list(speed_cells.CELLS)
+    parser.add_argument("--cells", nargs="+", choices=cells, metavar="CELL", default=cells)
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -276,15 +281,20 @@ def main() -> None:
     for part in options.only:
         print(part, flush=True)
         begin = time.perf_counter()
-        values = PARTS[part](options)
-        measured = {
-            "on": datetime.date.today().isoformat(),
-            "machine": peers.machine(),
-            "versions": versions(),
-            "minutes": round((time.perf_counter() - begin) / 60, 1),
-        }
-        record[part] = {"measured": measured, **values}
-        options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+        options.known = record.get(part, {})
+
+        def save(values: dict[str, Any], part: str = part, begin: float = begin) -> None:
+            measured = {
+                "on": datetime.date.today().isoformat(),
+                "machine": peers.machine(),
+                "versions": versions(),
+                "minutes": round((time.perf_counter() - begin) / 60, 1),
+            }
+            record[part] = {"measured": measured, **values}
+            options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+
+        options.save = save
+        save(PARTS[part](options))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import peers  # first, since it sets the number of threads
 
 # isort: split
 import json
+import math
 import statistics
 import sys
 import warnings
@@ -24,7 +25,7 @@ __all__ = ["CELLS", "GIVEN", "LONGEST", "SIZES", "Cell"]
 SIZES = tuple(10**power for power in range(2, 9))
 LONGEST, GIVEN = 60.0, 300.0
 """Seconds after which no larger size is tried, and after which a process is ended."""
-ENOUGH, MOST_CALLS = 2.0, 15
+ENOUGH, MOST_CALLS, SHORTEST = 2.0, 15, 0.02
 CHUNK = 1_000_000
 
 Work = Callable[[], Any]
@@ -75,6 +76,23 @@ def fit(y: Any, s: Any, folder: str) -> Work:
     import bayescal as bc
 
     return lambda: bc.fit(y, s, random_state=0).tce()
+
+
+def of_family(curve: str) -> Callable[[Any, Any, str], Work]:
+    """The fit of a family alone, 4000 draws."""
+
+    def prepare(y: Any, s: Any, folder: str) -> Work:
+        import bayescal as bc
+
+        return lambda: bc.fit(y, s, curve=curve, random_state=0)
+
+    return prepare
+
+
+def compare(y: Any, s: Any, folder: str) -> Work:
+    import bayescal as bc
+
+    return lambda: bc.compare(y, s, random_state=0).table
 
 
 def summary(y: Any, s: Any, folder: str) -> Work:
@@ -156,6 +174,10 @@ CELLS = {
     "table": Cell("table", table),
     "chunks": Cell("table, from chunks of a million", chunks),
     "fit": Cell("fit + TCE, arrays to answer", fit),
+    "beta": Cell("fit of a beta curve alone", of_family("beta"), 10**6),
+    "spline": Cell("fit of a spline alone", of_family("spline"), 10**6),
+    "pieces": Cell("fit of stretches alone", of_family("pieces"), 10**6),
+    "compare": Cell("compare and its table", compare, 10**7),
     "summary": Cell("fit + summary()", summary, 10**7),
     "assess": Cell("assess, printed", assess, 10**7),
     "page": Cell("assess and its HTML page", page, 10**7),
@@ -181,8 +203,9 @@ def measured(name: str, n: int, folder: str) -> dict[str, float]:
     cell.prepare(*data(200), folder)()
     work = cell.prepare(*data(n), folder)
     first, _ = peers.timed(work, 1)
-    calls = 0 if first > ENOUGH else min(MOST_CALLS, round(ENOUGH / first))
-    times = [peers.timed(work, 1)[0] for _ in range(calls)] or [first]
+    together = math.ceil(SHORTEST / max(first, 1e-6))
+    calls = 0 if first > ENOUGH else min(MOST_CALLS, round(ENOUGH / (together * first)))
+    times = [peers.timed(work, together)[0] for _ in range(calls)] or [first]
     before = peers.resident("VmRSS")
     if first > LONGEST:
         return {"seconds": first, "calls": 1}

@@ -1,0 +1,180 @@
+"""Sentences about speed that pages quote: `python docs/_scripts/speed_quoted.py` rewrites them.
+
+In README.md and on the pages they stand between `<!-- speed:name -->` and `<!-- /speed -->`, and
+come from the stored results of `docs/benchmarks/speed.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from benchmark_pages import DOCS, stored
+
+__all__ = ["QUOTED", "QUOTING", "SAMPLERS", "Record", "count", "duration", "quoted", "two_digits"]
+
+QUOTING = (
+    "README.md",
+    "docs/model.md",
+    "docs/explanation/engine.md",
+    "docs/how-to/many-predictions.md",
+)
+BLOCK = re.compile(r"<!-- speed:([\w-]+) -->\n(.*?)\n<!-- /speed -->", re.DOTALL)
+SAMPLERS = {
+    "nutpie": "nutpie, compiled before",
+    "blackjax": "blackjax, compiled before",
+    "pymc": "`pm.sample`",
+}
+
+
+def duration(seconds: float) -> str:
+    """To two digits, in the unit in which that reads best."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size or unit == "µs":
+            return f"{two_digits(seconds / size)} {unit}"
+    raise AssertionError
+
+
+def two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):g}"
+
+
+def count(n: int) -> str:
+    """10^7 as readers say it."""
+    words = {10**6: "a million", 10**7: "ten million", 10**8: "a hundred million"}
+    return words.get(n, f"{n:,}".replace(",", " "))
+
+
+class Record:
+    """The stored results, and questions to them."""
+
+    def __init__(self, record: dict) -> None:
+        self.record = record
+        self.rows = record.get("fit", {}).get("rows", {})
+        self.sizes = {
+            (row["what"], row["n"]): row
+            for row in record.get("sizes", {}).get("rows", [])
+            if "seconds" in row
+        }
+
+    def fit_times(self, name: str) -> float:
+        """How many times as long as ours a sampler takes."""
+        return self.rows[name]["seconds"] / self.rows["bayescal"]["seconds"]
+
+    def a_draw(self, name: str) -> float:
+        """Seconds for each effective draw."""
+        row = self.rows[name]
+        draws = min(row["effective_draws"], row.get("weighted_draws", float("inf")))
+        return row["seconds"] / draws
+
+    def seconds(self, what: str, n: int) -> float:
+        return self.sizes[what, n]["seconds"]
+
+    def largest(self, what: str, other: str = "") -> int:
+        """The most cases at which one kind of work was measured, or two."""
+        return max(n for name, n in self.sizes if name == what and (other or what, n) in self.sizes)
+
+
+# What other pages quote
+
+
+def small(of: Record) -> str:
+    n = of.largest("fit", "numpy.sort")
+    fit, sort = of.seconds("fit", n), of.seconds("numpy.sort", n)
+    others = [
+        f"{label} {two_digits(of.fit_times(name))} times"
+        for name, label in SAMPLERS.items()
+        if "seconds" in of.rows[name]
+    ]
+    cases, ours = of.record["fit"]["cases"], duration(of.rows["bayescal"]["seconds"])
+    return (
+        f"At {cases} patients a warm fit with its TCE takes {ours} of one core. For the same "
+        f"posterior {', '.join(others)} as long. {count(n).capitalize()} predictions take "
+        f"{duration(fit)}, and one sort of them {duration(sort)}."
+    )
+
+
+def many(of: Record) -> str:
+    n = of.largest("table", "numpy.sort")
+    table, sort = (of.seconds(what, n) for what in ("table", "numpy.sort"))
+    megabytes = of.sizes["table", n]["megabytes"]
+    return (
+        f"Making the table of {count(n)} predictions takes {duration(table)} and "
+        f"{two_digits(megabytes)} MB beside them; sorting the scores takes {duration(sort)}."
+    )
+
+
+def costs(of: Record) -> str:
+    n = of.largest("fit", "numpy.sort")
+    rows = {"`bc.fit` and its TCE, 200 cases, warm": of.rows["bayescal"]["seconds"]}
+    rows |= {
+        f"{label}, the same": of.rows[name]["seconds"]
+        for name, label in SAMPLERS.items()
+        if "seconds" in of.rows[name]
+    }
+    rows |= {
+        f"{count(n)} predictions: table, fit and TCE": of.seconds("fit", n),
+        "of that, making the table": of.seconds("table", n),
+        "sorting those scores with NumPy": of.seconds("numpy.sort", n),
+    }
+    table = [f"| {what} | {duration(seconds)} |" for what, seconds in rows.items()]
+    return "\n".join(["| what | one core |", "|---|---:|", *table])
+
+
+def families(of: Record) -> str:
+    ratios = [
+        of.seconds("spline", n) / of.seconds("beta", n)
+        for what, n in of.sizes
+        if what == "spline" and ("beta", n) in of.sizes
+    ]
+    least, most = (two_digits(ratio) for ratio in (min(ratios), max(ratios)))
+    return f"A fit of `spline` takes {least} to {most} times as long as one of `beta`."
+
+
+def stretches(of: Record) -> str:
+    known = [(n, row["seconds"]) for (what, n), row in of.sizes.items() if what == "pieces"]
+    times = [seconds for _, seconds in known]
+    least, most = duration(min(times)), duration(max(times))
+    first, last = count(min(known)[0]), count(max(known)[0])
+    return f"A fit takes {least} to {most} of one core, from {first} to {last} cases."
+
+
+def cells(of: Record) -> str:
+    grid = of.record["grid"]
+    return (
+        "On five simulated sets of 20 000 cases, at the posterior mode, it moved the TCE by "
+        f"{grid['tce_at_mode']:.1g}, the curve by {grid['curve_at_mode']:.1g}, and the coordinates "
+        f"by {grid['mode_in_sd']:.1g} posterior standard deviations at most."
+    )
+
+
+QUOTED: dict[str, Callable[[Record], str]] = {
+    "small": small,
+    "many": many,
+    "costs": costs,
+    "families": families,
+    "stretches": stretches,
+    "cells": cells,
+}
+
+
+def quoted(text: str, record: dict) -> str:
+    """A page with the blocks that it quotes written afresh."""
+    of = Record(record)
+
+    def block(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- speed:{name} -->\n{QUOTED[name](of)}\n<!-- /speed -->"
+
+    return BLOCK.sub(block, text)
+
+
+def main() -> None:
+    record = stored("speed")
+    for name in QUOTING:
+        path = DOCS.parent / name
+        path.write_text(quoted(path.read_text("utf-8"), record), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
