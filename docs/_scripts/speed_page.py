@@ -235,6 +235,6 @@ def style(of: Record, name: str, index: int) -> dict:
         "marker": "os^Dv"[index % 5],
         "markersize": 5,
         "linewidth": 1.4,
-        "color": "black" if name == "numpy.sort" else f"C{(index - 1) % 10}",
+        "color": "black" if name == "numpy.sort" else "0.5" if rival else f"C{(index - 1) % 10}",
         "linestyle": ":" if name == "numpy.sort" else "--" if rival else "-",
     }

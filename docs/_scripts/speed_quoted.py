@@ -21,8 +21,8 @@ QUOTING = (
 )
 BLOCK = re.compile(r"<!-- speed:([\w-]+) -->\n(.*?)\n<!-- /speed -->", re.DOTALL)
 SAMPLERS = {
-    "nutpie": "nutpie, compiled before",
-    "blackjax": "blackjax, compiled before",
+    "nutpie": "nutpie (compiled before)",
+    "blackjax": "blackjax (compiled before)",
     "pymc": "`pm.sample`",
 }
 
@@ -82,14 +82,14 @@ def small(of: Record) -> str:
     n = of.largest("fit", "numpy.sort")
     fit, sort = of.seconds("fit", n), of.seconds("numpy.sort", n)
     others = [
-        f"{label} {two_digits(of.fit_times(name))} times"
+        f"{label} takes {two_digits(of.fit_times(name))} times as long"
         for name, label in SAMPLERS.items()
         if "seconds" in of.rows[name]
     ]
     cases, ours = of.record["fit"]["cases"], duration(of.rows["bayescal"]["seconds"])
     return (
         f"At {cases} patients a warm fit with its TCE takes {ours} of one core. For the same "
-        f"posterior {', '.join(others)} as long. {count(n).capitalize()} predictions take "
+        f"posterior {', '.join(others)}. {count(n).capitalize()} predictions take "
         f"{duration(fit)}, and one sort of them {duration(sort)}."
     )
 
@@ -140,11 +140,12 @@ def stretches(of: Record) -> str:
 
 
 def cells(of: Record) -> str:
-    grid = of.record["grid"]
+    names = ("tce_at_mode", "curve_at_mode", "mode_in_sd")
+    tce, curve, mode = (f"{float(of.record['grid'][name]):.5f}".rstrip("0") for name in names)
     return (
         "On five simulated sets of 20 000 cases, at the posterior mode, it moved the TCE by "
-        f"{grid['tce_at_mode']:.1g}, the curve by {grid['curve_at_mode']:.1g}, and the coordinates "
-        f"by {grid['mode_in_sd']:.1g} posterior standard deviations at most."
+        f"{tce}, the curve by {curve}, and the coordinates by {mode} posterior standard deviations "
+        "at most."
     )
 
 

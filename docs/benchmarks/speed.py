@@ -2,6 +2,7 @@
 
     pip install -e .[bench]
     python docs/benchmarks/speed.py
+    python docs/_scripts/speed_quoted.py  # what README and pages say of speed
 
 Times are CPU seconds of one thread, medians over several calls, after one that is not counted.
 Parts are measured one by one and stored as they end; `--only fit cold` measures these alone and
@@ -114,35 +115,40 @@ def described(error: Any, draws: Any) -> dict[str, float]:
 
 
 def sizes(options: argparse.Namespace) -> dict[str, Any]:
-    """Each kind of work at each size in a process of its own, until one takes a minute."""
+    """Each kind of work at each size, until it takes a minute; many cases in a process alone."""
     rows = [row for row in options.known.get("rows", []) if row["what"] not in options.cells]
     titles = {name: cell.title for name, cell in speed_cells.CELLS.items()}
     values = {"rows": rows, "titles": titles}
     with tempfile.TemporaryDirectory() as folder:
         for name in options.cells:
-            for n in speed_cells.SIZES:
-                if n > min(speed_cells.CELLS[name].largest, options.most):
-                    break
-                row = {"what": name, "n": n} | in_child(name, n, folder)
-                rows.append(row)
-                print(f"  {name:28s}{n:12d}  {row}", flush=True)
+            largest = min(speed_cells.CELLS[name].largest, options.most)
+            wanted = [n for n in speed_cells.SIZES if n <= largest]
+            together = [n for n in wanted if n <= speed_cells.TOGETHER]
+            for part in (together, *([n] for n in wanted if n > speed_cells.TOGETHER)):
+                measured = [{"what": name} | row for row in in_child(name, part, folder)]
+                for row in measured:
+                    print(f"  {name:28s}{row}", flush=True)
+                rows += measured
                 options.save(values)
-                if row.get("seconds", np.inf) > speed_cells.LONGEST:
+                if measured[-1].get("seconds", np.inf) > speed_cells.LONGEST:
                     break
     return values
 
 
-def in_child(name: str, n: int, folder: str) -> dict[str, Any]:
-    """Time and peak memory of one cell of the table; or why there is none."""
-    command = [sys.executable, speed_cells.__file__, name, str(n), folder]
+def in_child(name: str, wanted: list[int], folder: str) -> list[dict[str, Any]]:
+    """Time and peak memory of a kind of work at these sizes, in one process; or why not."""
+    command = [sys.executable, speed_cells.__file__, name, folder, *map(str, wanted)]
+    failed = ""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=speed_cells.GIVEN, check=True)
-    except subprocess.TimeoutExpired:
-        return {"failed": f"more than {speed_cells.GIVEN} s"}
-    except subprocess.CalledProcessError as error:
-        lines = error.stderr.decode(errors="replace").strip().splitlines()
-        return {"failed": lines[-1] if lines else f"status {error.returncode}"}
-    return json.loads(done.stdout.splitlines()[-1])
+        done = subprocess.run(command, capture_output=True, timeout=speed_cells.GIVEN)
+        printed = done.stdout
+        if done.returncode:
+            lines = done.stderr.decode(errors="replace").strip().splitlines()
+            failed = lines[-1] if lines else f"status {done.returncode}"
+    except subprocess.TimeoutExpired as error:
+        printed, failed = error.stdout or b"", f"more than {speed_cells.GIVEN:.0f} s"
+    rows = [json.loads(line) for line in printed.splitlines() if line.startswith(b"{")]
+    return rows + ([{"n": wanted[len(rows)], "failed": failed}] if failed else [])
 
 
 # Fresh processes

@@ -1,6 +1,6 @@
-"""What `speed.py` measures against n: each kind of work by name, one size in one process.
+"""What `speed.py` measures against n: each kind of work by name.
 
-`python speed_cells.py NAME N FOLDER` prints the time and the peak memory of one, as JSON.
+`python speed_cells.py NAME FOLDER N ...` prints times and peak memory at these sizes, as JSON.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import peers  # first, since it sets the number of threads
 
 # isort: split
+import ctypes
 import json
 import math
 import statistics
@@ -25,7 +26,9 @@ __all__ = ["CELLS", "GIVEN", "LONGEST", "SIZES", "Cell"]
 SIZES = tuple(10**power for power in range(2, 9))
 LONGEST, GIVEN = 60.0, 300.0
 """Seconds after which no larger size is tried, and after which a process is ended."""
-ENOUGH, MOST_CALLS, SHORTEST = 2.0, 15, 0.02
+TOGETHER = 10**5
+"""Sizes up to which one process measures one after the other."""
+ENOUGH, MOST_CALLS, SHORTEST = 1.0, 9, 0.02
 CHUNK = 1_000_000
 
 Work = Callable[[], Any]
@@ -197,31 +200,29 @@ CELLS = {
 }
 
 
-def measured(name: str, n: int, folder: str) -> dict[str, float]:
-    """CPU seconds, median of several calls after one on few cases; peak memory of one call."""
-    cell = CELLS[name]
-    cell.prepare(*data(200), folder)()
-    work = cell.prepare(*data(n), folder)
+def measured(work: Work) -> dict[str, float]:
+    """CPU seconds, median of several calls; and the peak memory of the first call."""
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before is given back, to be counted again
+    before = peers.resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
     first, _ = peers.timed(work, 1)
+    megabytes = (peers.resident("VmHWM") - before) / 2**20
     together = math.ceil(SHORTEST / max(first, 1e-6))
     calls = 0 if first > ENOUGH else min(MOST_CALLS, round(ENOUGH / (together * first)))
     times = [peers.timed(work, together)[0] for _ in range(calls)] or [first]
-    before = peers.resident("VmRSS")
-    if first > LONGEST:
-        return {"seconds": first, "calls": 1}
-    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
-    work()
-    return {
-        "seconds": statistics.median(times),
-        "calls": len(times),
-        "megabytes": (peers.resident("VmHWM") - before) / 2**20,
-    }
+    return {"seconds": statistics.median(times), "calls": len(times), "megabytes": megabytes}
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    name, n, folder = sys.argv[1:]
-    print(json.dumps(measured(name, int(n), folder)))
+    name, folder, *wanted = sys.argv[1:]
+    cell = CELLS[name]
+    cell.prepare(*data(200), folder)()  # not counted
+    for n in map(int, wanted):
+        row = measured(cell.prepare(*data(n), folder))
+        print(json.dumps({"n": n} | row), flush=True)
+        if row["seconds"] > LONGEST:
+            break
 
 
 if __name__ == "__main__":
