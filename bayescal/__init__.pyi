@@ -17,6 +17,7 @@ from .gain import recommend as recommend
 from .inference import CurveComparison as CurveComparison
 from .inference import compare as compare
 from .inference import fit as fit
+from .inference import update as update
 from .model import build_model as build_model
 from .model import curves as curves
 from .model import priors as priors

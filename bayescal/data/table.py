@@ -20,9 +20,9 @@ from bayescal._base.decision import least_treated
 from bayescal._base.log_odds import EDGE
 
 __all__ = [
+    "CELL_PARTS",
     "GRID",
     "LIMIT",
-    "PARTS",
     "Levels",
     "Rows",
     "Table",
@@ -43,7 +43,7 @@ _GRID_REACH = float(np.log1p(-EDGE) - np.log(EDGE))  # log-odds of the outermost
 _EDGES = expit(np.linspace(-_GRID_REACH, _GRID_REACH, _CELLS + 1))
 _LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
 _WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
-PARTS = 2.0**20
+CELL_PARTS = 2.0**20
 """Parts of the width of a cell in which positions are counted."""
 GRID = _LOWER.size
 """Rows of a full grid, those of the scores 0 and 1 included."""
@@ -260,7 +260,7 @@ def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     position = np.subtract(score, _LOWER[cell], out=scaled)
     position /= _WIDTH[cell]
     np.clip(position, 0, 1, out=position)
-    position *= PARTS
+    position *= CELL_PARTS
     return cell, np.rint(position, out=position)
 
 
@@ -270,6 +270,6 @@ def from_cells(
     """Rows from the trials, hits and positions of every cell of the grid; empty cells fall away."""
     cell = np.flatnonzero(columns[0] > 0)
     trials, hits, position = columns[:, cell]
-    score = _LOWER[cell] + _WIDTH[cell] * (position / (trials * PARTS))
+    score = _LOWER[cell] + _WIDTH[cell] * (position / (trials * CELL_PARTS))
     kept = None if terms is None else terms[..., cell]
     return Rows(score, trials, hits, cell, position, kept, squares)

@@ -105,6 +105,11 @@ class PosteriorView:
         return self._drawn.engine
 
     @property
+    def draws(self) -> int:
+        """Number of draws, over all chains."""
+        return len(self._drawn.u)
+
+    @property
     def versions(self) -> dict[str, str]:
         """Versions of the libraries that drew it."""
         versions: dict[str, str] = json.loads(self._tree.attrs["versions"])

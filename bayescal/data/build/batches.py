@@ -132,8 +132,8 @@ def _weighed(
     start = starts(code, score)
     digits: Digits = {}
     for power, digit in digits_of(weight[order]).items():
-        whole = digit.astype(np.int64)
-        trials = np.add.reduceat(whole, start)
-        whole[is_other] = 0
-        digits[power] = np.stack([trials, np.add.reduceat(whole, start)])
+        integers = digit.astype(np.int64)
+        trials = np.add.reduceat(integers, start)
+        integers[is_other] = 0
+        digits[power] = np.stack([trials, np.add.reduceat(integers, start)])
     return code[start], score[start], digits

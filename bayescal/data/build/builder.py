@@ -14,10 +14,10 @@ from bayescal.data.build.digits import (
     Digits,
     Totals,
     add_digits,
+    as_integers,
     carried,
     digits_of,
     map_digits,
-    whole,
 )
 from bayescal.data.table import GRID, LIMIT, Rows, from_cells, locate
 
@@ -106,7 +106,7 @@ class TableBuilder:
         most = max(1 if rows.terms is None else len(rows.terms) for rows in tables)
         digits: Digits = {}
         for term in np.concatenate([rows.padded_terms(most) for rows in tables], axis=2):
-            add_digits(digits, whole(digits_of(term)))
+            add_digits(digits, as_integers(digits_of(term)))
         code = np.repeat(np.array(codes), [rows.score.size for rows in tables])
         self._count(code.size)
         if on_grid:
@@ -118,7 +118,7 @@ class TableBuilder:
             self._merge_exact(code, score, map_digits(digits, lambda digit: digit[:2]))
         for own, rows in zip(codes, tables, strict=True):
             terms = np.array(rows.squares or (rows.trials.sum(),))
-            self._add_squares(whole(digits_of(terms)), np.full(terms.size, own))
+            self._add_squares(as_integers(digits_of(terms)), np.full(terms.size, own))
 
     def rows(self) -> Iterator[tuple[int, Rows]]:
         """The rows of each group, in the order of their codes; groups without cases are left out.
@@ -246,7 +246,7 @@ class TableBuilder:
             self._add_squares({0: cases.astype(np.int64)}, np.arange(cases.size))
             return
         codes = np.zeros(batch.score.size, dtype=np.int64) if codes is None else codes
-        self._add_squares(whole(digits_of(batch.weight**2)), codes)
+        self._add_squares(as_integers(digits_of(batch.weight**2)), codes)
 
     def _add_squares(self, digits: Digits, codes: Codes) -> None:
         for power, digit in digits.items():

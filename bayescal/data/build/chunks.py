@@ -38,7 +38,7 @@ class ChunkReader:
 
     def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
         self.cases = 0
-        self._said = weight_type
+        self._weight_type = weight_type
         self._pos_label = pos_label
         self._builder = TableBuilder()
         self._groups = GroupNames()
@@ -87,10 +87,12 @@ class ChunkReader:
         weighted, grouped = self._columns
         if weighted:
             as_weights([self._largest], 1)
-        elif self._said is not None:
-            as_weight_type(self._said, None)
+        elif self._weight_type is not None:
+            as_weight_type(self._weight_type, None)
         sampling: WeightType | None = "sampling" if self._sampling else None
-        return named(self._builder, self._groups if grouped else None), self._said or sampling
+        return named(
+            self._builder, self._groups if grouped else None
+        ), self._weight_type or sampling
 
     def _check_columns(self, weighted: bool, grouped: bool) -> None:
         if self._columns is None:
@@ -121,7 +123,7 @@ class ChunkReader:
     def _check_weights(self, cases: CheckedCases) -> None:
         if cases.weight is None:
             return
-        self._sampling |= as_weight_type(self._said, cases.weight) == "sampling"
+        self._sampling |= as_weight_type(self._weight_type, cases.weight) == "sampling"
         self._largest = max(self._largest, float(cases.weight.max()))
 
 

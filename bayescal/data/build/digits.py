@@ -18,11 +18,11 @@ __all__ = [
     "Digits",
     "Totals",
     "add_digits",
+    "as_integers",
     "carried",
     "digits_of",
     "map_digits",
     "terms_of",
-    "whole",
 ]
 
 Digits: TypeAlias = dict[int, NDArray[np.int64]]
@@ -68,7 +68,7 @@ def digits_of(values: Floats, width: int = 2) -> dict[int, Floats]:
     return digits
 
 
-def whole(digits: dict[int, Floats]) -> Digits:
+def as_integers(digits: dict[int, Floats]) -> Digits:
     """Digits as integers, to be added up."""
     return {power: digit.astype(np.int64) for power, digit in digits.items()}
 

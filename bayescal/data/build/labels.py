@@ -15,7 +15,7 @@ __all__ = ["GroupNames", "in_order"]
 
 Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
 """The row of each value, the rows that there are, ascending, and the label of each of these."""
-FEW = 10_000
+FEW_LABELS = 10_000
 """Up to so many labels are numbered by a dictionary, which needs no pandas."""
 
 
@@ -79,22 +79,22 @@ def _factorised(values: NDArray[Any]) -> Factorised:
         _refuse(int(missing.argmax()))
     if values.dtype.kind == "f":
         return _sorted(values)
-    if values.size > FEW and values.dtype.kind in "OUT":
+    if values.size > FEW_LABELS and values.dtype.kind in "OUT":
         return _strings(values)
     return _any(values)
 
 
 def _integers(values: NDArray[Any]) -> Factorised:
     low, high = int(values.min()), int(values.max())
-    if high - low > 2 * values.size + FEW:
+    if high - low > 2 * values.size + FEW_LABELS:
         return _sorted(values)
     row = values.astype(np.int64) - low
     rows = np.flatnonzero(np.bincount(row))
     return row, rows, (rows + low).astype(values.dtype).tolist()
 
 
-def _sorted(values: NDArray[Any]) -> Factorised:
-    distinct, row = np.unique(values, return_inverse=True)
+def _sorted(labels: NDArray[Any]) -> Factorised:
+    distinct, row = np.unique(labels, return_inverse=True)
     return row, np.arange(distinct.size), distinct.tolist()
 
 

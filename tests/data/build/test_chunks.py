@@ -61,8 +61,8 @@ def test_any_number_of_chunks_gives_the_same_bits(n, labels, weights):
     )
     for n_chunks in (1, 7, 1000):
         chunks = split(columns, n_chunks, seed=n_chunks)
-        said = None if weights == "none" else "sampling"
-        assert bits(bc.CalibrationData.from_chunks(chunks, weight_type=said)) == expected
+        given = None if weights == "none" else "sampling"
+        assert bits(bc.CalibrationData.from_chunks(chunks, weight_type=given)) == expected
 
 
 @settings(max_examples=30)
@@ -85,16 +85,16 @@ def test_few_cases_in_any_chunks_give_the_same_bits(n, n_chunks, weights, labels
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("sizes", [(100, 200), (3000, 4000), (100, 9000), (1500, 1500)])
 def test_tables_add_to_the_same_bits_in_any_order(sizes, labels, weights):
-    said = None if weights == "none" else "sampling"
+    given = None if weights == "none" else "sampling"
     first, second, third = (
         cases(size, weights, labels, seed) for seed, size in enumerate((*sizes, 500))
     )
-    tables = [bc.CalibrationData(*part, weight_type=said) for part in (first, second, third)]
+    tables = [bc.CalibrationData(*part, weight_type=given) for part in (first, second, third)]
     joined = [
         None if column[0] is None else np.concatenate(column)
         for column in zip(first, second, third, strict=True)
     ]
-    expected = bits(bc.CalibrationData(*joined, weight_type=said))
+    expected = bits(bc.CalibrationData(*joined, weight_type=given))
     a, b, c = tables
     assert bits((a + b) + c) == bits(a + (b + c)) == bits((c + b) + a) == expected
     stored = [bc.CalibrationData.from_xarray(table.to_xarray()) for table in tables]
@@ -105,13 +105,13 @@ def test_tables_add_to_the_same_bits_in_any_order(sizes, labels, weights):
 @pytest.mark.parametrize("n", [2000, 20_000])
 def test_each_group_is_the_table_of_its_cases(n, weights):
     y, s, w, g = cases(n, weights, "numbers")
-    said = None if w is None else "sampling"
-    data = bc.CalibrationData(y, s, w, g, weight_type=said)
+    given = None if w is None else "sampling"
+    data = bc.CalibrationData(y, s, w, g, weight_type=given)
     for name in data.groups:
         own = g == int(name)
-        alone = bc.CalibrationData(y[own], s[own], None if w is None else w[own], weight_type=said)
+        alone = bc.CalibrationData(y[own], s[own], None if w is None else w[own], weight_type=given)
         assert bits(data.select(name)) == bits(alone)
-    assert bits(data.pooled()) == bits(bc.CalibrationData(y, s, w, weight_type=said))
+    assert bits(data.pooled()) == bits(bc.CalibrationData(y, s, w, weight_type=given))
 
 
 @pytest.mark.parametrize("n", [300, 12_000])
@@ -213,13 +213,13 @@ def test_all_chunks_together_hold_two_labels():
 
 
 def test_chunks_take_the_type_of_their_weights_together():
-    whole, fractions = (*GOOD, [1.0, 2.0]), (*GOOD, [0.5, 2.0])
-    assert bc.CalibrationData.from_chunks([whole]).weight_type == "counts"
-    assert bc.CalibrationData.from_chunks([whole, fractions]).weight_type == "sampling"
-    assert bc.CalibrationData.from_chunks([whole], weight_type="sampling").is_pseudo
+    counts, fractions = (*GOOD, [1.0, 2.0]), (*GOOD, [0.5, 2.0])
+    assert bc.CalibrationData.from_chunks([counts]).weight_type == "counts"
+    assert bc.CalibrationData.from_chunks([counts, fractions]).weight_type == "sampling"
+    assert bc.CalibrationData.from_chunks([counts], weight_type="sampling").is_pseudo
     with pytest.raises(
         InputError, match=r"chunk 1: sample_weight\[0\] = 0.5 is not a whole number"
     ):
-        bc.CalibrationData.from_chunks([whole, fractions], weight_type="counts")
+        bc.CalibrationData.from_chunks([counts, fractions], weight_type="counts")
     with pytest.raises(InputError, match="there is none"):
         bc.CalibrationData.from_chunks([GOOD], weight_type="sampling")

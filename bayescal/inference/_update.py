@@ -1,0 +1,92 @@
+"""update(): the posterior of the data so far and more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from bayescal._base.errors import InputError
+from bayescal.data.data import as_data
+from bayescal.data.read import Outcomes
+from bayescal.data.weights import WeightType
+from bayescal.inference._fit import fit
+from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["update"]
+
+
+def update(
+    post: CalibrationPosterior,
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+) -> CalibrationPosterior:
+    """Add cases to a posterior: the same as one fit on all of them.
+
+    The table of the old cases is kept in the posterior, also in one that `bayescal.load` read, so
+    they are needed no more. Curve, prior, number of draws and seed stay. What depends on the scores
+    is made again from all of them, as one fit would: the centre of the prior "clinical", the knots
+    of a spline, the stretches of "pieces", and how far scores of 0 and 1 are moved inside, unless
+    `edge=` said so.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+        Of one family, from `bayescal.fit`, `bayescal.update` or `bayescal.load`.
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Counts of cases, or sampling weights on the scale of those before.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is; by default what the weights before were.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event, when labels are not 0/1.
+
+    Returns
+    -------
+    CalibrationPosterior
+        To the last bit that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
+        and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
+
+    Raises
+    ------
+    InputError
+        If the posterior is an average of families, which `bayescal.compare` makes; if one has
+        counts and the other sampling weights; or as `bayescal.fit`.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=0)
+    >>> january = bc.fit(y_true[:300], y_prob[:300], random_state=0)
+    >>> both = bc.update(january, y_true[300:], y_prob[300:])
+    >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
+    True
+    """
+    if post.prob_calibrated is not None:
+        raise InputError(
+            "post is an average of several families, whose weights have to be computed again. Pass "
+            "the table of all cases, post.data + more, to bayescal.compare."
+        )
+    if sample_weight is not None and weight_type is None and post.data.is_pseudo:
+        weight_type = "sampling"
+    more = as_data(
+        y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
+    )
+    problem = post.problem
+    was_given = problem.edges != post.data.edges()
+    return fit(
+        post.data + more,
+        curve=problem.curve,
+        prior=problem.prior,
+        engine="nuts" if post.engine == "nuts" else "auto",
+        draws=post.draws,
+        random_state=problem.seed,
+        edge=problem.edges.low if was_given else None,
+    )
