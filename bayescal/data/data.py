@@ -143,6 +143,11 @@ class CalibrationData(FromSources):
             If a value is not valid, which names the chunk, counted from 0, and the position in it;
             if chunks differ in what they hold; or if there are no cases.
 
+        Warns
+        -----
+        WeightWarning
+            As the constructor; with more than 2048 distinct scores also of collapsed tables.
+
         Examples
         --------
         >>> import bayescal as bc
@@ -150,7 +155,8 @@ class CalibrationData(FromSources):
         CalibrationData(4 cases, 2 events, 2 rows)
         """
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
-        return cls._new(*read_chunks(chunks, reader, progress))
+        read_chunks(chunks, reader, progress)
+        return cls._new(*reader.finished())
 
     @classmethod
     def from_counts(cls, score: ArrayLike, trials: ArrayLike, hits: ArrayLike) -> Self:

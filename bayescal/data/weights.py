@@ -22,13 +22,16 @@ __all__ = [
     "ambiguity",
     "are_counts",
     "as_weight_type",
+    "both_readings",
     "effective_cases",
     "effective_scale",
     "effective_size",
+    "is_collapsed",
     "kish",
     "quantile",
     "read_type",
     "warn_of_ambiguity",
+    "warn_of_readings",
 ]
 
 WeightType = Literal["counts", "sampling"]
@@ -156,11 +159,27 @@ def ambiguity(
     -------
     str or None
     """
-    rows = int(np.count_nonzero(weights))
-    total, squares = float(weights.sum()), float(weights @ weights)
-    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
+    readings = both_readings(*_sizes(weights))
+    if readings is None or not are_counts(weights):
         return None
-    if not are_counts(weights) or _look_collapsed(weights, scores, outcomes, groups):
+    return None if _look_collapsed(weights, scores, outcomes, groups) else readings
+
+
+def both_readings(rows: int, total: float, squares: float) -> str | None:
+    """Both readings of whole-number weights, unless they hardly differ.
+
+    Parameters
+    ----------
+    rows : int
+        Number of weights that are not 0.
+    total, squares : float
+        Sums of the weights and of their squares.
+
+    Returns
+    -------
+    str or None
+    """
+    if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
         return None
     return (
         f"counts of cases (n = {total:.0f} cases), or sampling weights (n = {rows} cases of "
@@ -173,16 +192,24 @@ def warn_of_ambiguity(
 ) -> None:
     """Name both readings of weights that can be either, and say that they are taken as counts."""
     readings = ambiguity(weights, scores, outcomes, groups)
-    if readings is None:
-        return
-    ratio = np.sqrt(float(weights.sum()) / effective_size(weights))
+    if readings is not None:
+        warn_of_readings(readings, *_sizes(weights)[1:])
+
+
+def warn_of_readings(readings: str, total: float, squares: float) -> None:
+    """Warn the caller of the caller's caller that both readings are possible."""
     warnings.warn(
         f"sample_weight holds whole numbers that can be {readings}. They are taken as counts, "
-        f"which makes intervals about {ratio:.2g} times as narrow. Say which they are with "
-        "weight_type='counts' or weight_type='sampling'.",
+        f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
+        "they are with weight_type='counts' or weight_type='sampling'.",
         WeightWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
+
+
+def is_collapsed(weight: Floats, has_both: NDArray[np.bool_]) -> bool:
+    """Whether enough of the weight stands at scores with a row for each outcome."""
+    return bool(weight @ has_both >= COLLAPSED_SHARE * weight.sum())
 
 
 def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
@@ -214,6 +241,11 @@ def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
     return between
 
 
+def _sizes(weights: Floats) -> tuple[int, float, float]:
+    """Number of weights that are not 0, their sum, and that of their squares."""
+    return int(np.count_nonzero(weights)), float(weights.sum()), float(weights @ weights)
+
+
 def _look_collapsed(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None
 ) -> bool:
@@ -226,7 +258,7 @@ def _look_collapsed(
     if (same_score & (np.diff(outcome) == 0)).any():
         return False
     both = np.append(same_score, False) | np.append(False, same_score)
-    return bool(weight @ both >= COLLAPSED_SHARE * weight.sum())
+    return is_collapsed(weight, both)
 
 
 def _row_of(above: Floats, case: Floats) -> NDArray[np.intp]:

@@ -12,8 +12,15 @@ from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.stored import Tables
+from bayescal.data.table import Rows
 from bayescal.data.validate import as_vector, as_weights
-from bayescal.data.weights import WeightType, as_weight_type
+from bayescal.data.weights import (
+    WeightType,
+    as_weight_type,
+    both_readings,
+    is_collapsed,
+    warn_of_readings,
+)
 
 __all__ = ["ChunkReader", "named", "read_chunks"]
 
@@ -41,6 +48,7 @@ class ChunkReader:
         self._weight_type = weight_type
         self._pos_label = pos_label
         self._builder = TableBuilder()
+        self._unweighted = TableBuilder()
         self._groups = GroupNames()
         self._columns: tuple[bool, bool] | None = None
         self.other_label: Any = None
@@ -68,6 +76,31 @@ class ChunkReader:
             raise InputError(f"{name}: {error}") from error
         self.cases += cases.outcome.size
         self._builder.add(*cases, codes)
+        if self._is_unclear and cases.weight is not None:
+            counted = np.flatnonzero(cases.weight)
+            groups = None if codes is None else codes[counted]
+            self._unweighted.add(cases.outcome[counted], cases.score[counted], code=groups)
+
+    @property
+    def _is_unclear(self) -> bool:
+        """Whether nothing so far says what the weights are."""
+        return self._weight_type is None and not self._sampling
+
+    def finished(self) -> tuple[Tables, WeightType | None]:
+        """As `tables`, with a warning when whole-number weights can be either type.
+
+        Rows that are exact show whether they were collapsed; on the grid nothing does.
+        """
+        tables, weight_type = self.tables()
+        if self._is_unclear and self._largest > 0:
+            rows = named(self._unweighted, None if None in tables else self._groups)
+            total = sum(float(table.trials.sum()) for table in tables.values())
+            squares = sum(table.square_sum for table in tables.values())
+            number = int(sum(table.trials.sum() for table in rows.values()))
+            readings = both_readings(number, total, squares)
+            if readings is not None and not _look_collapsed([*tables.values()], [*rows.values()]):
+                warn_of_readings(readings, total, squares)
+        return tables, weight_type
 
     @property
     def is_empty(self) -> bool:
@@ -137,17 +170,27 @@ def _columns(chunk: Any, name: str) -> tuple[Any, ...]:
     return (*chunk, None, None)[:4]
 
 
+def _look_collapsed(weighted: list[Rows], rows: list[Rows]) -> bool:
+    """Whether no score has two rows of one outcome, and most of the weight one of each."""
+    if any(table.cell is not None for table in rows):
+        return False
+    hits = np.concatenate([table.hits for table in rows])
+    trials = np.concatenate([table.trials for table in rows])
+    if (np.maximum(hits, trials - hits) > 1).any():
+        return False
+    return is_collapsed(np.concatenate([table.trials for table in weighted]), trials == 2)
+
+
 def read_chunks(
     chunks: Iterable[Any],
     reader: ChunkReader,
     progress: Callable[[int], object] | None = None,
-) -> tuple[Tables, WeightType | None]:
-    """The table of all chunks, each called by its position."""
+) -> None:
+    """Take in chunks, each called by its position."""
     for position, chunk in enumerate(chunks):
         reader.add(chunk, f"chunk {position}")
         if progress is not None:
             progress(reader.cases)
-    return reader.tables()
 
 
 def named(builder: TableBuilder, groups: GroupNames | None) -> Tables:

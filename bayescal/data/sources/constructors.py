@@ -74,7 +74,7 @@ class FromSources(GroupedRows):
         columns = Columns(outcome, score, weight, group)
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         _add(reader, frame, columns, "frame")
-        return cls._new(*reader.tables())
+        return cls._new(*reader.finished())
 
     @classmethod
     def from_parquet(
@@ -143,7 +143,7 @@ class FromSources(GroupedRows):
             done += len(batch.table)
             if progress is not None:
                 progress(done, files.rows)
-        return cls._new(*reader.tables())
+        return cls._new(*reader.finished())
 
     @classmethod
     def from_dask(

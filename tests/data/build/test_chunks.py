@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.errors import InputError
+from bayescal.errors import InputError, WeightWarning
 
 WEIGHTS = ("none", "counts", "sampling", "tiny")
 LABELS = ("none", "numbers", "texts")
@@ -223,3 +223,42 @@ def test_chunks_take_the_type_of_their_weights_together():
         bc.CalibrationData.from_chunks([counts, fractions], weight_type="counts")
     with pytest.raises(InputError, match="there is none"):
         bc.CalibrationData.from_chunks([GOOD], weight_type="sampling")
+
+
+def in_parts(n_chunks, *columns):
+    return zip(*(np.array_split(column, n_chunks) for column in columns), strict=True)
+
+
+@pytest.mark.parametrize("rows", [200, 5000])
+def test_chunks_of_weights_that_can_be_either_warn_once(rows):
+    y, s = bc.simulate.sample("clinical-middle-shifted", rows, random_state=5)
+    weights = np.random.default_rng(5).choice([4.0, 20.0], rows)
+    with pytest.warns(WeightWarning) as alone:
+        bc.CalibrationData(y, s, weights)
+    for groups in ([], [np.arange(rows) % 2]):
+        with pytest.warns(WeightWarning) as caught:
+            bc.CalibrationData.from_chunks(in_parts(7, y, s, weights, *groups))
+        assert [str(one.message) for one in caught] == [str(one.message) for one in alone]
+        assert caught[0].filename == __file__
+    for weight_type in ("counts", "sampling"):
+        bc.CalibrationData.from_chunks(in_parts(7, y, s, weights), weight_type=weight_type)
+
+
+def test_chunks_of_a_collapsed_table_are_counts_without_a_word():
+    y, s = bc.simulate.sample("clinical-middle-shifted", 20_000, random_state=2)
+    table = bc.CalibrationData(y, s.round(2))
+    again = bc.CalibrationData.from_chunks(in_parts(7, *table.to_arrays()))
+    assert bits(again)[0]["trials"] == bits(table)[0]["trials"]
+    assert again.weight_type == "counts"
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_sizes_of_blocks_change_no_bit(monkeypatch, labels, weights):
+    columns = cases(6000, weights, labels)
+    given = None if weights == "none" else "sampling"
+    expected = bits(bc.CalibrationData(*columns, weight_type=given))
+    for name, size in (("GROUPED_BLOCK", 50), ("MOST_UNCARRIED", 90), ("MOST_DENSE", 0)):
+        monkeypatch.setattr(f"bayescal.data.build.builder.{name}", size)
+    monkeypatch.setattr("bayescal.data.build.labels.FEW_LABELS", 0)
+    assert bits(bc.CalibrationData(*columns, weight_type=given)) == expected
