@@ -115,6 +115,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "estimators/cells/neighbours:_concordance",  # ranks of rates
         "estimators/kernel/_null:_cells",  # cells of a grid
         "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
+        "estimators/distance/_programmes:_monotone_misfit",  # heights of a path
     }
     assert where(collapses) <= not_scores
 

@@ -14,7 +14,13 @@ from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
-from bayescal.estimators.smoothed._beta_kernel import likeliest_bandwidth, ratio_norm
+from bayescal.estimators.smoothed._beta_kernel import (
+    FINE_CELLS,
+    Scores,
+    likeliest_bandwidth,
+    put_together,
+    ratio_norm,
+)
 from bayescal.estimators.smoothed._cosines import (
     MOST_CELLS,
     absolute_area,
@@ -142,8 +148,10 @@ def _kde_core(
     table = tabulate(np.clip(scores, KDE_EDGE, 1 - KDE_EDGE), weights)
     if table.total <= 1:
         raise InputError("y_true has only one case: leaving it out leaves none to compare.")
-    chosen = likeliest_bandwidth(table) if bandwidth is None else bandwidth
-    return lambda outcomes: ratio_norm(table, table.hits(outcomes), chosen, p)
+    every = Scores(table.score, table.trials)
+    chosen = likeliest_bandwidth(every) if bandwidth is None else bandwidth
+    fine = put_together(every, chosen, FINE_CELLS)
+    return lambda outcomes: ratio_norm(fine, fine.sums(table.hits(outcomes)), chosen, p)
 
 
 @estimator(
@@ -152,7 +160,6 @@ def _kde_core(
     paper="Popordanoska, Sayer & Blaschko 2022; Zhang, Kailkhura & Han 2020",
     estimates="calibration error, with the mean outcome at each score by kernel regression",
     span=(0, 1),
-    cost="n^2",
 )
 def kde_ece(
     y_true: OutcomesLike,
@@ -178,8 +185,7 @@ def kde_ece(
     %(replicates)s
     %(scores)s
     form : {"ratio", "triweight"}
-        "ratio" needs time in the square of the number of different scores, "triweight" linear
-        time.
+        See above.
     bandwidth : float, optional
         Of the beta kernel as above, or the standard deviation of the triweight kernel. By default
         that of largest leave-one-out likelihood among the authors' 20 candidates, and
@@ -208,7 +214,10 @@ def kde_ece(
     at a score of 1. Its choice of bandwidth divides the likelihood by the bandwidth once more and
     counts a tied score as a neighbour, so that it ends at the least candidates (7e-5 and 1e-5
     where the likelihood peaks at .01 and .05); here equal scores are left out together. The
-    likelihood is that of at most 256 scores, evenly spaced by rank.
+    likelihood is that of at most 256 scores, evenly spaced by rank. Where more than 2^25 pairs of
+    scores are near each other, which some 6,000 scores can have, scores within 1/32 of the kernel's
+    width are put together, each with the first three moments of its events: over three truths, six
+    bandwidths, and 10,000 and 30,000 cases, this changed the value by at most 1e-6.
 
     For "triweight", the authors' code integrates on a grid of steps of 1.3e-4 that leaves out the
     ends, and takes no root. With 36 % of the scores at 1 it says .0419 for .0416.
