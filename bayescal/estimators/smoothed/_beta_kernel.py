@@ -14,19 +14,19 @@ from scipy.special import betaln, digamma, expit, logit, logsumexp, polygamma
 
 from bayescal._base.arrays import Floats, blocks, power_mean
 
-__all__ = ["FINE_CELLS", "Scores", "likeliest_bandwidth", "put_together", "ratio_norm"]
+__all__ = ["BETA_FINE", "Scores", "likeliest_bandwidth", "put_together", "ratio_norm"]
 
 CANDIDATES = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)])
 JUDGES = 256
 BETA_BLOCK = 1 << 18
 MOST_PAIRS = 1 << 25
 """Pairs of near scores up to which the kernel is evaluated between the scores themselves."""
-CELLS = 32
+BETA_CELLS = 32
 """Cells to a unit of the stretched line, between which kernels are evaluated."""
-FINE_CELLS = 512
+BETA_FINE = 512
 """The same for the gaps, which are added up."""
 FEW_PAIRS = 1 << 22
-COARSE_CELLS = 8
+BETA_COARSE = 8
 """The same for likelihoods, which are compared between bandwidths each twice the last."""
 BETA_REACH = 30.0
 """Units beyond which kernels do not meet, and how far beyond the nearest score they may."""
@@ -57,7 +57,7 @@ class Scores(NamedTuple):
 
 
 def put_together(
-    scores: Scores, bandwidth: float, cells: int = CELLS, pairs: int = MOST_PAIRS
+    scores: Scores, bandwidth: float, cells: int = BETA_CELLS, pairs: int = MOST_PAIRS
 ) -> Scores:
     """The same cases in so many cells to a unit, unless few enough pairs of scores are near."""
     ends = scores.score[[0, -1]]
@@ -196,7 +196,7 @@ def likeliest_bandwidth(scores: Scores) -> float:
     fine = put_together(scores, float(CANDIDATES[0]), pairs=FEW_PAIRS)
 
     def likelihood(bandwidth: float) -> float:
-        rows = put_together(fine, bandwidth, COARSE_CELLS, FEW_PAIRS)
+        rows = put_together(fine, bandwidth, BETA_COARSE, FEW_PAIRS)
         own = rows.row_of(fine.row_of(judges))
         others = np.broadcast_to(rows.trials, (judges.size, rows.score.size)).copy()
         others[np.arange(judges.size), own] -= trials

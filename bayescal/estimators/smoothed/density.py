@@ -15,7 +15,7 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 from bayescal.estimators.smoothed._beta_kernel import (
-    FINE_CELLS,
+    BETA_FINE,
     Scores,
     likeliest_bandwidth,
     put_together,
@@ -150,7 +150,7 @@ def _kde_core(
         raise InputError("y_true has only one case: leaving it out leaves none to compare.")
     every = Scores(table.score, table.trials)
     chosen = likeliest_bandwidth(every) if bandwidth is None else bandwidth
-    fine = put_together(every, chosen, FINE_CELLS)
+    fine = put_together(every, chosen, BETA_FINE)
     return lambda outcomes: ratio_norm(fine, fine.sums(table.hits(outcomes)), chosen, p)
 
 
