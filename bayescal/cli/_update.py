@@ -51,25 +51,17 @@ class RunningTable:
         Raises
         ------
         InputError
-            If the file is no table.
+            If the file is no table, or is damaged.
         """
         if not path.exists():
             return cls(path, None, (), None)
-        import xarray as xr
-
         from bayescal.data.data import CalibrationData
+        from bayescal.data.stored import read_dataset
 
         state = _state(path)
-        try:
-            dataset = xr.load_dataset(path, engine="h5netcdf")
-            data = CalibrationData.from_xarray(dataset)
-            added = tuple(json.loads(dataset.attrs.get("added", "[]")))
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(
-                f"{path} is no table of bayescal. Name another file with --update, which is made "
-                "if there is none."
-            ) from error
-        return cls(path, data, added, state)
+        dataset = read_dataset(path)
+        added = tuple(json.loads(dataset.attrs.get("added", "[]")))
+        return cls(path, CalibrationData.from_xarray(dataset), added, state)
 
     def with_cases(self, predictions: Predictions, *, force: bool = False) -> RunningTable:
         """The table with new cases, not yet written.
@@ -144,15 +136,15 @@ class RunningTable:
         InputError
             If another program has changed it since it was read.
         """
+        from bayescal.data.stored import write_dataset
+
         if self.state != (_state(self.path) if self.path.exists() else None):
             raise InputError(
                 f"{self.path} was changed by another program meanwhile, and is left as it is now. "
                 "Run the command again."
             )
-        dataset = self.cases.to_xarray()
-        dataset.attrs["added"] = json.dumps(self.added)
-        with replacing(self.path) as file:
-            dataset.to_netcdf(file, engine="h5netcdf")
+        dataset = self.cases.to_xarray().assign_attrs(added=json.dumps(self.added))
+        write_dataset(dataset, self.path)
 
 
 def _state(path: Path) -> tuple[int, ...]:

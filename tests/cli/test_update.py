@@ -62,7 +62,7 @@ def refused(capsys) -> Call:
 
 
 def table() -> bc.CalibrationData:
-    return bc.CalibrationData.from_xarray(xr.load_dataset("t.nc", engine="h5netcdf"))
+    return bc.CalibrationData.from_netcdf("t.nc")
 
 
 def test_the_table_is_that_of_all_files(done, months) -> None:
@@ -146,15 +146,15 @@ def test_a_table_that_changes_meanwhile_is_left(done, refused, months, monkeypat
 def test_what_is_no_table_is_refused_at_once(refused, months) -> None:
     Path("t.nc").write_text("not a table")
     line = refused("assess", "missing.csv", *FAST, "--update", "t.nc")
-    assert "t.nc is no table of bayescal" in line
+    assert "t.nc cannot be read: it is no NetCDF file" in line
     xr.Dataset({"x": 1}).to_netcdf("x.nc", engine="h5netcdf")
-    assert "x.nc is no table" in refused("assess", "0.csv", *FAST, "--update", "x.nc")
+    assert "x.nc holds no table" in refused("assess", "0.csv", *FAST, "--update", "x.nc")
     assert Path("t.nc").read_text() == "not a table"
 
 
 def test_a_table_made_in_python_can_be_added_to(done, months) -> None:
     first = bc.CalibrationData(months[0].y, months[0].p)
-    first.to_xarray().to_netcdf("t.nc", engine="h5netcdf")
+    first.to_netcdf("t.nc")
     done("assess", "1.csv", *FAST, "--update", "t.nc")
     assert table() == first + bc.CalibrationData(months[1].y, months[1].p)
 
