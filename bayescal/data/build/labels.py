@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
 __all__ = ["GroupNames", "in_order"]
@@ -39,7 +40,7 @@ class GroupNames:
 
         Parameters
         ----------
-        groups : array-like of shape (size,)
+        groups : array-like of shape (size,), or Encoded
             Labels of any type; their names are their texts.
         size : int
             Number of cases.
@@ -53,9 +54,13 @@ class GroupNames:
         InputError
             If a label is missing, or there are more or fewer than cases.
         """
-        values = as_vector(groups, "groups")
-        check_same_length(size, "y_true", values.size, "groups")
-        row, rows, labels = _factorised(values)
+        if isinstance(groups, Encoded):
+            rows = np.flatnonzero(np.bincount(groups.row))
+            row, labels = groups.row, groups.labels[rows].tolist()
+        else:
+            values = as_vector(groups, "groups")
+            check_same_length(size, "y_true", values.size, "groups")
+            row, rows, labels = _factorised(values)
         code_of = np.zeros(rows[-1] + 1, dtype=np.int64)
         code_of[rows] = [self.code(str(label)) for label in labels]
         codes: NDArray[np.int64] = code_of[row]

@@ -6,14 +6,36 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayescal._base.errors import InputError
 
-__all__ = ["Columns", "listed"]
+__all__ = ["Columns", "Encoded", "listed"]
 
 ARGUMENTS = {"y_true": 0, "y_prob": 1, "sample_weight": 2, "groups": 3}
 """Position among the columns of what the checks of arrays call by these names."""
 
 COLUMNS_SHOWN = 8
+
+
+class Encoded(NamedTuple):
+    """Labels, each kept once.
+
+    Attributes
+    ----------
+    row : ndarray of int of shape (n,)
+        Index of the label of each case.
+    labels : ndarray of shape (labels,)
+        Of which not all need occur.
+    """
+
+    row: NDArray[np.intp]
+    labels: NDArray[np.object_]
+
+    def values(self) -> NDArray[np.object_]:
+        """The label of each case."""
+        return self.labels[self.row]
 
 
 class Columns(NamedTuple):

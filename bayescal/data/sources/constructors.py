@@ -63,6 +63,11 @@ class FromSources(GroupedRows):
         InputError
             If it is no data frame, a column is missing, or a value in one is missing or not valid.
 
+        Warns
+        -----
+        WeightWarning
+            As the constructor, when weights can be either type.
+
         Examples
         --------
         >>> import bayescal as bc
@@ -122,6 +127,11 @@ class FromSources(GroupedRows):
             If there is no Parquet file, one cannot be read or lacks a column, or a value is missing
             or not valid: with the file, the row group (counted from 0) and the row in it.
 
+        Warns
+        -----
+        WeightWarning
+            As `from_chunks`.
+
         Examples
         --------
         >>> import bayescal as bc
@@ -172,7 +182,7 @@ class FromSources(GroupedRows):
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers.
+            What the weights are; by default counts if all are whole numbers, without a warning.
 
         Returns
         -------

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
-from bayescal.data.sources.columns import Columns
+from bayescal.data.sources.columns import Columns, Encoded
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 __all__ = ["Arrays", "as_plain", "read_frame"]
 
-Arrays: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
+Arrays: TypeAlias = tuple[
+    NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | Encoded | None
+]
 """Outcomes, scores, weights and groups."""
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
@@ -36,7 +38,8 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
     Returns
     -------
     outcome, score : ndarray of shape (n,)
-    weight, group : ndarray of shape (n,) or None
+    weight : ndarray of shape (n,) or None
+    group : ndarray of shape (n,), Encoded or None
 
     Raises
     ------
@@ -60,7 +63,7 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
         for name in columns
     )
     assert outcome is not None and score is not None
-    return outcome, score, weight, group
+    return _plain(outcome), _plain(score), None if weight is None else _plain(weight), group
 
 
 def as_plain(values: Any, name: str) -> Any:
@@ -87,10 +90,10 @@ def as_plain(values: Any, name: str) -> Any:
 
     wrapped = nw.from_native(_chunked(values), allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):
-        return _values_of(wrapped, name)
+        return _plain(_values_of(wrapped, name))
     if isinstance(wrapped, nw.DataFrame):
         columns = [
-            _values_of(wrapped.get_column(column), f"{name}[{column!r}]")
+            _plain(_values_of(wrapped.get_column(column), f"{name}[{column!r}]"))
             for column in wrapped.columns
         ]
         return np.column_stack(columns) if columns else np.empty((len(wrapped), 0))
@@ -111,7 +114,7 @@ def _chunked(values: Any) -> Any:
     return values
 
 
-def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any]:
+def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any] | Encoded:
     """The values of a series, none of which may be missing."""
     import narwhals.stable.v2 as nw
 
@@ -121,7 +124,30 @@ def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any]:
     if isinstance(series.dtype, nw.Decimal):
         series = series.cast(nw.Float64)
     if isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String):
-        values = np.empty(len(series), dtype=object)
-        values[:] = series.to_list()
-        return values
+        return _encoded(series)
     return series.to_numpy()
+
+
+def _encoded(series: nw.Series[Any]) -> Encoded:
+    """Texts, each made an object of Python once, where the library can tell them apart."""
+    native, library = series.to_native(), series.implementation
+    if library.is_pyarrow():
+        chunks = native if _is_encoded(native) else native.dictionary_encode()
+        array = chunks.unify_dictionaries().combine_chunks()
+        row, labels = array.indices.to_numpy(), array.dictionary.to_pylist()
+    elif library.is_pandas():
+        row, labels = native.factorize()
+    else:
+        labels = series.to_list()
+        row = np.arange(len(labels))
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = list(labels)
+    return Encoded(row, objects)
+
+
+def _is_encoded(chunks: Any) -> bool:
+    return hasattr(chunks.type, "index_type")
+
+
+def _plain(values: NDArray[Any] | Encoded) -> NDArray[Any]:
+    return values.values() if isinstance(values, Encoded) else values

@@ -137,8 +137,8 @@ class ParquetFiles:
 
     def _batches_of(self, file: Path, columns: Sequence[str], rows: int) -> Iterator[Batch]:
         arrow = _pyarrow()
-        opened = _opened(file)
-        inside = [name for name in columns if name in opened.schema_arrow.names]
+        inside = [name for name in columns if name in _opened(file).schema_arrow.names]
+        opened = _opened(file, inside)
         fixed = _values_in_name(file, self.root)
         for group in range(opened.num_row_groups):
             first = 0
@@ -217,7 +217,7 @@ def _value(text: str) -> str | int | None:
 def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
     """A Parquet file whose end, where the columns are described, could be read.
 
-    Columns of `texts` are read as numbers of distinct values.
+    Texts in columns of `texts` are read as numbers of distinct values.
     """
     _pyarrow()
     from pyarrow.parquet import ParquetFile
