@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
 from bayescal._base.text import count
 
 if TYPE_CHECKING:
