@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy.special import log_expit
 
 from bayescal._base.log_odds import log_odds_of
-from bayescal._base.logistic import beta_mle, fit_logistic, logistic_gain, logistic_mle, moments
+from bayescal._base.logistic import (
+    beta_mle,
+    fit_logistic,
+    logistic_gain,
+    logistic_mle,
+    moments,
+    softplus_sums,
+)
 from bayescal._base.newton import maximise
 from bayescal.errors import SeparationError
 
@@ -112,3 +119,11 @@ def test_the_fit_does_not_mind_how_the_basis_is_written(seed, mixing):
     np.testing.assert_allclose(mixed @ mix, plain, rtol=1e-6, atol=1e-8)
     fitted, _ = moments(plain, basis, np.ones(60), offset)
     np.testing.assert_allclose(fitted, totals, atol=1e-7)
+
+
+@pytest.mark.parametrize("farthest", [5.0, 60.0, 690.0, 5000.0])
+def test_sums_of_softplus_are_those_of_its_terms(farthest) -> None:
+    rng = np.random.default_rng(0)
+    x, weight = rng.uniform(-farthest, farthest, (50, 30)), rng.integers(0, 9, 30).astype(float)
+    expected = np.logaddexp(0, x) @ weight
+    np.testing.assert_allclose(softplus_sums(x.copy(), weight), expected, rtol=1e-13)

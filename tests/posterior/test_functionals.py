@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, optimize
+from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
 
 import bayescal as bc
@@ -134,6 +134,21 @@ def all_draws(kind, score, trials, draws=4000, seed=0):
     return np.vstack([np.atleast_2d(b.score) for b in blocks]), np.vstack(
         [b.weight for b in blocks]
     )
+
+
+@pytest.mark.parametrize("rows", [2, 7, 60])
+def test_weights_of_single_cases_are_even_dirichlet(rows):
+    """Each weight is Beta(1, rows - 1), those of two cases together are Beta(2, rows - 2)."""
+    score, rng = np.linspace(0.1, 0.9, rows), np.random.default_rng(rows)
+    blocks = draw_population("bootstrap", score, np.ones(rows), 20_000, rng)
+    weight = np.concatenate([drawn.weight for _, drawn in blocks])
+    np.testing.assert_allclose(weight.sum(axis=1), 1, rtol=1e-12)
+    assert weight.min() > 0
+    for case in (0, rows - 1):
+        assert stats.kstest(weight[:, case], stats.beta(1, rows - 1).cdf).pvalue > 1e-3
+    if rows > 2:
+        both = weight[:, :2].sum(axis=1)
+        assert stats.kstest(both, stats.beta(2, rows - 2).cdf).pvalue > 1e-3
 
 
 def test_bootstrap_weights_are_dirichlet_of_the_trials():
