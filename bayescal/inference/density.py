@@ -22,6 +22,8 @@ DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_NEGLIGIBLE = (
     1e-3  # posterior probability of a scale below which nothing is proposed round it
 )
+DENSITY_TOLERANCE = 1e-12
+DENSITY_NEAR = 1e-3  # what the mode at a scale may lack in log density, to propose round it
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 
 
@@ -92,10 +94,15 @@ class CurveDensity:
         coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
         return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
 
-    def mode(self, start: Floats | None = None) -> Mode:
-        """The posterior mode, climbed to from perfect calibration unless a start is given."""
+    def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
+        """The posterior mode, climbed to from perfect calibration unless a start is given.
+
+        A step that would gain less than the tolerance in log density is not taken.
+        """
         origin = np.zeros(self.curve.size) if start is None else start
-        return maximise(self.derivatives, origin, longest=DENSITY_LONGEST_STEP)
+        return maximise(
+            self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP
+        )
 
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
@@ -183,7 +190,7 @@ def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
     taus, weights = zip(*density.prior.roughness, strict=True)
     modes: list[Mode] = []
     for tau in taus:
-        modes.append(density.at(tau).mode(modes[-1].point if modes else None))
+        modes.append(density.at(tau).mode(modes[-1].point if modes else None, DENSITY_NEAR))
     share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
     return [
         (mode, max(float(part), DENSITY_LEAST))

@@ -138,8 +138,9 @@ class Problem:
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
-        centre = prior.centre_for(np.asarray(logit(self.table.score)), self.table.trials)
-        frame = self.curve.shape_frame(self.score, self.trials, centre)
+        table = self.table
+        centre = prior.centre_for(np.asarray(logit(table.score)), table.trials)
+        frame = self.curve.shape_frame(table.score, table.trials, centre)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
 
     def with_edges(self, edges: Edges) -> Problem:
