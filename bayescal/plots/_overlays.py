@@ -55,10 +55,9 @@ def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
     -------
     ndarray of shape (points,)
     """
-    y_true, y_prob, weight = data.to_arrays()
     if name == "smooth":
-        return smooth_ece_curve(y_true, y_prob, grid=score, sample_weight=weight).outcome
-    return flexible_curve(y_true, y_prob, score, smoother=name, sample_weight=weight)
+        return smooth_ece_curve(data, grid=score).outcome
+    return flexible_curve(data, scores=score, smoother=name)
 
 
 def draw_overlays(ax: Axes, lines: dict[str, Floats], score: Floats) -> None:

@@ -78,15 +78,12 @@ def bootstrap(
 
     All of (0, 1) when the estimator is undefined on these data.
     """
-    y_true, y_prob, weight = data.to_arrays()
     try:
         interval = estimator_interval(
-            y_true,
-            y_prob,
-            estimator,
+            data,
+            estimator=estimator,
             ci_prob=ci_prob,
             n_resamples=BOOTSTRAP_RESAMPLES,
-            sample_weight=weight,
             random_state=rng,
             **options,
         )
@@ -136,15 +133,12 @@ def simulated_ici(
 
     All of (0, 1) when the fit does not exist.
     """
-    y_true, y_prob, weight = data.to_arrays()
     try:
         return ici_interval(
-            y_true,
-            y_prob,
+            data,
             smoother=smoother,
             ci_prob=ci_prob,
             draws=SIMULATIONS,
-            sample_weight=weight,
             random_state=rng,
         )
     except InputError:

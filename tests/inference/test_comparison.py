@@ -295,7 +295,7 @@ def test_expit_is_scipy_s():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["clinical-middle-overconfident", "clinical-low-overconfident"])
-def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch):
+def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp_path):
     from bayescal.inference import averaging, samples
 
     fitted = []
@@ -313,6 +313,9 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch):
     a = bc.assess(*bc.simulate.sample(law, 80, random_state=1), draws=400, random_state=1)
     assert len(str(a)) > 1000
     assert a.clinical is None or len(a.clinical.comparison.sensitivity)
+    printed = len(fitted)
+    a.to_html(tmp_path / "report.html")
+    assert len(fitted) == printed  # the page asks for nothing that was not computed
     families = [problem.curve.name for problem in fitted]
     assert families.count("average") == 1  # stretches, whose prior is their own
     assert families.count("beta") == len({problem.prior.name for problem in fitted})
