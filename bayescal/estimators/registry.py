@@ -46,6 +46,9 @@ class Estimator:
         Whether it is the same for every order of cases with equal scores.
     cost : str
         In the number of cases: "n", "n log n", "n^2".
+    dear : str
+        Why it takes more than three sorts of the scores, or more than two copies of outcomes and
+        scores, at ten million cases; empty where it does not.
     by_case : tuple of str
         Options that have a value for each case.
     function : callable
@@ -71,6 +74,7 @@ class Estimator:
     bound: str
     tie_safe: bool
     cost: str
+    dear: str
     by_case: tuple[str, ...]
     function: Callable[..., Any]
     prepare: Core
@@ -129,6 +133,7 @@ def estimator(
     bound: str = "",
     tie_safe: bool = True,
     cost: str = "n log n",
+    dear: str = "",
     by_case: tuple[str, ...] = (),
     weighted: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
@@ -145,6 +150,7 @@ def estimator(
             bound,
             tie_safe,
             cost,
+            dear,
             by_case,
             function,
             prepare,

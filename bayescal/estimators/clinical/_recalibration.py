@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
@@ -19,6 +20,10 @@ Converged = NDArray[np.bool_]
 
 
 SAME_LOG_ODDS = 1e-9
+RECALIBRATION_CELLS = 1 << 14
+RECALIBRATION_STEPS = 5
+RECALIBRATION_GAIN = 1e-13
+"""Likelihood that a step gains, to the case, after which the next gains nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,10 @@ class Recalibration:
 
     def fit_shift(self, totals: Floats) -> tuple[Floats, Converged]:
         """Best intercept with a slope of 1; far out where one class is missing."""
+        if self._is_long:
+            coef, converged = self._by_cells(totals, free=1)
+            if converged.all():
+                return coef[:, 0], converged
         constant = np.ones((1, self.log_odds.size))
         coef, converged = fit_logistic(constant, self.cases, totals[:, :1], self.log_odds)
         return coef[:, 0], converged
@@ -62,6 +71,10 @@ class Recalibration:
 
         The search begins at the scores as they are.
         """
+        if self._is_long:
+            coef, converged = self._by_cells(totals, free=2)
+            if converged.all():
+                return coef, converged
         centre, scale = self.log_odds.mean(), self.log_odds.std() or 1.0
         basis = self.basis
         basis[1] -= centre
@@ -71,6 +84,57 @@ class Recalibration:
         coef, converged = fit_logistic(basis, self.cases, centred, start=np.array([centre, scale]))
         slope = coef[:, 1] / scale
         return np.stack([coef[:, 0] - centre * slope, slope], axis=1), converged
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether log-odds are so many that it pays to put them together first."""
+        return self.cases.ndim == 1 and self.log_odds.size > 4 * RECALIBRATION_CELLS
+
+    def _by_cells(self, totals: Floats, free: int) -> tuple[Floats, Converged]:
+        """Intercept and slope by Newton steps of all cases, from the best of cases in cells.
+
+        The slope is 1 where only one coefficient is free.
+        """
+        low, high = self.log_odds.min(), self.log_odds.max()
+        scale = (RECALIBRATION_CELLS - 1) / max(high - low, SAME_LOG_ODDS)
+        sums = np.zeros((2, RECALIBRATION_CELLS))
+        for part in blocks(self.log_odds.size):
+            x, cases = self.log_odds[part], self.cases[part]
+            cell = ((x - low) * scale).astype(np.intp)
+            sums[0] += np.bincount(cell, cases, RECALIBRATION_CELLS)
+            sums[1] += np.bincount(cell, cases * x, RECALIBRATION_CELLS)
+        cases, sums = sums[:, sums[0] > 0]
+        cells = Recalibration(sums / cases, cases)
+        coef = np.ones_like(totals)
+        if free == 1:
+            coef[:, 0], converged = cells.fit_shift(totals)
+        else:
+            coef, converged = cells.fit_line(totals)
+        for _ in range(RECALIBRATION_STEPS):
+            if not converged.all():
+                break
+            gradient, information = self._slopes(coef, totals)
+            step = np.linalg.solve(information[:, :free, :free], gradient[:, :free, None])[..., 0]
+            coef[:, :free] += step
+            gain = (gradient[:, :free] * step).sum(axis=1)
+            if (gain < RECALIBRATION_GAIN * self.log_odds.size).all():
+                return coef, converged
+        return coef, np.zeros_like(converged)
+
+    def _slopes(self, coef: Floats, totals: Floats) -> tuple[Floats, Floats]:
+        """Gradient of the log likelihood in intercept and slope, and the information."""
+        gradient, information = totals.copy(), np.zeros((len(totals), 2, 2))
+        for part in blocks(self.log_odds.size, len(totals)):
+            x, cases = self.log_odds[part], self.cases[part]
+            fitted = expit(coef[:, :1] + coef[:, 1:] * x)
+            weight = cases * fitted
+            gradient -= np.stack([weight.sum(axis=1), weight @ x], axis=1)
+            weight *= 1 - fitted
+            first = weight @ x
+            information += np.moveaxis(
+                np.array([[weight.sum(axis=1), first], [first, weight @ (x * x)]]), 2, 0
+            )
+        return gradient, information
 
     def log_likelihood(self, coef: Floats, totals: Floats) -> Floats:
         """Log likelihood of intercept and slope, (replicates, 2), for every replicate."""

@@ -461,3 +461,19 @@ def test_scores_a_little_apart_still_have_an_interval(gap) -> None:
         for method in ("profile", "wald"):
             lower, upper = interval(y_true, y_prob, method=method)
             assert lower < estimate(y_true, y_prob) < upper
+
+
+@pytest.mark.parametrize("name", ["calibration_slope", "calibration_intercept"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_cases_have_the_line_of_their_counts(name: str, weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.choice(rng.beta(1, 3, 500), 70_000)
+    outcomes = rng.random(scores.size) < scores**0.8
+    weight = rng.integers(0, 3, scores.size) if weighted else np.ones(scores.size)
+    score, row = np.unique(scores, return_inverse=True)
+    hits = np.bincount(row, outcomes * weight)
+    counts = np.stack([np.bincount(row, weight) - hits, hits], axis=1).ravel()
+    function = ESTIMATORS[name].function
+    long = function(outcomes, scores, sample_weight=weight if weighted else None)
+    short = function(np.tile([0, 1], 500), np.repeat(score, 2), sample_weight=counts)
+    assert long == pytest.approx(short, rel=1e-10)
