@@ -151,7 +151,7 @@ def read_cases(
     check_given(y_prob)
     scores = as_scores(y_prob)
     batch = as_outcome_batch(y_true, scores.size)
-    check_same_order(y_true, y_prob)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     weights = as_weights(sample_weight, scores.size)
     return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
 

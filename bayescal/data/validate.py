@@ -6,6 +6,7 @@ door, with the argument's name, the first offending position, and the cure.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.sources.frames import as_plain
 
 __all__ = [
@@ -295,20 +297,20 @@ def check_same_length(first: int, first_name: str, second: int, second_name: str
         )
 
 
-def check_same_order(y_true: Any, y_prob: Any) -> None:
-    """Raise when two pandas objects hold the same labels in different orders.
+def check_same_order(**arrays: Any) -> None:
+    """Raise when pandas objects, by the names of arguments, hold the same labels in other orders.
 
     Arrays are read by position; two shuffled indices would pair the wrong patients.
     """
-    first: Any = getattr(y_true, "index", None)
-    second: Any = getattr(y_prob, "index", None)
-    if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):
-        return
-    if first.sort_values().equals(second.sort_values()):
-        raise InputError(
-            "y_true and y_prob have the same index labels in different orders, and arrays are "
-            "read by position. Align them first, for example y_prob.loc[y_true.index]."
-        )
+    indexes = {name: getattr(values, "index", None) for name, values in arrays.items()}
+    indexed = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
+    for name, index in list(indexed.items())[1:]:
+        first, labels = next(iter(indexed.items()))
+        if not labels.equals(index) and Counter(labels) == Counter(index):
+            raise InputError(
+                f"{first} and {name} have the same index labels in different orders, and arrays "
+                f"are read by position. Align them first, for example {name}.loc[{first}.index]."
+            )
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
@@ -321,6 +323,9 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
 
 def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     values = as_plain(values, name)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        at = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise InputError(f"{name}[{at}] is masked. Drop or impute it first.")
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     try:
@@ -339,10 +344,10 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
         raise InputError(f"{name} holds complex numbers; real numbers are needed.")
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         at = next(i for i, value in enumerate(array) if not _is_number(value))
         raise InputError(
-            f"{name}[{at}] is {array[at]!r}, which is not a number. "
+            f"{name}[{at}] is {shortened(repr(array[at]))}, which is not a number. "
             "Convert the column to numbers, and drop or impute missing values, first."
         ) from None
 
@@ -350,7 +355,7 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

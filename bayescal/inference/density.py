@@ -100,9 +100,7 @@ class CurveDensity:
         A step that would gain less than the tolerance in log density is not taken.
         """
         origin = np.zeros(self.curve.size) if start is None else start
-        return maximise(
-            self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP
-        )
+        return maximise(self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP)
 
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""

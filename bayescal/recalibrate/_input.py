@@ -77,7 +77,7 @@ def read_cases(
     proba = as_probabilities(in_order(X, named))
     classes = named if proba.ndim == 2 else classes
     check_same_length(labels.shape[0], "y", proba.shape[0], "X")
-    check_same_order(y, X)
+    check_same_order(X=X, y=y, sample_weight=sample_weight)
     weight = as_weights(sample_weight, labels.size)
     kept = None if weight is None or weight.all() else weight > 0
     if weight is not None and kept is not None:

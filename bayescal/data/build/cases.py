@@ -70,7 +70,7 @@ def check_cases(
     outcome = _outcomes(y_true, pos_label)
     score = _scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
-    check_same_order(y_true, y_prob)
+    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
 
 

@@ -58,7 +58,8 @@ class GroupNames:
             rows = np.flatnonzero(np.bincount(groups.row))
             row, labels = groups.row, groups.labels[rows].tolist()
         else:
-            values = as_vector(groups, "groups")
+            listed = isinstance(groups, (list, tuple))
+            values = as_vector(np.array(groups, dtype=object) if listed else groups, "groups")
             check_same_length(size, "y_true", values.size, "groups")
             row, rows, labels = _factorised(values)
         code_of = np.zeros(rows[-1] + 1, dtype=np.int64)
@@ -79,10 +80,10 @@ def in_order(names: Iterable[str]) -> list[str]:
 def _factorised(values: NDArray[Any]) -> Factorised:
     if values.dtype.kind in "iub":
         return _integers(values)
-    missing = values != values
-    if missing.any():
-        _refuse(int(missing.argmax()))
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fmM":
+        missing = values != values
+        if missing.any():
+            _refuse(int(missing.argmax()))
         return _sorted(values)
     if values.size > FEW_LABELS and values.dtype.kind in "OUT":
         return _strings(values)
@@ -117,10 +118,18 @@ def _any(values: NDArray[Any]) -> Factorised:
     row_of: dict[str, int] = {}
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
-        if value is None or value != value:
+        if _is_missing(value):
             _refuse(at)
         row[at] = row_of.setdefault(str(value), len(row_of))
     return row, np.arange(len(row_of)), list(row_of)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, not a number, not a time, or a value that pandas cannot compare."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def _refuse(at: int) -> None:

@@ -199,7 +199,7 @@ def _read(
         raise InputError("y_proba is missing: pass the class probabilities after y_true.")
     columns = _as_columns(y_proba)
     classes = _as_classes(y_true, *columns.shape)
-    check_same_order(y_true, y_proba)
+    check_same_order(y_true=y_true, y_proba=y_proba, sample_weight=sample_weight)
     weights = as_weights(sample_weight, columns.shape[1])
     cases = None if weights is None else effective_cases(weights)
     return Cases(classes.reshape(-1, columns.shape[1]), columns, cases, classes.shape[:-1])

@@ -112,7 +112,7 @@ def merge_cells(
     >>> estimators.merge_cells([0.1, 0.2, 0.3, 0.8], ["low", "low", "low", "high"])
     array([0.2, 0.2, 0.2, 0.8])
     """
-    check_same_order(cells, y_prob)
+    check_same_order(cells=cells, y_prob=y_prob, sample_weight=sample_weight)
     scores, weights = read_scores(y_prob, sample_weight, needs="order")
     bins = bins_of_labels(scores, weights, as_labels(cells, scores.size))
     merged: Floats = _by_case(bins, bins.score[None])[0]
