@@ -13,6 +13,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -23,7 +24,7 @@ from bayescal.data.table import Rows
 from bayescal.inference.density import CurveDensity
 from bayescal.model import problem as problem_room
 from bayescal.model.curves import CURVES
-from bayescal.model.partition.cells import MOST_ROWS, first_of_merged
+from bayescal.model.partition.cells import LARGE, first_of_merged
 from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
@@ -101,12 +102,12 @@ class Fitted:
         }
 
 
-def errors(name: str, n: int) -> list[dict[str, object]]:
+def errors(name: str, n: int) -> list[dict[str, Any]]:
     """Errors of one truth at one size: a row for each family and number of rows."""
     y, s = bc.simulate.sample(name, n, random_state=0)
     exact, data = prepared(every_score(y, s), np.inf), bc.CalibrationData(y, s)
     coarse = {"table": prepared(data, np.inf)} | {str(most): prepared(data, most) for most in MOST}
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for family in FAMILIES:
         reference = Fitted(exact, family, exact)
         covariance = np.linalg.inv(reference.mode.information)
@@ -135,16 +136,25 @@ def errors(name: str, n: int) -> list[dict[str, object]]:
     return rows
 
 
-def worst(rows: list[dict], most: str) -> dict[str, float]:
-    """The largest errors at one number of rows."""
-    own = [row for row in rows if row["most"] == most]
-    out = {"rows": max(row["rows"] for row in own)}
-    out["mode_in_sd"] = max(row["mode_in_sd"] for row in own)
-    out["log_evidence_against_identity"] = max(row["log_evidence_against_identity"] for row in own)
+def worst(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """The largest errors among some truths and sizes."""
+    out = {
+        key: max(row[key] for row in rows)
+        for key in ("rows", "mode_in_sd", "log_evidence_against_identity")
+    }
     for key in QUANTITIES:
-        out[key] = max(row["error"][key] for row in own)
-        out[f"{key}_in_sd"] = max(row["error_in_sd"][key] for row in own)
-    return out
+        out[key] = max(row["error"][key] for row in rows)
+        out[f"{key}_in_sd"] = max(row["error_in_sd"][key] for row in rows)
+    return {key: float(f"{value:.3g}") for key, value in out.items()}
+
+
+def summarised(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """The largest errors by family, size of the sample, and number of rows."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        size = f"over {LARGE} cases" if row["n"] > LARGE else f"up to {LARGE} cases"
+        groups.setdefault(f"{row['family']}, {size}, {row['most']}", []).append(row)
+    return {name: worst(own) for name, own in groups.items()}
 
 
 def main() -> None:
@@ -157,11 +167,11 @@ def main() -> None:
         for n in options.sizes:
             rows += errors(name, n)
             print(f"{name} at {n} cases", flush=True)
-    table = {label: worst(rows, label) for label in ("table", *map(str, MOST))}
-    for label, values in table.items():
-        print(label, {key: f"{value:.2g}" for key, value in values.items()})
+    table = summarised(rows)
+    for name, values in table.items():
+        print(name, values)
     RESULTS.mkdir(exist_ok=True)
-    stored = {"most_rows": MOST_ROWS, "worst": table, "rows": rows}
+    stored = {"truths": options.truths, "sizes": options.sizes, "largest_errors": table}
     (RESULTS / "grid.json").write_text(json.dumps(stored, indent=1) + "\n")
 
 
