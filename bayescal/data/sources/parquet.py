@@ -227,6 +227,7 @@ def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
             file,
             read_dictionary=list(texts),
             buffer_size=READ_AHEAD,
+            pre_buffer=False,
             page_checksum_verification=True,
         )
     except (OSError, ValueError) as error:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.errors import InputError
+from bayescal.errors import InputError, WeightWarning
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra 'parquet'")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -148,6 +148,18 @@ def test_decimals_booleans_and_single_precision(tmp_path):
     assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
     write(tmp_path / "a.parquet", {"p": pa.array([0.25, 0.5], pa.float32()), "y": [1.0, 0.0]})
     assert bc.CalibrationData.from_parquet(tmp_path, **NAMES) == expected
+
+
+def test_weights_that_can_be_either_are_warned_of(tmp_path, columns):
+    weights = np.resize([1, 40], N)
+    path = write(tmp_path / "a.parquet", columns | {"w": weights}, row_group_size=1000)
+    with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
+        table = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", batch_size=700)
+    assert table.n == weights.sum()
+    with pytest.warns(WeightWarning, match="whole numbers that can be counts of cases"):
+        assert bc.CalibrationData.from_frame(pq.read_table(path), **NAMES, weight="w") == table
+    stated = bc.CalibrationData.from_parquet(path, **NAMES, weight="w", weight_type="counts")
+    assert stated == table
 
 
 def test_progress_counts_rows(file):
