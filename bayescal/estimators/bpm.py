@@ -125,6 +125,8 @@ def _core(
     paper="Dong et al. 2025",
     estimates="TCE",
     span=(0, 1),
+    dear="Ten ways to cut bins take running sums of all cases, and the fitted curve is "
+    "evaluated at every score.",
 )
 def tce_bpm(
     y_true: OutcomesLike,

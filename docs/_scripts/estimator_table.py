@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import chain
 from pathlib import Path
@@ -11,6 +12,8 @@ from bayescal.estimators.registry import ESTIMATORS, Estimator
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGE = DOCS / "estimators.md"
+COSTS = DOCS / "benchmarks" / "results" / "estimator_cost.json"
+LARGEST = 10_000_000
 
 INTRODUCTION = """# Estimators
 
@@ -22,7 +25,10 @@ them.
 
 *Perfect* is the value for a calibrated model with endless data. With few cases most estimators are
 far from it even then: `bc.check_consistency` says how far. *Bounds* says what the estimate bounds
-in the population. *Cost* is in the number of cases. {ties}
+in the population. *Cost* is in the number of cases n, and at n = 10^7 in sorts of the scores
+(`numpy.sort`, CPU time of one thread) and in copies of outcomes and scores (peak of memory above
+the input), as `docs/benchmarks/estimator_cost.py` measured them; what takes more than three sorts
+or two copies says why. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.
 
 These tables are made from the register that stands at the functions' definitions, which
@@ -68,7 +74,23 @@ def number(value: float) -> str:
     return SIGNS.get(value, f"{value:.3g}")
 
 
-def row(estimator: Estimator) -> str:
+def measured() -> dict[str, str]:
+    """Sorts and copies of each estimator at ten million cases."""
+    rows = json.loads(COSTS.read_text("utf-8"))["rows"]
+    return {
+        row["name"]: f"{row['sorts']:.2g} sorts, {row['copies']:.2g} copies"
+        for row in rows
+        if (row["n"], row["type"]) == (LARGEST, "float64") and row["sorts"] is not None
+    }
+
+
+def cost_of(estimator: Estimator, costs: dict[str, str]) -> str:
+    """Its cost in the number of cases, as measured, and why it is so much."""
+    known = estimator.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n")
+    return "<br>".join(filter(None, [known, costs.get(estimator.name, ""), estimator.dear]))
+
+
+def row(estimator: Estimator, costs: dict[str, str]) -> str:
     """One line of a table."""
     low, high = map(number, estimator.span)
     name = f"{{py:obj}}`{estimator.name} <bayescal.estimators.{estimator.name}>`"
@@ -79,7 +101,7 @@ def row(estimator: Estimator) -> str:
         else estimator.estimates,
         f"{low} to {high}",
         number(estimator.perfect),
-        estimator.cost.replace("^2", "²").replace("n log n", "n&nbsp;log&nbsp;n"),
+        cost_of(estimator, costs),
     )
     return "| " + " | ".join(cells) + " |"
 
@@ -87,7 +109,8 @@ def row(estimator: Estimator) -> str:
 def table(estimator: list[Estimator]) -> str:
     heads = ("estimator", "of what", "range", "perfect", "cost")
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    return "\n".join([*lines, *map(row, estimator)])
+    costs = measured()
+    return "\n".join([*lines, *(row(one, costs) for one in estimator)])
 
 
 def text() -> str:

@@ -21,8 +21,7 @@ WHY = {
     "its areas to 1e-9.",
     "ici_lowess": "A fit stands at each hundredth of the range, over three quarters of the cases: "
     "100 walks over the data.",
-    "ici_interval": "Every resample cuts its own tree of scores, so resamples are fitted one by "
-    "one.",
+    "ici_interval": "Every resample cuts its own tree of scores, and is fitted at its own anchors.",
 }
 
 

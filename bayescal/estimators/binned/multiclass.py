@@ -48,6 +48,7 @@ def _top_label_core(scores: Floats, weights: Floats | None, **options: Any) -> S
     estimates="binned calibration error of the largest probability as that of being right",
     span=(0, 1),
     bound="below top-label TCE of the same order in the population; biased upwards in a sample",
+    dear="Both columns and the largest probability of each case are arrays of their own.",
 )
 def top_label_ece(
     y_true: OutcomesLike,

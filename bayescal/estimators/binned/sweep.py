@@ -63,6 +63,7 @@ def _of_weightings(
     estimates="binned calibration error, with as many bins as keep mean outcomes in order",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased in a sample",
+    dear="Running sums of the events are stored, and looked up for every number of bins tried.",
 )
 def sweep_ece(
     y_true: OutcomesLike,

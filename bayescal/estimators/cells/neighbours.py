@@ -70,6 +70,7 @@ def _core(
     span=(0, 1),
     perfect=1,
     by_case=("features",),
+    dear="Pairs that two orders agree on are counted by a stable sort for each bit of the ranks.",
 )
 def auc_v(
     y_true: OutcomesLike,

@@ -14,12 +14,15 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
 
-__all__ = ["Recalibration", "as_cases", "defined", "resolution"]
+__all__ = ["RECALIBRATION_DEAR", "Recalibration", "as_cases", "defined", "resolution"]
 
 Converged = NDArray[np.bool_]
 
 
 SAME_LOG_ODDS = 1e-9
+RECALIBRATION_DEAR = (
+    "Log-odds of all cases are stored, and each of a few Newton steps takes their exponentials."
+)
 RECALIBRATION_CELLS = 1 << 14
 RECALIBRATION_STEPS = 5
 RECALIBRATION_GAIN = 1e-13

@@ -15,6 +15,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import log_odds_of
 from bayescal.estimators.clinical._recalibration import (
+    RECALIBRATION_DEAR,
     Recalibration,
     as_cases,
     defined,
@@ -133,6 +134,7 @@ def _weighted(scores: Floats, weights: Floats) -> Recalibration:
     span=(-np.inf, np.inf),
     cost="n",
     weighted=lambda s, y, w: _shift(_weighted(s, w), y),
+    dear=RECALIBRATION_DEAR,
 )
 def calibration_in_the_large(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -188,6 +190,7 @@ def calibration_in_the_large(
     perfect=1,
     cost="n",
     weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 1],
+    dear=RECALIBRATION_DEAR,
 )
 def calibration_slope(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -243,6 +246,7 @@ def calibration_slope(
     span=(-np.inf, np.inf),
     cost="n",
     weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 0],
+    dear=RECALIBRATION_DEAR,
 )
 def calibration_intercept(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None

@@ -59,6 +59,9 @@ def _error(extent: Extent) -> Core:
 _KS, _KUIPER = _error(_largest), _error(_range)
 
 
+WALK_DEAR = "Running sums are stored beside the sorted cases, and again where scores are tied."
+
+
 @estimator(
     "Kolmogorov-Smirnov calibration error",
     prepare=_KS,
@@ -67,6 +70,7 @@ _KS, _KUIPER = _error(_largest), _error(_range)
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
     weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _largest),
+    dear=WALK_DEAR,
 )
 def ks_error(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
@@ -120,6 +124,7 @@ def ks_error(
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
     weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _range),
+    dear=WALK_DEAR,
 )
 def kuiper_error(
     y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None

@@ -30,12 +30,16 @@ __all__ = ["e50", "e90", "eci", "emax", "ici"]
 AUSTIN = "Austin & Steyerberg 2019"
 
 
+LOESS_DEAR = "Nine local fits, each of three walks over three quarters of the cases."
+
+
 @estimator(
     "Integrated calibration index (Eavg)",
     prepare=CORES["ici"],
     weighted=OF_WEIGHTINGS["ici"],
     paper=AUSTIN,
     estimates="TCE of order 1, the mean distance of the calibration curve from the score",
+    dear=LOESS_DEAR,
 )
 def ici(
     y_true: OutcomesLike,
@@ -110,6 +114,7 @@ def ici(
     weighted=OF_WEIGHTINGS["e50"],
     paper=AUSTIN,
     estimates="the median distance of the calibration curve from the score",
+    dear=LOESS_DEAR,
 )
 def e50(
     y_true: OutcomesLike,
@@ -163,6 +168,7 @@ def e50(
     weighted=OF_WEIGHTINGS["e90"],
     paper=AUSTIN,
     estimates="the 90 % quantile of the distance of the calibration curve from the score",
+    dear=LOESS_DEAR,
 )
 def e90(
     y_true: OutcomesLike,
@@ -216,6 +222,7 @@ def e90(
     weighted=OF_WEIGHTINGS["emax"],
     paper=AUSTIN,
     estimates="the greatest distance of the calibration curve from an observed score",
+    dear=LOESS_DEAR,
 )
 def emax(
     y_true: OutcomesLike,
@@ -274,6 +281,7 @@ def emax(
     weighted=eci_of_weightings,
     paper="Van Hoorde et al. 2015",
     estimates="100 times the square of TCE of order 2",
+    dear=LOESS_DEAR,
 )
 def eci(
     y_true: OutcomesLike,

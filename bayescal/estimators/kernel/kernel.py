@@ -50,6 +50,9 @@ _mmce_core = partial(_pairs_core, summary=PairSums.root, kernel="laplace")
 _kce_core = partial(_pairs_core, summary=PairSums.root_both)
 
 
+KERNEL_DEAR = "Kernels of every distinct score, its residual and their running sums."
+
+
 @estimator(
     "Maximum mean calibration error",
     prepare=_mmce_core,
@@ -60,6 +63,7 @@ _kce_core = partial(_pairs_core, summary=PairSums.root_both)
     weighted=lambda s, y, w, *, bandwidth: pairs_of_weights(
         s, y, w, kernel="laplace", bandwidth=bandwidth
     ).root(),
+    dear=KERNEL_DEAR,
 )
 def mmce(
     y_true: OutcomesLike,
@@ -126,6 +130,7 @@ def mmce(
     span=(0, math.sqrt(2)),
     bound="below sqrt(2) times TCE of order 1 in the population; biased upwards in a sample",
     weighted=lambda s, y, w, **options: pairs_of_weights(s, y, w, **options).root_both(),
+    dear=KERNEL_DEAR,
 )
 def kce(
     y_true: OutcomesLike,
@@ -230,6 +235,7 @@ def _block_mean(scores: Floats, kernel: str, bandwidth: float, size: int) -> Sta
     weighted=lambda s, y, w, *, form, block_size, **options: _summary(form)(
         pairs_of_weights(s, y, w, **options)
     ),
+    dear=KERNEL_DEAR,
 )
 def skce(
     y_true: OutcomesLike,

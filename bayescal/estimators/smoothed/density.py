@@ -84,6 +84,7 @@ def _pieces(height: Floats) -> Floats:
     estimates="calibration error of the model whose log-odds have Gaussian noise added",
     span=(0, 1),
     cost="n",
+    dear="Log-odds of every case, and four moments of cases and events in cells.",
 )
 def ls_ece(
     y_true: OutcomesLike,
@@ -160,6 +161,8 @@ def _kde_core(
     paper="Popordanoska, Sayer & Blaschko 2022; Zhang, Kailkhura & Han 2020",
     estimates="calibration error, with the mean outcome at each score by kernel regression",
     span=(0, 1),
+    dear="Twenty bandwidths are compared by their likelihoods, and kernels evaluated between "
+    "some thousand cells, for any number of cases.",
 )
 def kde_ece(
     y_true: OutcomesLike,

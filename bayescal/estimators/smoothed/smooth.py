@@ -153,6 +153,8 @@ def smooth_ece(
     span=(0, 1),
     cost="n",
     weighted=_weighted("logit"),
+    dear="Log-odds of every case, and four moments of the residuals in cells, on a grid "
+    "refined once or twice.",
 )
 def logit_smooth_ece(
     y_true: OutcomesLike,
