@@ -141,7 +141,7 @@ def _gammas(shape: Floats, size: tuple[int, int], rng: np.random.Generator) -> F
     root = rng.standard_normal(size)
     root *= 1 / (3 * np.sqrt(shape))
     root += 1 - 1 / (9 * shape)
-    gammas = np.maximum(root, 0, out=root) ** 3
+    gammas: Floats = np.maximum(root, 0, out=root) ** 3
     gammas *= shape
     single = np.flatnonzero(shape == 1)
     if single.size:
