@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
-from bayescal.gain._alike import of_equal_cells
-from bayescal.gain._calibrated import calibration_samples
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
-from bayescal.gain.triples import Triples
-from bayescal.inference.averaging import mix_families
+from bayescal.gain.triples import Triples, of_equal_cells
+from bayescal.inference.averaging import mix_families, posterior_probabilities
+from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "joined"]
+__all__ = ["Posterior", "by_curve", "calibration_samples", "joined", "prob_calibrated"]
 
 Curve = Callable[[slice], Floats]
 
@@ -153,3 +153,38 @@ class _Table:
 def joined(blocks: Sequence[Terms]) -> Terms:
     """Blocks of draws, one after the other."""
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def calibration_samples(
+    data: CalibrationData, prior: Prior, draws: int, seed: int
+) -> FamilySamples:
+    """The smooth families, exact calibration and stretches, each drawn when it is asked for.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    prior : Prior
+    draws, seed : int
+
+    Returns
+    -------
+    FamilySamples
+    """
+    names = in_order(smooth_families())
+    problem = prepare(data, curve=average_of(names), prior=prior, random_state=seed)
+    return FamilySamples(problem, names, draws)
+
+
+def prob_calibrated(samples: FamilySamples) -> float:
+    """Posterior probability of exact calibration, as in `compare` of the same families.
+
+    Parameters
+    ----------
+    samples : FamilySamples
+
+    Returns
+    -------
+    float
+    """
+    evidence = {name: sample.log_evidence for name, sample in samples.items()}
+    return posterior_probabilities(evidence, prior_probabilities(list(samples)))["identity"]

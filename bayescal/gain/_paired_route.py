@@ -10,12 +10,11 @@ from scipy import sparse
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
 from bayescal.data.data import CalibrationData
-from bayescal.gain._alike import Alike, of_neighbours
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
-from bayescal.gain.triples import Triples
+from bayescal.gain.triples import Alike, Triples, of_neighbours
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
 

@@ -12,8 +12,7 @@ from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._calibrated import calibration_samples, prob_calibrated
-from bayescal.gain._curve_route import Posterior
+from bayescal.gain._curve_route import Posterior, calibration_samples, prob_calibrated
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
 from bayescal.gain.triples import Triples
 from bayescal.inference.samples import FamilySamples

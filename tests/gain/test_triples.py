@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.gain._alike import MOST_SINGLE, of_equal_cells, of_neighbours
-from bayescal.gain.triples import as_triples
+from bayescal.gain.triples import MOST_SINGLE, Alike, as_triples, of_equal_cells, of_neighbours
 from bayescal.model.problem import prepare
 
 
@@ -85,8 +84,6 @@ def test_few_cases_stand_alone_in_their_order() -> None:
 @pytest.mark.parametrize("change", [lambda a: a, lambda a: a.round(2)])
 def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> None:
     """The same law, other draws: 2500 distinct scores, each a row of its own or in cells."""
-    from bayescal.gain import _curve_route
-    from bayescal.gain._alike import Alike
 
     def single(triples, *_):
         order = np.argsort(triples.before)
@@ -96,7 +93,7 @@ def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> Non
     after = change(expit(-0.28 + 0.72 * logit(before)))
     options = {"thresholds": (0.3,), "draws": 1000, "random_state": 1}
     cells = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
-    monkeypatch.setattr(_curve_route, "of_equal_cells", single)
+    monkeypatch.setattr("bayescal.gain._curve_route.of_equal_cells", single)
     alone = bc.recalibration_gain(y, before, after, **options).summary(parts=True)
     spread = (alone["upper"] - alone["lower"]) / 4
     for part in ("brier", "log"):  # what changes within a cell is little beside the score
