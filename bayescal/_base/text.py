@@ -10,8 +10,10 @@ __all__ = [
     "count",
     "decimals",
     "interval",
+    "per_thousand",
     "percent",
     "plain",
+    "ratio",
     "rounded",
     "shortened",
 ]
@@ -78,6 +80,25 @@ def chance(probability: float) -> str:
     if probability < 0.005:
         return "< 0.01"
     return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
+
+
+def ratio(value: float) -> str:
+    """A ratio of any size to two digits: `0.29`, `8.7`, `870`; beyond 1000 its power, `10^8`."""
+    if math.isnan(value):
+        return "undefined"
+    if not 1e-300 < value < 1e300:
+        return "0" if value <= 0 else "< 10^-300" if value < 1 else "> 10^300"
+    power = math.floor(math.log10(value))
+    if -3 <= power <= 2:
+        return f"{round(value, 1 - power):.{max(1 - power, 0)}f}"
+    return f"10^{round(math.log10(value))}"
+
+
+def per_thousand(value: float, error: float) -> tuple[str, str]:
+    """A gain per patient and its standard error, of 1000 patients: `6.7`, `2.2`."""
+    small = 1000 * error
+    places = min(max(1 - math.floor(math.log10(small)), 0), 4) if small > 1e-9 else 1
+    return f"{round(1000 * value, places) + 0.0:.{places}f}", f"{small:.{places}f}"
 
 
 def plain(text: object) -> str:

@@ -12,13 +12,14 @@ import numpy as np
 from bayescal._base.card import card
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.groups import as_few_groups
+from bayescal.assessment.groups import as_few_groups, check_not_class_wise
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL
 from bayescal.assessment.performance import close_enough
 from bayescal.assessment.record import as_dict
-from bayescal.assessment.terminal import as_text
-from bayescal.assessment.words import describe, headline
+from bayescal.assessment.text.paper import describe
+from bayescal.assessment.text.terminal import as_text
+from bayescal.assessment.words import headline
 from bayescal.data.data import as_data
 from bayescal.data.validate import as_level, check_choice
 from bayescal.data.weights import WeightType
@@ -42,6 +43,7 @@ def assess(
     ci_prob: float = 0.95,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     prior_calibrated: float = PRIOR_CALIBRATED,
+    thresholds: Sequence[float] = (),
     estimators: Sequence[str] = PANEL,
     draws: int = 4000,
     groups: Any = None,
@@ -70,6 +72,8 @@ def assess(
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
         Prior probability of exact calibration.
+    thresholds : sequence of float in (0, 1)
+        Risks from which a patient is treated. The report then has the net benefit at each.
     estimators : sequence of str
         The panel, by names in `bayescal.estimators`.
     draws : int
@@ -90,7 +94,8 @@ def assess(
     Raises
     ------
     InputError
-        If the input is not outcomes and probabilities of the same cases, or a name is unknown.
+        If the input is not outcomes and probabilities of the same cases, a name is unknown, or the
+        table is class-wise.
 
     Examples
     --------
@@ -103,6 +108,7 @@ def assess(
     for name in estimators:
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
+    risks = tuple(sorted({as_level(value, "thresholds") for value in thresholds}))
     data = as_data(
         y_true,
         y_prob,
@@ -111,6 +117,7 @@ def assess(
         weight_type=weight_type,
         pos_label=pos_label,
     )
+    check_not_class_wise(data)
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     options: dict[str, Any] = {
@@ -120,7 +127,7 @@ def assess(
         "edge": edge,
     }
     comparison = compare(pooled, random_state=random_state, **options)
-    return Assessment(comparison, data, enough, level, tuple(estimators), options)
+    return Assessment(comparison, data, enough, level, tuple(estimators), options, risks)
 
 
 class Assessment(Findings):
@@ -139,6 +146,8 @@ class Assessment(Findings):
         Names of the frequentist estimators.
     options : mapping
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
+    thresholds : tuple of float
+        Risks from which a patient is treated, for the net benefit.
     """
 
     @cached_property

@@ -12,10 +12,12 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.assessment.groups import group_table
+from bayescal.assessment.groups import group_table, in_order
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
+from bayescal.assessment.treatment import net_benefit_table
+from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.gain import Recommendation, recommendation
@@ -47,6 +49,8 @@ class Findings:
         Names of the frequentist estimators.
     options : mapping
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
+    thresholds : tuple of float
+        Risks from which a patient is treated, for the net benefit.
     """
 
     comparison: CurveComparison
@@ -55,6 +59,7 @@ class Findings:
     ci_prob: float
     panel: tuple[str, ...]
     options: Mapping[str, Any]
+    thresholds: tuple[float, ...] = ()
 
     @property
     def posterior(self) -> CalibrationPosterior:
@@ -188,7 +193,28 @@ class Findings:
     @cached_property
     def recommendation(self) -> Recommendation:
         """Which update to make, if any, by expected held-out log score."""
-        return recommendation(self.comparison)
+        return recommendation(self.comparison, self.thresholds)
+
+    @cached_property
+    def net_benefit(self) -> pd.DataFrame:
+        """Net benefit per patient at each threshold; empty if no thresholds were given.
+
+        Columns: estimate (median), lower and upper of treating by the model, treat_all of
+        treating everyone, and prob_best, the probability that the model is better than treating
+        everyone or no one.
+        """
+        return net_benefit_table(self.posterior, self.thresholds, self.ci_prob)
+
+    def val_prob(self) -> pd.Series:
+        """What R's `val.prob` prints, by its names; of the data, not of the posterior.
+
+        Returns
+        -------
+        pandas.Series
+            Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax,
+            E90, Eavg, S:z and S:p; NaN where the data do not define one.
+        """
+        return val_prob(self.posterior.data)
 
     @cached_property
     def clinical(self) -> Self | None:
@@ -217,7 +243,7 @@ class Findings:
             raise InputError("there are no groups. Pass groups= to assess, one label a case.")
         return {
             name: compare(self.data.select(name), random_state=self.seed, **self.options).posterior
-            for name in self.data.groups
+            for name in in_order(self.data.groups)
         }
 
     @cached_property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,10 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_few_groups", "group_table"]
+__all__ = ["as_few_groups", "check_not_class_wise", "group_table", "in_order"]
 
 MOST_GROUPS = 200
+RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
 
 
@@ -29,6 +31,50 @@ def as_few_groups(data: CalibrationData) -> CalibrationData:
             "as their hospital."
         )
     return data
+
+
+def check_not_class_wise(data: CalibrationData) -> None:
+    """Refuse a class-wise table: each case is in it once a class, and pooling would hide errors.
+
+    Such a table is known by its sums: every class has as many cases, and the events and the
+    predicted probabilities of all classes add up to one a case.
+
+    Raises
+    ------
+    InputError
+        If the groups are the classes of `CalibrationData.from_multiclass`.
+    """
+    if len(data.groups) < 2:
+        return
+    parts = [data.select(name) for name in data.groups]
+    n = parts[0].n
+    totals = [data.events, float(data.trials @ data.score)]
+    if all(np.isclose(part.n, n, rtol=1e-9, atol=0) for part in parts) and np.allclose(
+        totals, n, rtol=1e-6, atol=0
+    ):
+        raise InputError(
+            f"the table is class-wise: it holds each of {n:g} cases once for each of "
+            f"{len(data.groups)} classes, and one assessment of all would hide that some classes "
+            "are off. Assess one class, assess(data.select(name)), or the top label, "
+            "CalibrationData.from_multiclass(..., mode='top-label')."
+        )
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of their numbers, as a person counts: site 2 before site 10.
+
+    Examples
+    --------
+    >>> from bayescal.assessment.groups import in_order
+    >>> in_order(["site 10", "site 2", "a"])
+    ['a', 'site 2', 'site 10']
+    """
+
+    def key(name: str) -> list[tuple[int, str]]:
+        parts = RUN_OF_DIGITS.split(name)
+        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+    return sorted(names, key=key)
 
 
 def group_table(

@@ -8,7 +8,7 @@ from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import is_extreme, mean_score
-from bayescal.assessment.words import headline
+from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
@@ -70,13 +70,13 @@ def assessment_notes(f: Findings) -> list[str]:
 
 
 def _assessment_notes(f: Findings) -> Iterator[str]:
+    yield from first_words(f)
     post = f.posterior
     data, edges = post.data, post.settings.edges
     if edges.assumed:
         yield (
-            "every score is exactly 0 or 1, so nothing says how they were rounded; they are read "
-            f"as {edges.low:g} and 1 - {1 - edges.high:.3g}. Say how far inside they belong with "
-            "edge=."
+            f"scores of 0 and 1 are read as {edges.low:g} and 1 - {1 - edges.high:.3g}. Say how "
+            "far inside they belong with edge=."
         )
     yield from _about_data(post)
     if f.clinical is not None:
@@ -92,7 +92,8 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
     if data.is_compressed:
         yield (
             "there are more than 2048 distinct scores, so the cases are counted on a fine grid of "
-            "log-odds; each of its cells keeps the mean of its scores."
+            "log-odds; each of its cells keeps the mean of its scores, and for the C-statistic its "
+            "cases count as equal."
         )
     k = float(post.diagnostics["pareto_k"])
     if k > BAD_K:

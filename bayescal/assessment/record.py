@@ -7,8 +7,8 @@ from typing import Any
 
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.performance import mean_score
-from bayescal.assessment.words import headline
+from bayescal.assessment.performance import mean_score, observed_expected
+from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["as_dict"]
@@ -22,8 +22,10 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "events": data.events,
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
+        "observed_expected_in_data": observed_expected(data),
         "sha256": f.sha256,
         "verdict": f.verdict,
+        "first": first_words(f),
         "headline": headline(f),
         "close": f.close,
         "prob_close": f.prob_tce_below(f.close),
@@ -41,6 +43,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "text": str(f.recommendation),
             "table": _rows(f.recommendation.table),
         },
+        "net_benefit": _rows(f.net_benefit),
+        "val_prob": f.val_prob().to_dict(),
         "settings": {
             "curve": "average",
             "prior": settings.prior.name,

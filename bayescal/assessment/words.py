@@ -7,33 +7,33 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import cases_and_events, chance, decimals, percent, rounded
+from bayescal._base.text import chance, decimals, percent, rounded
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.performance import mean_score, observed_expected
-from bayescal.assessment.references import REFERENCES, cited
+from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import LIKELY, Stretch
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.one_sided import SURE
 from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "AS_IF_CALIBRATED",
+    "LARGER",
     "SIDES",
     "UNDEFINED",
     "VERDICTS",
+    "WITHIN_CHANCE",
     "EstimatorRow",
+    "beside_limit",
     "curve_rows",
-    "describe",
     "directions",
     "estimator_row",
     "exactness",
+    "first_words",
     "headline",
     "in_the_data",
-    "meaning",
-    "methods",
     "numbers",
     "of_group",
     "side",
@@ -72,11 +72,18 @@ SIDES = {
 }
 """What a measure says when its interval is below its ideal value, above it, or around it."""
 
-AS_IF_CALIBRATED, LARGER, UNDEFINED = "as if calibrated", "larger", "undefined"
+AS_IF_CALIBRATED, LARGER, UNDEFINED = "within chance", "larger than chance explains", "undefined"
 """The verdicts on an estimate."""
+
+WITHIN_CHANCE = {AS_IF_CALIBRATED: "yes", LARGER: "no", UNDEFINED: UNDEFINED}
+"""The same in a word, for columns headed "within chance"."""
+
+TITLES = {"Integrated calibration index (Eavg)": "ICI (Eavg) of a loess curve"}
+"""Titles that say how an estimator differs from a measure of the posterior of the same name."""
 
 STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 MOST_STRETCHES = 4
+LEAST_PLACES, MOST_PLACES = 2, 4
 FEWEST_CASES = 0.04  # share of the cases below which a stretch is not told
 
 
@@ -89,7 +96,7 @@ class EstimatorRow(NamedTuple):
     estimate, interval, if_calibrated : str
         Empty where the estimate is undefined.
     verdict : str
-        "as if calibrated", "larger" or "undefined".
+        "within chance", "larger than chance explains" or "undefined".
     """
 
     title: str
@@ -102,38 +109,86 @@ class EstimatorRow(NamedTuple):
 def headline(f: Findings) -> str:
     """The verdict, and the error with its interval."""
     middle, low, high = numbers(f.table.loc["tce"])
-    below, above = f.prob_tce_below(f.close), f.prob_tce_above(f.close)
     return (
         f"{VERDICTS[f.verdict]}: the true calibration error is {middle} "
-        f"({percent(f.ci_prob)} credible interval {low} to {high}). On the safe side it is below "
-        f"{f.close:g} with probability {chance(below)} and above with {chance(above)}"
-        f"{_rest(1 - below - above)}."
+        f"({percent(f.ci_prob)} credible interval {low} to {high}). "
+        f"{beside_limit(f, f'the limit of {f.close:g}')}"
     )
 
 
-def _rest(probability: float) -> str:
-    return "" if probability < 0.005 else f"; {chance(probability)} is left open"
+def beside_limit(f: Findings, limit: str) -> str:
+    """How probable it is that the error is below the limit, and above it.
 
+    Parameters
+    ----------
+    f : Findings
+    limit : str
+        The limit in words, such as "the limit of 0.03".
 
-def meaning(f: Findings) -> str:
-    """What the error and its direction are for a reader who is no statistician."""
-    middle, low, high = _points(f.table.loc["tce"])
-    spread = f"{middle} percentage points ({low} to {high})"
-    data = f.posterior.data
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    below, above = f.prob_tce_below(f.close), f.prob_tce_above(f.close)
+    if f.verdict == "close enough":
+        return f"It is below {limit} with probability {chance(below)}."
+    if f.verdict == "miscalibrated":
+        return f"It is above {limit} with probability {chance(above)}."
+    rest = 1 - below - above
+    left = "" if rest < 0.005 else f"; {chance(rest)} is left open"
     return (
-        f"On average, a prediction is off by {spread}. {directions(f.table, data)} "
-        f"{where(f.stretches)}"
+        f"It is below {limit} with probability {chance(below)}, above it with probability "
+        f"{chance(above)}{left}."
     )
+
+
+def first_words(f: Findings) -> list[str]:
+    """What must be known before any number: reversed scores, and labels in place of scores.
+
+    Parameters
+    ----------
+    f : Findings
+
+    Returns
+    -------
+    list of str
+        Empty for most data.
+    """
+    told = []
+    if f.posterior.settings.edges.assumed:
+        told.append(
+            "The scores are labels, not probabilities: every score is exactly 0 or 1. Calibration "
+            "is a property of probabilities; pass those that the model gives before it decides, "
+            "such as predict_proba of scikit-learn."
+        )
+    row = f.performance.loc["c_statistic"]
+    if row["estimate"] < 0.5:
+        middle, low, high = numbers(row)
+        shown = f"C-statistic {middle}, {percent(f.ci_prob)} interval {low} to {high}"
+        told.append(
+            f"The scores seem to be reversed: cases with the event have lower scores than cases "
+            f"without it ({shown}). Check that the score is the probability of the event, and not "
+            "of its opposite."
+            if row["upper"] < 0.5
+            else f"The scores do not separate the cases with the event from the others ({shown}). "
+            "Check that the score is the probability of the event."
+        )
+    return told
 
 
 def exactness(f: Findings) -> str:
     """How probable exact calibration is, and how much that owes to what it is compared with."""
     even = f.comparison.sensitivity["average"].dropna()
-    by_prior = ", ".join(f"{chance(value)} ({name})" for name, value in even.items())
+    shown = {name: chance(value) for name, value in even.items()}
+    if len(set(shown.values())) == 1:
+        by_prior = f"At even odds it is {next(iter(shown.values()))} under each prior."
+    else:
+        told = ", ".join(f"{value} ({name} prior)" for name, value in shown.items())
+        by_prior = f"At even odds it depends on the errors that are expected otherwise: {told}."
     return (
         f"Exact calibration has probability {chance(f.prob_calibrated)}, from a prior of "
-        f"{f.comparison.prior_prob['identity']:g}. At even odds it depends on the errors that are "
-        f"expected otherwise: {by_prior}."
+        f"{f.comparison.prior_prob['identity']:g}. {by_prior}"
     )
 
 
@@ -151,7 +206,8 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     -------
     str
     """
-    sentences = [_direction(table, "observed_expected", "O/E", in_the_data(data))]
+    own = in_the_data(data, table.loc["observed_expected"])
+    sentences = [_direction(table, "observed_expected", "O/E", own)]
     if "calibration_slope" in table.index:
         sentences.append(_direction(table, "calibration_slope", "slope"))
     return " ".join(sentences)
@@ -180,85 +236,31 @@ def side(name: str, row: Any) -> str:
     """
     below, above, neither = SIDES[name]
     ideal = FUNCTIONALS[name].calibrated
+    if name == "calibration_slope" and row["upper"] < 0:
+        return "predictions are reversed: where they are higher, events are rarer"
     if row["upper"] < ideal:
         return below
     return above if row["lower"] > ideal else neither
 
 
-def in_the_data(data: CalibrationData) -> str:
-    """O/E of the data, to stand beside that of the posterior; empty where no event is expected."""
+def in_the_data(data: CalibrationData, row: Any) -> str:
+    """O/E of the data, to stand beside that of the posterior; empty where no event is expected.
+
+    Parameters
+    ----------
+    data : CalibrationData
+    row : mapping
+        O/E of the posterior, whose decimals are used.
+
+    Returns
+    -------
+    str
+    """
     ratio = observed_expected(data)
-    return "" if ratio is None else f"; {ratio:#.3g} in the data"
-
-
-def describe(f: Findings) -> str:
-    """Methods and results, in the order of a paper, and the publications they cite."""
-    text = f"{methods(f)}\n\n{results(f)}"
-    listed = [f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in cited(text)]
-    return "\n".join([text, "", "References", *listed])
-
-
-def methods(f: Findings) -> str:
-    """What was done, with citations."""
-    settings = f.comparison.settings
-    weights = f.comparison.prior_prob
-    families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
-    return (
-        "Calibration was assessed by the posterior of the calibration curve, seen through "
-        "binomial observations (Dong et al., 2025). Families of curves were weighed by their "
-        f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
-        "calibration, whose probability is stated and which has no part in the averaged curve. "
-        f"The {settings.prior.name} prior was used for the coordinates of the curves. "
-        "The true calibration error is the mean absolute difference between the curve and the "
-        "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the scores (Rubin, 1981). {_interval_in_words(f)} An error below {f.close:g} was taken "
-        "as close enough to none. Calibration slope and intercept are those "
-        "of the line in log-odds nearest to the curve (Cox, 1958). Estimators were compared with "
-        "their distribution under perfect calibration, by consistency resampling (Broecker and "
-        "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
-        "Gelman and Gabry, 2017). Computed with bayescal "
-        f"{f.versions['bayescal']}, seed {f.seed}."
-    )
-
-
-def _interval_in_words(f: Findings) -> str:
-    tail = (1 - f.ci_prob) / 2
-    return (
-        f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
-        f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
-        f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
-        "likely, everywhere or over a range of predictions; there an error counts only where its "
-        f"side is known with probability {SURE:g}, so that chance does not add up to an error. The "
-        "estimate of an error is that of the posterior mean curve."
-    )
-
-
-def results(f: Findings) -> str:
-    """The results, with the numbers that TRIPOD+AI asks for."""
-    data, table = f.posterior.data, f.table
-    sentences = [
-        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
-        f"predicted probability was {mean_score(data):#.3g}.",
-        headline(f),
-        exactness(f),
-        "The ratio of observed to expected events was "
-        f"{with_interval(table.loc['observed_expected'], in_the_data(data))}; "
-        "calibration-in-the-large (the intercept with the slope fixed at 1) was "
-        f"{with_interval(table.loc['calibration_in_the_large'])}.",
-    ]
-    if "calibration_slope" in table.index:
-        sentences.append(
-            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
-            f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
-        )
-    c_statistic = f.performance.loc["c_statistic"]
-    if c_statistic["estimate"] == c_statistic["estimate"]:
-        sentences.append(
-            f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
-            f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
-        )
-    sentences += [where(f.stretches), str(f.recommendation)]
-    return " ".join(sentences)
+    if ratio is None:
+        return ""
+    (shown,) = rounded((ratio,), row["lower"], row["upper"])
+    return f"; {shown} in the data"
 
 
 def numbers(row: Any) -> tuple[str, ...]:
@@ -273,16 +275,11 @@ def with_interval(row: Any, beside: str = "") -> str:
 
 
 def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:
-    """The curve at some scores: mean, lower and upper end, as far as the interval tells."""
-    return [
-        rounded((mean, lower, upper), lower, upper) for mean, lower, upper in f.curve_at(scores)
-    ]
-
-
-def _points(row: Any) -> list[str]:
-    """Estimate, lower and upper end of a row in percentage points."""
-    places = max(decimals(row["lower"], row["upper"]) - 2, 0)
-    return [f"{100 * row[part]:.{places}f}" for part in ("estimate", "lower", "upper")]
+    """The curve at some scores: mean, lower and upper end, all to one number of decimals."""
+    rows = f.curve_at(scores)
+    places = max(decimals(lower, upper) for _, lower, upper in rows)
+    places = min(max(places, LEAST_PLACES), MOST_PLACES)
+    return [tuple(f"{value:.{places}f}" for value in row) for row in rows]
 
 
 def of_group(row: Any, functional: str) -> str:
@@ -314,14 +311,16 @@ def estimator_row(row: Any) -> EstimatorRow:
     -------
     EstimatorRow
     """
-    title = str(row["title"])
+    title = TITLES.get(str(row["title"]), str(row["title"]))
     if math.isnan(row["estimate"]):
         return EstimatorRow(title, "", "", "", UNDEFINED)
+    names = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper")
+    middle, *ends = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
     return EstimatorRow(
         title,
-        f"{row['estimate']:.3f}",
-        f"{row['lower']:.3f} to {row['upper']:.3f}",
-        f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}",
+        middle,
+        f"{ends[0]} to {ends[1]}",
+        f"{ends[2]} to {ends[3]}",
         LARGER if row["prob_exceeds"] < RARE else AS_IF_CALIBRATED,
     )
 

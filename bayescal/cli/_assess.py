@@ -33,6 +33,7 @@ def assess(
     ] = AVERAGED,
     prior: option.Prior = "neutral",
     close: option.Close = None,
+    threshold: option.Threshold = None,
     p: Annotated[
         float,
         typer.Option(
@@ -87,9 +88,14 @@ def assess(
     }
     if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
-        analysis = Averaged.of(close=close, html=html, **common)
+        analysis = Averaged.of(close=close, thresholds=threshold or (), html=html, **common)
     else:
-        wanted = {"--close": close, "--group": group, "--html": html}
+        wanted = {
+            "--close": close,
+            "--threshold": threshold or None,
+            "--group": group,
+            "--html": html,
+        }
         _refuse(
             {name: value is not None for name, value in wanted.items()},
             "the average: leave out --curve",
@@ -116,10 +122,7 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
-    if isinstance(analysis, Averaged):
-        analysis.run(data, console, source, f"Calibration of {predictions.columns.score}")
-    else:
-        analysis.run(data, console, source)
+    analysis.run(data, console, source)
     if running is not None:
         running.write()
         say(console, f"Wrote {running.path}.", "dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from rich.console import Console
 from bayescal._base.errors import InputError
 from bayescal.cli._notes import as_typed
 from bayescal.cli._terminal import is_narrow, note, say, working
-from bayescal.cli._write import check_targets, write_figure, write_record
+from bayescal.cli._write import check_targets, write_figure, write_record, write_report
 from bayescal.data.validate import as_level
 from bayescal.model.priors import Prior, as_prior
 
@@ -34,6 +35,8 @@ class Averaged:
     ci_prob : float
     seed : int or None
     edge : float or None
+    thresholds : tuple of float
+        Risks from which a patient is treated.
     plot, record, html : Path or None
         Files for the figure, the numbers and the report.
     """
@@ -43,6 +46,7 @@ class Averaged:
     ci_prob: float
     seed: int | None
     edge: float | None
+    thresholds: tuple[float, ...]
     plot: Path | None
     record: Path | None
     html: Path | None
@@ -56,6 +60,7 @@ class Averaged:
         ci_prob: float = 0.95,
         seed: int | None = None,
         edge: float | None = None,
+        thresholds: Sequence[float] = (),
         plot: Path | None = None,
         record: Path | None = None,
         html: Path | None = None,
@@ -86,6 +91,7 @@ class Averaged:
             as_level(ci_prob),
             seed,
             edge,
+            tuple(as_level(risk, "threshold") for risk in thresholds),
             plot,
             record,
             html,
@@ -107,15 +113,19 @@ class Averaged:
         source : dict
             Where the data came from, for the record and the report.
         title : str, optional
-            Heading of the report.
+            Heading of the report; by default score, file and outcome.
         """
+        from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
 
         say(console, describe_cases(data))
         with working("Fitting the ladder of curves ..."):
             assessment = self._assess(data)
+            first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
-        for text in notes:
+        for text in first:
+            say(console, text, "bold")
+        for text in notes[len(first) :]:
             note(console, text)
         self._show(assessment, console)
         self._write(assessment, notes, source, title)
@@ -133,19 +143,22 @@ class Averaged:
             prior=self.prior,
             random_state=self.seed,
             edge=self.edge,
+            thresholds=self.thresholds,
         )
 
     def _show(self, a: Assessment, console: Console) -> None:
         from bayescal.assessment.words import directions, exactness, where
-        from bayescal.cli import _parts, _table
+        from bayescal.cli import _parts
 
         narrow = is_narrow(console)
         with working("Computing measures of calibration ..."):
-            table = _table.summary_table(a.table, narrow=narrow)
-        console.print(table)
+            table = _parts.measures_table(a, narrow=narrow)
         say(console, a.headline(), "bold")
         say(console, directions(a.table, a.posterior.data))
         say(console, where(a.stretches))
+        console.print(table)
+        if a.thresholds:
+            console.print(_parts.benefit_table(a, narrow=narrow))
         with working("Comparing estimators with those of calibrated models ..."):
             table = _parts.estimators_table(a, narrow=narrow)
         console.print(table)
@@ -170,5 +183,4 @@ class Averaged:
             write_record(self.record, a.to_dict() | {"notes": notes, "source": source})
         if self.html is not None:
             with working("Writing the report ..."):
-                told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
-                a.to_html(self.html, title=title, source=told)
+                write_report(self.html, a, source, title)

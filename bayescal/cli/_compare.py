@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from bayescal.inference import CurveComparison
 
 __all__ = ["compare"]
-
-CLOSE = 0.03
 
 
 def compare(
@@ -32,24 +31,30 @@ def compare(
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
     ] = 0.1,
-    below: Annotated[
-        float, typer.Option(help="A true calibration error that would be close enough.")
-    ] = CLOSE,
+    close: option.Close = None,
     ci_prob: option.CiProb = 0.95,
     edge: option.Edge = None,
     seed: option.Seed = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the comparison of the curves to this file.")
+    ] = None,
     json: option.Record = None,
+    html: option.Html = None,
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
+    from bayescal.assessment import Assessment
+    from bayescal.assessment.panel import PANEL
+    from bayescal.assessment.performance import close_enough
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say, working
-    from bayescal.cli._write import check_targets, write_record
+    from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
-    as_level(below, "below")
-    check_targets(None, json, inputs=[file])
+    if close is not None:
+        as_level(close, "close")
+    check_targets(plot, json, html, inputs=[file])
     predictions = read_predictions(
         file,
         outcome=outcome,
@@ -75,23 +80,53 @@ def compare(
             edge=edge,
         )
         lower, upper = ladder.posterior.interval("tce", level)
-        close = ladder.prob_tce_below(below), ladder.prob_tce_above(below)
+        limit = close_enough(predictions.data) if close is None else close
+        chances = ladder.prob_tce_below(limit), ladder.prob_tce_above(limit)
     with working("Leaving each case out, and trying other priors ..."):
         table, sensitivity = ladder.table, ladder.sensitivity
     console.print(ladder_table(table))
-    say(console, describe_calibration(ladder, below, close), "bold")
+    say(console, describe_calibration(ladder, limit, chances), "bold")
     say(console, describe_interval(ladder, level, lower, upper))
     say(console, "")
-    say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
-    console.print(sensitivity_table(sensitivity, prior_calibrated))
+    shown = sensitivity_table(sensitivity, prior_calibrated)
+    if shown is None:
+        say(console, "Exact calibration is as probable under each prior on the curve.")
+    else:
+        say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
+        console.print(shown)
     say(console, f"Seed {ladder.settings.seed} repeats these numbers.", "dim")
     if json is not None:
-        write_record(json, numbers_of(ladder, (lower, upper), below, close) | predictions.source)
-        say(console, f"Wrote {json}.", "dim")
+        numbers = numbers_of(ladder, (lower, upper), limit, chances)
+        write_record(json, numbers | predictions.source)
+    if plot is not None:
+        with working("Drawing ..."):
+            _draw(plot, ladder)
+    if html is not None:
+        options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
+        assessment = Assessment(ladder, predictions.data, limit, level, PANEL, options)
+        with working("Writing the report ..."):
+            write_report(html, assessment, predictions.source)
+    for path in (plot, json, html):
+        if path is not None:
+            say(console, f"Wrote {path}.", "dim")
+
+
+def _draw(path: Path, ladder: CurveComparison) -> None:
+    """How probable each curve is, and how well it predicts, to a file and without a window."""
+    from matplotlib.figure import Figure
+
+    from bayescal import plots
+    from bayescal.cli._write import save_figure
+
+    figure = Figure(figsize=(9, 1.6 + 0.42 * len(ladder.table)), layout="constrained")
+    _, right = plots.comparison(ladder, figure.subplots(1, 2, sharey=True))
+    right.tick_params(axis="y", labelleft=False)
+    save_figure(path, figure)
 
 
 def ladder_table(table: pd.DataFrame) -> Table:
     """The ladder for a terminal: how well each family predicted, and how probable it is."""
+    from bayescal._base.text import chance, ratio
     from bayescal.cli._terminal import new_table
 
     shown = new_table()
@@ -101,9 +136,9 @@ def ladder_table(table: pd.DataFrame) -> Table:
     for name, row in table.iterrows():
         shown.add_row(
             str(name),
-            f"{row['bayes_factor']:.3g}",
+            ratio(row["bayes_factor"]),
             f"{row['prior']:.2f}",
-            f"{row['posterior_prob']:.3f}",
+            chance(row["posterior_prob"]) if row["prior"] else "not averaged",
             f"{row['elpd_loo']:.1f}",
             f"{row['stacking_weight']:.2f}",
         )
@@ -116,8 +151,9 @@ def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[flo
     from bayescal._base.text import chance
 
     return (
-        f"On the safe side, the true calibration error is below {limit:g} with probability "
-        f"{chance(close[0])} and above with {chance(close[1])}. Exact calibration has probability "
+        f"The true calibration error is below the limit of {limit:g} with probability "
+        f"{chance(close[0])}, above it with probability {chance(close[1])}. Exact calibration has "
+        "probability "
         f"{chance(ladder.prob_calibrated)} ({chance(ladder.prob_calibrated_at(0.5))} at even odds)."
     )
 
@@ -134,8 +170,9 @@ def describe_interval(ladder: CurveComparison, level: float, lower: float, upper
     )
 
 
-def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Table:
-    """How much the probability of calibration owes to the prior."""
+def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Table | None:
+    """How much the probability of calibration owes to the prior; None if it owes nothing."""
+    from bayescal._base.text import chance
     from bayescal.cli._terminal import new_table
 
     shown = new_table()
@@ -148,17 +185,22 @@ def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Tab
     }
     for heading in columns.values():
         shown.add_column(heading, justify="right", no_wrap=True)
-    for name, row in sensitivity.iterrows():
-        cells = (f"{row[key]:.3f}" if row[key] == row[key] else "" for key in columns)
-        shown.add_row(str(name), *cells)
+    rows = {
+        str(name): [chance(row[key]) if row[key] == row[key] else "" for key in columns]
+        for name, row in sensitivity.iterrows()
+    }
+    if len({cell for cells in rows.values() for cell in cells if cell}) == 1:
+        return None
+    for name, cells in rows.items():
+        shown.add_row(name, *cells)
     return shown
 
 
 def numbers_of(
     ladder: CurveComparison,
     interval: tuple[float, float],
-    below: float,
-    close: tuple[float, float],
+    limit: float,
+    chances: tuple[float, float],
 ) -> dict[str, Any]:
     """The comparison as plain numbers and names, for the record."""
     lower, upper = interval
@@ -171,9 +213,9 @@ def numbers_of(
         "tce": {
             "lower": lower,
             "upper": upper,
-            "below": below,
-            "prob_below": close[0],
-            "prob_above": close[1],
+            "close": limit,
+            "prob_below": chances[0],
+            "prob_above": chances[1],
         },
         "curves": {
             str(name): {str(key): float(value) for key, value in row.items()}

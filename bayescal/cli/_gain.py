@@ -60,10 +60,7 @@ def gain(
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
     encoding: option.Encoding = None,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(help="Risk from which a patient is treated. May be given several times."),
-    ] = None,
+    threshold: option.Threshold = None,
     in_sample: Annotated[
         bool, typer.Option("--in-sample", help="The map was fitted to these very patients.")
     ] = False,

@@ -23,6 +23,7 @@ __all__ = [
     "RowFile",
     "Score",
     "Seed",
+    "Threshold",
     "Weight",
     "WeightType",
 ]
@@ -82,6 +83,13 @@ Close = Annotated[
 ]
 Group = Annotated[
     str | None, typer.Option(help="Column with the group of each case, such as its hospital.")
+]
+Threshold = Annotated[
+    list[float] | None,
+    typer.Option(
+        help="Risk from which a patient is treated, for the net benefit. May be given several "
+        "times."
+    ),
 ]
 Html = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]

@@ -9,13 +9,21 @@ from rich.table import Table
 from rich.text import Text
 
 from bayescal._base.text import chance, count, percent, shortened
-from bayescal.assessment.words import estimator_row, of_group
+from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.words import WITHIN_CHANCE, estimator_row, of_group
 from bayescal.cli._terminal import new_table
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
 
-__all__ = ["describe_method", "estimators_table", "groups_table"]
+__all__ = [
+    "benefit_table",
+    "describe_method",
+    "estimators_table",
+    "groups_table",
+    "measures_table",
+]
 
 PARTS_GROUP = 30
 
@@ -33,11 +41,56 @@ def estimators_table(a: Assessment, *, narrow: bool = False) -> Table:
     -------
     rich.table.Table
     """
-    table = _table("Estimator: value (if calibrated)", ("Value", "If calibrated", ""), narrow)
+    heads = ("Value", "If calibrated", "Within chance")
+    table = _table("Estimator: value, if calibrated, within chance", heads, narrow)
     for _, row in a.estimators.iterrows():
         shown = estimator_row(row)
-        cells = (shown.title, shown.estimate, shown.if_calibrated, shown.verdict)
-        _add(table, cells, narrow)
+        within = WITHIN_CHANCE[shown.verdict]
+        _add(table, (shown.title, shown.estimate, shown.if_calibrated, within), narrow)
+    return table
+
+
+def measures_table(a: Assessment, *, narrow: bool = False) -> Table:
+    """Every measure with its interval and its ideal value.
+
+    Parameters
+    ----------
+    a : Assessment
+    narrow : bool
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    level = f"{percent(a.ci_prob)} interval"
+    heads = ("Estimate", level, "Ideal")
+    table = _table(f"Measure: estimate, {level}, ideal", heads, narrow, first="Measure")
+    sections = measure_sections(a)
+    for section in sections:
+        for row in section.rows:
+            _add(table, (row.title, row.estimate, row.interval, row.ideal), narrow)
+        if section is not sections[-1]:
+            table.add_section()
+    return table
+
+
+def benefit_table(a: Assessment, *, narrow: bool = False) -> Table:
+    """Net benefit per 1000 patients at the thresholds that were given.
+
+    Parameters
+    ----------
+    a : Assessment
+    narrow : bool
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    heads = (f"Net benefit of 1000 ({percent(a.ci_prob)})", "Treating all", "P(model best)")
+    stacked = "Threshold: net benefit of 1000, treating all, P(model best)"
+    table = _table(stacked, heads, narrow, first="Treated from")
+    for row in benefit_rows(a.net_benefit):
+        _add(table, tuple(row), narrow)
     return table
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from bayescal.assessment import Assessment
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "save_figure",
     "write_figure",
     "write_record",
+    "write_report",
     "write_table",
 ]
 
@@ -123,6 +125,14 @@ def save_figure(path: Path, figure: Figure) -> None:
     """Write a figure to a file, in the format that its name says."""
     with replacing(path) as file:
         figure.savefig(file, dpi=200)
+
+
+def write_report(
+    path: Path, assessment: Assessment, source: dict[str, Any], title: str | None = None
+) -> None:
+    """Write the report of an assessment, with the lines of its source."""
+    told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
+    assessment.to_html(path, title=title, source=told)
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:

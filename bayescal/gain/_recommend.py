@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,11 @@ from scipy.special import ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.text import chance
+from bayescal._base.decision import least_treated, net_benefit
+from bayescal._base.text import chance, per_thousand
 from bayescal.data.weights import WeightType
 from bayescal.inference import CurveComparison, compare
+from bayescal.inference.loo import LeaveOneOut
 from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
 
@@ -33,8 +35,10 @@ class Recommendation:
         The simplest family whose expected log score is within one standard error of the best.
     table : pandas.DataFrame
         One row per family: `gain`, the expected rise of the held-out log score per patient over
-        leaving the model alone, its standard error `se`, `prob_better` than leaving it alone, and
-        `short_of_best` in standard errors.
+        leaving the model alone, its standard error `se`, `prob_better` than leaving it alone,
+        `short_of_best` in standard errors, and the expected fall of the held-out Brier score
+        `brier_gain` with its standard error `brier_se`. For each threshold t,
+        `net_benefit_gain@t` and `net_benefit_se@t`, the rise of the held-out net benefit.
     n : float
         Number of cases.
     """
@@ -48,18 +52,20 @@ class Recommendation:
         best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
         if best == "identity":
             return f"{lead} No update is expected to predict better."
-        gain, error, helps = (
-            float(self.table[column][best]) for column in ("gain", "se", "prob_better")
-        )
+        fall = float(self.table["brier_gain"][best])
+        points, error = per_thousand(abs(fall), float(self.table["brier_se"][best]))
+        how = "fall" if fall >= 0 else "rise"
+        helps = chance(float(self.table["prob_better"][best]))
         if self.choice == "identity":
             return (
-                f"{lead} The best update ({best}) is expected to gain {gain:.4f} in log score per "
-                f"patient, with a standard error of {error:.4f}: it helps with probability "
-                f"{chance(helps)}, which is too little to tell."
+                f"{lead} The best update would be to {updates()[best]}; with it the Brier score is "
+                f"expected to {how} by {points} per 1000 patients (standard error {error}). It "
+                f"predicts better with probability {helps}, which is too little to tell."
             )
         return (
-            f"{lead} Expected gain {gain:.4f} in held-out log score per patient (standard error "
-            f"{error:.4f}; probability that it helps {chance(helps)})."
+            f"{lead} On new patients the Brier score is then expected to {how} by {points} "
+            f"per 1000 patients (standard error {error}). The update predicts better with "
+            f"probability {helps}."
         )
 
     def __repr__(self) -> str:
@@ -153,12 +159,14 @@ def recommend(
     return recommendation(comparison)
 
 
-def recommendation(comparison: CurveComparison) -> Recommendation:
+def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> Recommendation:
     """Recommend an update of the model, or none, from families that were compared already.
 
     Parameters
     ----------
     comparison : CurveComparison
+    thresholds : sequence of float in (0, 1)
+        Risks from which a patient is treated, for the net benefit that an update gains.
 
     Returns
     -------
@@ -168,6 +176,7 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
 
     results = {name: comparison.loo[name] for name in updates()}
     none, best = results["identity"], max(results.values(), key=lambda loo: loo.elpd)
+    n_hits = int(np.count_nonzero(comparison.data.hits > 0))
     rows = {}
     for name, loo in results.items():
         gain, error = _difference(loo.pointwise - none.pointwise, none.count)
@@ -178,10 +187,25 @@ def recommendation(comparison: CurveComparison) -> Recommendation:
             "prob_better": float(ndtr(gain / error)) if error > 0 else float(gain > 0),
             "short_of_best": short / its_error if its_error > 0 else 0.0,
         }
+        fall = (1 - np.exp(none.pointwise)) ** 2 - (1 - np.exp(loo.pointwise)) ** 2
+        rows[name]["brier_gain"], rows[name]["brier_se"] = _difference(fall, none.count)
+        for threshold in thresholds:
+            benefit = _benefit(loo, n_hits, threshold) - _benefit(none, n_hits, threshold)
+            value, its_error = _difference(benefit, none.count)
+            rows[name][f"net_benefit_gain@{threshold:g}"] = value
+            rows[name][f"net_benefit_se@{threshold:g}"] = its_error
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
     choice = next(name for name in updates() if rows[name]["short_of_best"] <= 1)
     return Recommendation(choice, table, comparison.data.n)
+
+
+def _benefit(loo: LeaveOneOut, n_hits: int, threshold: float) -> Floats:
+    """Net benefit of one patient of each kind, treated by the risk that the others give."""
+    own = np.exp(loo.pointwise)
+    has_event = np.arange(own.size) < n_hits
+    treated = np.where(has_event, own, 1 - own) >= least_treated(threshold)
+    return net_benefit((treated & has_event).astype(float), treated.astype(float), threshold)
 
 
 def _difference(values: Floats, count: Floats) -> tuple[float, float]:

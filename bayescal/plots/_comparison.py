@@ -10,6 +10,7 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots.text import chance
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _draw_probabilities(ax: Axes, table: pd.DataFrame) -> None:
     ax.set_xlim(0, 1.12)
     ax.set_xticks(np.linspace(0, 1, 5))
     ax.set_xlabel("Probability")
-    ax.legend(loc="best", **style.SMALL_LEGEND)
+    legend_beneath(ax, columns=2)
     identity = list(table.index).index("identity")
     ax.set_title(
         f"Exactly calibrated: {chance(posterior[identity])}, from a prior of {prior[identity]:g}",

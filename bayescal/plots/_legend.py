@@ -1,36 +1,42 @@
-"""Where a legend hides least."""
+"""A legend that covers nothing: beneath the axes and their labels."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.arrays import Floats
 from bayescal.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["legend_off_diagonal"]
+__all__ = ["legend_beneath"]
 
-LEGEND_WIDTH = 0.55
+BENEATH = 36.0  # points, for ticks and label of the axis
+STRIP = 15.0
 
 
-def legend_off_diagonal(
-    ax: Axes, x: Floats, lower: Floats, upper: Floats, *, look: dict[str, Any] | None = None
+def legend_beneath(
+    ax: Axes, *, columns: int = 3, look: dict[str, Any] | None = None, strip: bool = False
 ) -> None:
-    """Draw the legend in the corner off the diagonal that curves and intervals leave freer.
+    """Draw the legend beneath the axes, where no curve can run.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-    x, lower, upper : ndarray of one shape
-        What is drawn, from `lower` to `upper` at each `x`.
+    columns : int
     look : dict, optional
         Options of the legend.
+    strip : bool
+        Whether a strip beneath the axes moves the labels down.
     """
-    low, high = ax.get_xlim()
-    fraction = (x - low) / (high - low)
-    over_left = upper[fraction < LEGEND_WIDTH].max(initial=low)
-    under_right = lower[fraction > 1 - LEGEND_WIDTH].min(initial=high)
-    place_is_left = high - over_left >= under_right - low
-    ax.legend(loc="upper left" if place_is_left else "lower right", **(look or style.SMALL_LEGEND))
+    from matplotlib.transforms import ScaledTranslation
+
+    down = ScaledTranslation(0, -(BENEATH + STRIP * strip) / 72, ax.figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=ax.transAxes + down,
+        borderaxespad=0,
+        ncols=columns,
+        **(look or style.SMALL_LEGEND),
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import as_level, as_vector
 from bayescal.plots import style
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import round_up
 from bayescal.plots._several import as_models
 from bayescal.plots.text import percent
@@ -99,7 +100,7 @@ def net_benefit(
     _draw_strip(axes, at, benefit)
     axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")
     if legend:
-        axes.legend(loc="upper right", **style.MODEL_LEGEND)
+        legend_beneath(axes, columns=3, look=style.MODEL_LEGEND)
     return axes
 
 

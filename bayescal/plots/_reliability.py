@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
-from bayescal.plots._legend import legend_off_diagonal
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import as_limits
 from bayescal.plots._observed import Observed, observed_proportions
 from bayescal.plots._on_diagonal import draw_on_diagonal
@@ -46,8 +46,8 @@ def reliability(
 
     The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
-    intervals; and above, the scores of the cases with the event (up) and without it (down), each
-    scaled to its own highest bar. The bins are drawn for comparison: the curve was not fitted to
+    intervals; and above, the scores of the cases with the event (up) and without it (down), on
+    one scale of counts. The bins are drawn for comparison: the curve was not fitted to
     them. The title gives the true calibration error with its interval.
 
     Several fits by name, of models or of groups, are drawn with the widest band each, and with
@@ -125,7 +125,7 @@ def reliability(
     lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
-    axes = style.new_axes(5, 5.6) if ax is None else ax
+    axes = style.new_axes(5, 6) if ax is None else ax
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)
@@ -141,7 +141,7 @@ def reliability(
     cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     axes.set_title(f"{name} {interval(*error, widest)}\n{cases}", loc="left", fontsize="medium")
     if legend:
-        _draw_legend(axes, bands, observed)
+        legend_beneath(axes, strip=on_diagonal)
     return axes
 
 
@@ -180,13 +180,6 @@ def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
     x, y = observed.score, observed.proportion
     if ((left <= x) & (x <= right) & (bottom <= y) & (y <= top)).all():
         points.set_clip_on(False)  # whole markers at 0 and 1
-
-
-def _draw_legend(ax: Axes, bands: Bands, observed: Observed | None) -> None:
-    x, lower, upper = [bands.score], [bands.lower[0]], [bands.upper[0]]
-    if observed is not None:
-        x, lower, upper = ([*x, observed.score], [*lower, observed.lower], [*upper, observed.upper])
-    legend_off_diagonal(ax, *map(np.concatenate, (x, lower, upper)))
 
 
 def _as_levels(ci_probs: Sequence[float]) -> list[float]:

@@ -10,18 +10,20 @@ import numpy as np
 from bayescal._base.errors import InputError
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
-from bayescal.plots._legend import legend_off_diagonal
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import as_limits
 from bayescal.plots._names import short_name
 from bayescal.plots._observed import observed_proportions
 from bayescal.plots._strip import draw_scores
-from bayescal.plots.text import interval, label, percent
+from bayescal.plots.text import interval, label, percent, shortened
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["as_models", "draw_models"]
+
+STRIP_NAME = 12
 
 
 def as_models(
@@ -89,7 +91,7 @@ def draw_models(
     drawn += [observed.proportion for observed in seen if observed is not None]
     low, high = as_limits(limits, np.concatenate(drawn))
 
-    axes = style.new_axes(5.4, 7.3) if ax is None else ax
+    axes = style.new_axes(5.4, 7.3 + 0.2 * len(models)) if ax is None else ax
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     for line, name, band, observed, error in zip(
@@ -102,17 +104,17 @@ def draw_models(
         axes.plot(band.score, band.mean, color=line.color, ls=line.ls, lw=2, label=entry)
         if observed is not None:
             axes.plot(observed.score, observed.proportion, "o", ms=4, mfc="white", mec=line.color)
-    strips = list(zip(style.MODELS, models.values(), strict=False))
-    for below, (line, one) in enumerate(reversed(strips)):
+    strips = list(zip(style.MODELS, models.items(), strict=False))
+    for below, (line, (name, one)) in enumerate(reversed(strips)):
         colours = (line.color, style.NON_EVENTS)
-        draw_scores(axes, one.data, stack=(below, len(strips)), colours=colours, names=("", ""))
+        names = (shortened(name, STRIP_NAME), "")
+        draw_scores(axes, one.data, stack=(below, len(strips)), colours=colours, names=names)
     axes.set_title(
-        f"Medians and {percent(level)} bands. Scores in the same order,\n"
-        "of cases with the event up and without it down",
+        f"Means and {percent(level)} bands. Scores of the cases with\n"
+        "the event upwards, of the others downwards",
         loc="left",
         fontsize="medium",
     )
     if legend:
-        parts = zip(*((band.score, band.lower[0], band.upper[0]) for band in bands), strict=True)
-        legend_off_diagonal(axes, *map(np.concatenate, parts), look=style.MODEL_LEGEND)
+        legend_beneath(axes, columns=1, look=style.MODEL_LEGEND)
     return axes

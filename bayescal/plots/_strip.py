@@ -9,6 +9,7 @@ import numpy as np
 from bayescal.data.data import CalibrationData
 from bayescal.plots import style
 from bayescal.plots._observed import count_scores
+from bayescal.plots.text import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +27,9 @@ def draw_scores(
     *,
     stack: tuple[int, int] = (0, 1),
     colours: tuple[str, str] = (style.EVENTS, style.NON_EVENTS),
-    names: tuple[str, str] = ("event", "no event"),
+    names: tuple[str, str] | None = None,
 ) -> None:
-    """Draw a strip above square axes, over their range.
+    """Draw a strip above square axes, over their range; events and others on one scale of counts.
 
     Parameters
     ----------
@@ -36,20 +37,24 @@ def draw_scores(
     data : CalibrationData
     stack : tuple of int
         How many strips are below it, and how many there are in all.
-    colours, names : tuple of str
+    colours : tuple of str
         Of the events, and of the others.
+    names : tuple of str, optional
+        What stands beside each; by default how many there are.
     """
     low, high = ax.get_xlim()
     below, strips = stack
     height = HEIGHT if strips == 1 else ROOM / strips
     strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
+    told = names or (count(data.events, "event"), f"{count(data.n - data.events)} without")
     counts = count_scores(data, low, high)
+    top = max(counts.events.max(), counts.non_events.max(), 1e-300)
     for cases, side, colour, name in (
-        (counts.events, 1, colours[0], names[0]),
-        (counts.non_events, -1, colours[1], names[1]),
+        (counts.events, 1, colours[0], told[0]),
+        (counts.non_events, -1, colours[1], told[1]),
     ):
         if cases.any():
-            tops = np.where(cases > 0, side * cases / cases.max(), np.nan)
+            tops = np.where(cases > 0, side * cases, np.nan)
             strip.stairs(tops, counts.edges, fill=True, color=colour, lw=0.5)
         strip.text(
             1.01,
@@ -62,6 +67,11 @@ def draw_scores(
         )
     strip.axhline(0, color=style.INK, lw=0.5)
     strip.set_xlim(low, high)
-    strip.set_ylim(-1.1, 1.1)
-    strip.axis("off")
+    strip.set_ylim(-1.1 * top, 1.1 * top)
+    strip.spines[:].set_visible(False)
+    strip.set_xticks([])
+    ticks = [0, top] if strips == 1 else []
+    strip.set_yticks(ticks, [count(tick) for tick in ticks], fontsize="xx-small")
+    strip.tick_params(axis="y", length=2, pad=1)
+    strip.patch.set_visible(False)
     strip.set_label("scores")

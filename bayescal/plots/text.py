@@ -6,7 +6,17 @@ import re
 
 from bayescal._base.text import chance, count, decimals, interval, percent, rounded, shortened
 
-__all__ = ["chance", "count", "decimals", "interval", "label", "minus", "percent", "rounded"]
+__all__ = [
+    "chance",
+    "count",
+    "decimals",
+    "interval",
+    "label",
+    "minus",
+    "percent",
+    "rounded",
+    "shortened",
+]
 
 LONGEST = 36
 

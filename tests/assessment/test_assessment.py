@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.references import REFERENCES, cited
+from bayescal.assessment.performance import with_ranks
+from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.errors import InputError
 
 CHEAP = {"estimators": ("ece",), "draws": 1000, "random_state": 1}
@@ -169,13 +171,13 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
     )
     wide = bc.assess(*data("clinical-middle-overconfident", 600), close=0.2, **CHEAP)
     assert wide.verdict == "close enough"
-    assert "below 0.2 with probability > 0.99" in wide.headline()
+    assert "below the limit of 0.2 with probability > 0.99" in wide.headline()
 
 
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. On the safe side it is below",
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. It is below the limit of 0.03",
         off.headline(),
     )
     assert told
@@ -190,10 +192,77 @@ def test_it_prints_within_80_columns(off, rare) -> None:
         assert max(map(len, text.splitlines())) <= 80
         assert " ".join(a.headline().split()) in " ".join(text.split())
         assert "\x1b" not in text
-    for label in ("at slope 1", "jointly with the slope", "Kolmogorov-Smirnov"):
+    for label in ("-in-the-large", "jointly with the slope", "Kolmogorov-Smirnov", "C-statistic"):
         assert label in str(off)
     assert "(125 char" in str(rare)
     assert "north" in str(rare)
+
+
+def test_what_is_wrong_with_the_scores_is_said_before_any_number() -> None:
+    y_true, y_prob = data("clinical-middle-overconfident", 300)
+    labels = bc.assess(y_true, (y_prob > 0.5) * 1.0, **CHEAP)
+    reversed_ = bc.assess(y_true, 1 - y_prob, **CHEAP)
+    for a, words in ((labels, "The scores are labels"), (reversed_, "The scores seem to be")):
+        assert a.notes[0].startswith(words)
+        assert str(a).index(words) < str(a).index(a.headline()[:20])
+        assert str(a).count(words) == 1
+        assert words in a.describe()
+    assert "predictions are reversed" in str(reversed_).lower()
+
+
+def test_measures_have_one_number_of_decimals_in_each_section(off, rare) -> None:
+    for a in (off, rare):
+        for section in measure_sections(a):
+            places = {
+                len(number.partition(".")[2])
+                for row in section.rows
+                for number in (row.estimate, *row.interval.split(" to "))
+            }
+            assert len(places) == 1, section
+        names = [row.name for section in measure_sections(a) for row in section.rows]
+        assert len(names) == len(set(names)) == 12
+
+
+def test_thresholds_give_the_net_benefit(off) -> None:
+    y_true, y_prob = data("clinical-middle-overconfident", 600)
+    a = bc.assess(y_true, y_prob, thresholds=(0.3, 0.1), **CHEAP)
+    assert a.net_benefit.index.tolist() == [0.1, 0.3]
+    own = bc.scores.decision_curve(y_true, y_prob, [0.1, 0.3])
+    assert a.net_benefit["estimate"].to_numpy() == pytest.approx(own.model, abs=0.02)
+    assert a.net_benefit["treat_all"].to_numpy() == pytest.approx(own.treat_all, abs=0.02)
+    assert (a.net_benefit["lower"] < a.net_benefit["estimate"]).all()
+    assert {"net_benefit_gain@0.1", "net_benefit_se@0.3"} <= set(a.recommendation.table)
+    assert "net benefit per 1000" in str(a)
+    assert off.net_benefit.empty
+    assert "net benefit" not in str(off)
+
+
+def test_a_class_wise_table_is_refused_and_other_groups_are_not() -> None:
+    rng = np.random.default_rng(0)
+    y_proba = rng.dirichlet([1, 1, 1], 90)
+    y_true = [rng.choice(3, p=row) for row in y_proba]
+    table = bc.CalibrationData.from_multiclass(y_true, y_proba, "class-wise")
+    with pytest.raises(InputError, match=r"class-wise.* Assess one class"):
+        bc.assess(table, **CHEAP)
+    one = bc.assess(table.select("0"), **CHEAP)
+    assert one.data.n == 90
+    y, p = data("calibrated", 90)
+    assert bc.assess(y, p, groups=np.arange(90) % 3, **CHEAP).data.groups == ("0", "1", "2")
+
+
+def test_groups_are_in_the_order_of_their_numbers() -> None:
+    y_true, y_prob = data("calibrated", 110)
+    names = [f"site {i % 11}" for i in range(110)]
+    a = bc.assess(y_true, y_prob, groups=names, **CHEAP)
+    assert list(a.by_group.index) == [f"site {i}" for i in range(11)]
+
+
+def test_the_c_statistic_of_many_scores_is_that_of_the_cases() -> None:
+    y_true, y_prob = data("clinical-low-calibrated", 6000)
+    table = bc.CalibrationData(y_true, y_prob)
+    assert table.is_compressed
+    own = bc.scores.c_statistic(y_true, y_prob)
+    assert bc.scores.c_statistic(with_ranks(table)) == pytest.approx(own, abs=5e-4)
 
 
 def test_the_sentences_for_a_paper_hold_the_numbers(off) -> None:
@@ -237,6 +306,8 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
     [
         (lambda y, p: (y, p.round(1)), "taken as rounded, and read further in: 0 as 0.025."),
         (lambda y, p: (y, (p > 0.5) * 1.0), "every score is exactly 0 or 1"),
+        (lambda y, p: (y, (p > 0.5) * 1.0), "read as 1e-12 and 1 - 1e-12"),
+        (lambda y, p: (y, 1 - p), "The scores seem to be reversed"),
         (lambda y, p: (y * 0, p), "no case had the event"),
         (lambda y, p: (y * 0 + 1, p), "every case had the event"),
         (lambda y, p: (y, p / 50), "Under the clinical prior: "),

@@ -734,7 +734,7 @@ def test_it_can_be_run_as_a_module() -> None:
 
 def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_path) -> None:
     record = tmp_path / "compared.json"
-    printed = run("compare", csv, "--seed", 1, "--below", 0.05, "--json", record)
+    printed = run("compare", csv, "--seed", 1, "--close", 0.05, "--json", record)
     assert printed.code == 0
     for name in CURVES:
         assert re.search(rf"^ {name} ", printed.out, re.M)
@@ -743,11 +743,31 @@ def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_
         printed.out.split()
     )
     assert sum(row["posterior_prob"] for row in numbers["curves"].values()) == pytest.approx(1)
-    assert numbers["tce"]["below"] == 0.05
+    assert numbers["tce"]["close"] == 0.05
     assert set(numbers["sensitivity"]) == {"neutral", "clinical", "modest", "BIC"}
     table = pd.read_csv(csv)
     again = bc.compare(table["y"], table["p"], random_state=1)
     assert numbers["prob_calibrated"] == pytest.approx(again.prob_calibrated)
+
+
+def test_compare_leaves_the_figure_and_the_report(run, csv, tmp_path) -> None:
+    figure, page = tmp_path / "curves.svg", tmp_path / "report.html"
+    done = run("compare", csv, "--seed", 1, "--plot", figure, "--html", page)
+    assert done.code == 0
+    assert "<svg" in figure.read_text()
+    assert "<h1>p in predictions.csv, outcome y</h1>" in page.read_text("utf-8")
+    assert run("compare", csv, "--html", csv).code == 2
+
+
+def test_assess_takes_thresholds(run, csv, tmp_path) -> None:
+    record = tmp_path / "numbers.json"
+    printed = run(
+        "assess", csv, "--seed", 1, "--threshold", 0.2, "--threshold", 0.4, "--json", record
+    )
+    assert printed.code == 0
+    assert "Net benefit of 1000" in printed.out
+    assert set(json.loads(record.read_text())["net_benefit"]) == {"0.2", "0.4"}
+    assert run("assess", csv, "--threshold", 2).err.startswith("Error: threshold must lie")
 
 
 def test_compare_takes_the_prior_into_account(run, csv) -> None:
@@ -760,7 +780,7 @@ def test_compare_takes_the_prior_into_account(run, csv) -> None:
     ("options", "about"),
     [
         (("--prior-calibrated", 1.5), "prior_calibrated must lie strictly between 0 and 1"),
-        (("--below", 0), "below must lie strictly between 0 and 1"),
+        (("--close", 0), "close must lie strictly between 0 and 1"),
         (("--prior", "flat"), "prior must be one of"),
         (("--json", "/nowhere/at/all.json"), "there is no folder"),
     ],

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.gain import recommendation
 from bayescal.gain.triples import cases_of
 
 
@@ -395,6 +396,23 @@ def test_recommended_gains_are_differences_of_elpd(patients) -> None:
     for name in actual.index:
         difference = (ladder[name] - ladder["identity"]) / y.size
         assert actual.loc[name, "gain"] == pytest.approx(difference, abs=1e-6)
+
+
+def test_recommended_gains_are_those_of_fits_without_the_patient() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 40, random_state=3)
+    held_out = np.empty(y.size)
+    for at in range(y.size):
+        others = np.arange(y.size) != at
+        post = bc.fit(y[others], s[others], curve="logistic", draws=1000, random_state=0)
+        held_out[at] = float(post.predict(s[[at]]).mean())
+    table = recommendation(bc.compare(y, s, random_state=0), (0.4,)).table.loc["logistic"]
+    fall = np.mean((y - s) ** 2 - (y - held_out) ** 2)
+    assert table["brier_gain"] == pytest.approx(fall, abs=0.003)
+    assert table["brier_se"] == pytest.approx(
+        np.std((y - s) ** 2 - (y - held_out) ** 2) / np.sqrt(y.size), abs=0.002
+    )
+    rise = bc.scores.net_benefit(y, held_out, 0.4) - bc.scores.net_benefit(y, s, 0.4)
+    assert table["net_benefit_gain@0.4"] == pytest.approx(rise, abs=0.03)
 
 
 # Cross-fitting

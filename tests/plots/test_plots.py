@@ -79,7 +79,10 @@ def test_says_what_is_what(post, ax) -> None:
         "Posterior mean",
         "Observed, 95 % interval",
     ]
-    assert {text.get_text() for text in strip(ax).texts} == {"event", "no event"}
+    assert {text.get_text() for text in strip(ax).texts} == {
+        f"{post.data.events:.0f} events",
+        f"{post.data.n - post.data.events:.0f} without",
+    }
     assert ax.get_aspect() == 1
     assert ax.get_xlim() == ax.get_ylim() == (0, 1)
 

@@ -13,17 +13,20 @@ from bayescal._base.text import chance, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
-from bayescal.assessment.words import curve_rows, headline, numbers
-from bayescal.plots.style import MODEL_LEGEND
+from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.words import curve_rows, headline, of_group
+from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["error_figure", "groups_figure", "reliability_figure"]
+__all__ = ["benefit_figure", "error_figure", "groups_figure", "reliability_figure"]
 
 ZONES = 48
 MOST_GROUPS_DRAWN = 6
+LONGEST_GROUP = 24
 
 
 def reliability_figure(f: Findings) -> Markup:
@@ -31,10 +34,8 @@ def reliability_figure(f: Findings) -> Markup:
     from matplotlib.figure import Figure
 
     with drawing():
-        figure = Figure(figsize=(5.2, 5.35), layout="constrained")
-        axes = plots.reliability(
-            f.posterior, figure.subplots(), ci_probs=sorted({0.5, f.ci_prob}), on_diagonal=True
-        )
+        figure = Figure(figsize=(5.4, 5.8), layout="constrained")
+        axes = plots.reliability(f.posterior, figure.subplots(), ci_probs=sorted({0.5, f.ci_prob}))
         axes.set_title("", loc="left")
         lay_out(figure)
         return inline_svg(
@@ -51,7 +52,7 @@ def error_figure(f: Findings) -> Markup:
     from matplotlib.figure import Figure
 
     with drawing():
-        figure = Figure(figsize=(5.2, 3.4), layout="constrained")
+        figure = Figure(figsize=(5.4, 3.0), layout="constrained")
         axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
         description = (
@@ -61,27 +62,66 @@ def error_figure(f: Findings) -> Markup:
         return inline_svg(figure, "error", "Posterior of the true calibration error", description)
 
 
-def groups_figure(f: Findings) -> Markup | None:
-    """A curve for each group; None if they are too many to tell apart."""
+def benefit_figure(f: Findings, name: str) -> Markup:
+    """The decision curve, with the thresholds that were given."""
     from matplotlib.figure import Figure
 
-    if not 2 <= len(f.groups) <= MOST_GROUPS_DRAWN:
-        return None
     with drawing():
-        figure = Figure(figsize=(5.2, 5.6 + 0.2 * len(f.groups)), layout="constrained")
-        drawn = figure.subplots()
-        axes = plots.reliability(f.groups, drawn, ci_probs=(f.ci_prob,), legend=False)
+        figure = Figure(figsize=(5.4, 3.9), layout="constrained")
+        posts = {name: f.posterior}
+        axes = plots.net_benefit(posts, ax=figure.subplots(), ci_prob=f.ci_prob)
+        for threshold in f.thresholds:
+            axes.axvline(threshold, color=DIAGONAL, lw=1, ls="--")
         axes.set_title("", loc="left")
-        lines, _ = axes.get_legend_handles_labels()
-        names = ["Ideal", *map(label, f.groups)]
-        look = MODEL_LEGEND | {"frameon": False}
-        figure.legend(lines, names, loc="outside lower center", **look)
-        sentences = [
-            f"{shortened(name)}: true calibration error "
-            f"{numbers(post.summary(f.ci_prob).loc['tce'])[0]}."
-            for name, post in f.groups.items()
+        words = [
+            f"Treating from a risk of {row.threshold} on: {row.model} per 1000 patients."
+            for row in benefit_rows(f.net_benefit)
         ]
-        return inline_svg(figure, "by-group", "Calibration curves by group", " ".join(sentences))
+        return inline_svg(figure, "benefit-figure", "Decision curve", " ".join(words))
+
+
+def groups_figure(f: Findings) -> Markup:
+    """A curve for each group; of many groups, the error of each with its interval."""
+    sentences = " ".join(
+        f"{shortened(name)}: true calibration error {of_group(row, 'tce')}."
+        for name, row in f.by_group.iterrows()
+    )
+    few = 2 <= len(f.groups) <= MOST_GROUPS_DRAWN
+    drawn = _group_curves(f) if few else _group_errors(f)
+    title = "Calibration curves by group" if few else "True calibration error by group"
+    with drawing():
+        return inline_svg(drawn, "by-group", title, sentences)
+
+
+def _group_curves(f: Findings) -> Figure:
+    from matplotlib.figure import Figure
+
+    with drawing():
+        figure = Figure(figsize=(5.4, 6.2 + 0.2 * len(f.groups)), layout="constrained")
+        axes = plots.reliability(f.groups, figure.subplots(), ci_probs=(f.ci_prob,))
+        axes.set_title("", loc="left")
+        return figure
+
+
+def _group_errors(f: Findings) -> Figure:
+    from matplotlib.figure import Figure
+
+    parts = ("estimate", "lower", "upper")
+    table = f.by_group[[f"tce_{part}" for part in parts]].set_axis(parts, axis=1)
+    names = [short_label(name) for name in table.index]
+    repeated = len(set(names)) < len(names)
+    table.index = [f"{i + 1}: {name}" for i, name in enumerate(names)] if repeated else names
+    with drawing():
+        figure = Figure(figsize=(5.4, 0.9 + 0.23 * len(table)), layout="constrained")
+        (axes,) = plots.forest(table, figure.subplots(), ci_prob=f.ci_prob)
+        axes.axvline(f.close, color=EVENTS, lw=1, ls=":")
+        axes.set_xlabel("True calibration error (dotted: the limit for close enough)")
+        return figure
+
+
+def short_label(name: object) -> str:
+    """A group's name in a figure."""
+    return label(shortened(name, LONGEST_GROUP))
 
 
 def _zones(f: Findings, axes: Axes, height: float) -> list[Zone]:

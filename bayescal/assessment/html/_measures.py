@@ -1,119 +1,67 @@
-"""Tables of what was measured: the functionals, the clinical measures, the curve itself."""
+"""Tables of what was measured: the first screen's numbers, all measures, and the curve itself."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.text import chance, percent
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html._table import NONE, Row, Table
-from bayescal.assessment.words import SIDES, curve_rows, side, with_interval
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.assessment.html._table import Row, Table
+from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.words import curve_rows, in_the_data, numbers
 
-__all__ = [
-    "clinical_table",
-    "curve_table",
-    "functionals_table",
-    "near_table",
-    "performance_table",
-    "round_scores",
-]
+__all__ = ["curve_table", "first_table", "measures_table", "near_table", "round_scores"]
 
 ERRORS_SHOWN = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 ROUND = (
     *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
     *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-    *(0.95, 0.98, 0.99, 0.995, 0.998, 0.999),
+    *(0.95, 0.98, 0.99, 0.995),
 )
-FEWEST = 3
-
-CLINICAL = {
-    "observed_expected": (
-        "Observed / expected ratio (O/E)",
-        "events that happened for each that was predicted; E/O is its inverse",
-    ),
-    "calibration_in_the_large": (
-        "Calibration-in-the-large",
-        "the intercept with the slope fixed at 1, in log-odds. Most papers, and R's "
-        "val.prob.ci.2, call this one the calibration intercept",
-    ),
-    "calibration_slope": (
-        "Calibration slope",
-        "slope of the outcome on the log-odds of the prediction",
-    ),
-    "calibration_intercept": (
-        "Intercept fitted jointly with the slope",
-        "the log-odds of an event at a predicted probability of one half. It is not "
-        "calibration-in-the-large, although R's rms::val.prob prints it as “Intercept”",
-    ),
-    "tce": ("Integrated calibration index (ICI, Eavg)", "mean absolute error: the TCE"),
-    "e50": ("E50", "median absolute error"),
-    "e90": ("E90", "90th percentile of the absolute error"),
-    "emax": ("Emax", "largest absolute error over the observed predictions"),
-}
-
-PERFORMANCE = {
-    "c_statistic": "how often, of two cases, the one with the event has the higher prediction; one "
-    "half is chance. It says nothing of calibration",
-    "brier_score": "mean squared difference of prediction and outcome",
-    "scaled_brier_score": "share of the base rate's Brier score that the predictions save",
+FEWEST, SHOWN = 3, 7
+FIRST = {
+    "tce": "True calibration error",
+    "observed_expected": "Observed / expected events",
+    "calibration_slope": "Calibration slope",
+    "c_statistic": "C-statistic",
+    "brier_score": "Brier score",
 }
 
 
-def functionals_table(by_prior: Sequence[Findings]) -> Table:
-    """Every functional of the posterior with its interval, under each prior."""
+def first_table(f: Findings) -> Table:
+    """The five numbers of the first screen."""
+    ratio = f.table.loc["observed_expected"]
+    hints = {
+        "tce": f"close enough: below {f.close:g}",
+        "observed_expected": f"ideal 1{in_the_data(f.posterior.data, ratio)}",
+        "calibration_slope": "ideal 1",
+        "c_statistic": "0.5 is chance, 1 is perfect",
+        "brier_score": "0 is perfect",
+    }
     rows = []
-    for name in by_prior[0].table.index:
-        functional = FUNCTIONALS[name]
-        label = functional.label[0].upper() + functional.label[1:]
-        cells = (*_under_each(by_prior, name), f"{functional.calibrated:g}")
-        rows.append(Row(label, cells, functional.caution, chosen=name == "tce"))
-    heads, priors = _heads(by_prior)
-    return Table(
-        "functionals",
-        f"All measures: {_content(by_prior).lower()}",
-        (*heads, "Ideal"),
-        rows,
-        priors=(*priors, ""),
-        stacks=len(by_prior) > 1,
-    )
+    for name, label in FIRST.items():
+        table = f.table if name in f.table.index else f.performance
+        if name in table.index and table["estimate"][name] == table["estimate"][name]:
+            middle, low, high = numbers(table.loc[name])
+            rows.append(Row(label, (middle, f"{low} to {high}"), hints[name]))
+    heads = ("Measure", "Estimate", f"{percent(f.ci_prob)} interval")
+    return Table("first", "In five numbers", heads, rows)
 
 
-def clinical_table(by_prior: Sequence[Findings]) -> Table:
-    """The measures by the names that clinicians use, and what each says here."""
+def measures_table(f: Findings, key: str = "measures") -> Table:
+    """Every measure with its interval and its ideal value, once."""
     rows = []
-    for name, (label, hint) in CLINICAL.items():
-        if name in by_prior[0].table.index:
-            ideal = FUNCTIONALS[name].calibrated
-            says = side(name, by_prior[0].table.loc[name]) if name in SIDES else NONE
-            cells = (*_under_each(by_prior, name), f"{ideal:g}", says)
-            caution = FUNCTIONALS[name].caution
-            rows.append(Row(label, cells, f"{hint}; {caution}" if caution else hint))
-    heads, priors = _heads(by_prior)
+    for section in measure_sections(f):
+        rows.append(Row(section.title, ()))
+        rows += [
+            Row(row.title, (row.estimate, row.interval, row.ideal), row.hint)
+            for row in section.rows
+        ]
     return Table(
-        "clinical-measures",
-        f"Measures by their clinical names: {_content(by_prior).lower()}",
-        (*heads, "Ideal", "Says"),
-        rows,
-        words=(len(heads) + 1,),
-        priors=(*priors, "", ""),
-        stacks=True,
-    )
-
-
-def performance_table(f: Findings) -> Table:
-    """Discrimination and Brier scores."""
-    rows = []
-    for name, row in f.performance.iterrows():
-        value = with_interval(row) if row["estimate"] == row["estimate"] else NONE
-        rows.append(Row(str(row["title"]), (value,), PERFORMANCE[str(name)]))
-    return Table(
-        "performance",
-        "Overall performance of the predictions as they are",
-        ("Measure", f"Estimate ({percent(f.ci_prob)} interval)"),
+        key,
+        f"All measures, under the {f.prior.name} prior",
+        ("Measure", "Estimate", f"{percent(f.ci_prob)} interval", "Ideal"),
         rows,
     )
 
@@ -122,58 +70,55 @@ def near_table(f: Findings) -> Table:
     """Probabilities that the true calibration error is below, and above, several limits."""
     upper = float(f.table["upper"]["tce"])
     errors = {error for error in ERRORS_SHOWN if error <= 4 * max(upper, f.close)} | {f.close}
-    rows = [
-        Row(
-            f"{error:g}",
-            (chance(f.prob_tce_below(error)), chance(f.prob_tce_above(error))),
-            chosen=error == f.close,
-        )
-        for error in sorted(errors)
-    ]
+    rows: list[Row] = []
+    for error in sorted(errors):
+        cells = (chance(f.prob_tce_below(error)), chance(f.prob_tce_above(error)))
+        row = Row(f"{error:g}", cells, chosen=error == f.close)
+        if rows and rows[-1].cells == cells and not rows[-1].chosen:
+            rows[-1] = row if row.chosen else rows[-1]
+        elif not rows or rows[-1].cells != cells:
+            rows.append(row)
     return Table(
         "near",
-        "How probable it is that the true calibration error is small, or large",
-        ("Error", "Below", "Above"),
+        "Probability that the error is below, and above, a limit",
+        ("Limit", "Below", "Above"),
         rows,
     )
 
 
-def curve_table(f: Findings) -> Table:
-    """The calibration curve at round probabilities, with its interval."""
-    scores = round_scores(f.posterior.data.score)
+def curve_table(f: Findings, scores: Floats, key: str = "curve") -> Table:
+    """The calibration curve at some predicted probabilities, with its interval."""
     rows = [
         Row(f"{score:.4g}", (middle, f"{low} to {high}"))
         for score, (middle, low, high) in zip(scores, curve_rows(f, scores), strict=True)
     ]
     return Table(
-        "curve",
+        key,
         "What a predicted probability has meant",
         ("Predicted", "Actual", f"{percent(f.ci_prob)} interval"),
         rows,
     )
 
 
-def round_scores(score: Floats) -> Floats:
-    """Round probabilities within the range of the scores, or some of the scores themselves."""
-    within = np.array([value for value in ROUND if score.min() <= value <= score.max()])
-    if within.size >= FEWEST:
-        return within
-    distinct = np.unique(score)
-    index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
-    return np.asarray(distinct[index])
+def round_scores(score: Floats, most: int | None = None) -> Floats:
+    """Round probabilities within the range of the scores, or some of the scores themselves.
 
+    Parameters
+    ----------
+    score : ndarray
+    most : int, optional
+        How many at most; by default all of them, which are 19 at most.
 
-def _heads(by_prior: Sequence[Findings]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Headings of the first columns, and the prior that each is under."""
-    names = [f.prior.name for f in by_prior]
-    if len(names) == 1:
-        return ("Measure", _content(by_prior)), ("", "")
-    return ("Measure", *(f"{name.capitalize()} prior" for name in names)), ("", *names)
-
-
-def _content(by_prior: Sequence[Findings]) -> str:
-    return f"Estimate ({percent(by_prior[0].ci_prob)} interval)"
-
-
-def _under_each(by_prior: Sequence[Findings], name: str) -> tuple[str, ...]:
-    return tuple(with_interval(f.table.loc[name]) for f in by_prior)
+    Returns
+    -------
+    ndarray
+        Ascending.
+    """
+    values = np.array([value for value in ROUND if score.min() <= value <= score.max()])
+    if values.size < FEWEST:
+        distinct = np.unique(score)
+        index = np.linspace(0, distinct.size - 1, min(distinct.size, 5)).round().astype(int)
+        values = distinct[index]
+    if most is None or values.size <= most:
+        return np.asarray(values)
+    return np.asarray(values[np.linspace(0, values.size - 1, most).round().astype(int)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import cache
 from os import PathLike
@@ -13,14 +14,23 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from bayescal._base.files import replacing
-from bayescal._base.text import cases_and_events, chance, percent, plain, shortened
+from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html import _background, _evidence, _figures, _measures
+from bayescal.assessment.html import _details, _figures, _measures
+from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
-from bayescal.assessment.references import REFERENCES, cited
-from bayescal.assessment.words import headline, in_the_data, meaning, methods, numbers
+from bayescal.assessment.record import as_dict
+from bayescal.assessment.text.paper import methods, short_method
+from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.words import (
+    directions,
+    exactness,
+    first_words,
+    where,
+)
 from bayescal.model.priors import PRESETS
+from bayescal.plots.text import label
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,8 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["render", "write"]
 
 REPORT_TITLE = "Calibration report"
+MODEL = "The model"
 LONGEST_TITLE = 120
 TOO_FEW = "too small to tell"
+SCHEMA_ID = "assessment"
 KINDS = {
     "close enough": ("good", "✓"),
     "miscalibrated": ("bad", "✗"),
@@ -38,11 +50,13 @@ KINDS = {
 }
 """Each verdict's colour and sign."""
 
-ALSO_CITED = (
-    "Van Calster et al., 2019",
-    "Austin and Steyerberg, 2019",
-    "Kass and Raftery, 1995",
-)
+ALARM = ("bad", "!")
+"""Colour and sign where the scores are reversed, or no probabilities."""
+
+UNBROKEN = {" %": "\xa0%", "> 0": ">\xa00", "< 0": "<\xa00", " --": " -\u2060-"}
+"""What must not be parted at the end of a line, and how it is kept together."""
+
+ALSO_CITED = ("Van Calster et al., 2019", "Austin and Steyerberg, 2019", "Kass and Raftery, 1995")
 """What the page itself cites, beside the methods and the notes."""
 
 
@@ -63,9 +77,10 @@ def write(
         An `Assessment` is one.
     path : str or path-like
     title : str, optional
-        Heading of the page, such as the name of the model.
+        Heading of the page. By default it is made of the source.
     source : mapping of str to object, optional
-        Where the data came from, as lines of a table: {"File": "predictions.csv"}.
+        Where the data came from, as lines of a table: {"File": "predictions.csv", "Score":
+        "risk", "Outcome": "died"}. Of a path, only the file's name is shown.
 
     Examples
     --------
@@ -98,114 +113,120 @@ def render(
     str
         HTML. Equal for equal assessments.
     """
-    heading = REPORT_TITLE if title is None else shortened(title, LONGEST_TITLE)
+    told = _without_folders(source or {})
+    heading = shortened(title or _title(told), LONGEST_TITLE)
     page = _environment().get_template("report.html.jinja")
-    return page.render(title=heading, **_content(findings, source or {}))
+    return page.render(title=heading, **_content(findings, told))
+
+
+def _without_folders(source: Mapping[str, object]) -> dict[str, object]:
+    """Lines with a value; of a path, the name of the file alone, since reports travel."""
+    told = {str(key): value for key, value in source.items() if value is not None}
+    return told | ({"File": Path(str(told["File"])).name} if "File" in told else {})
+
+
+def _title(source: Mapping[str, object]) -> str:
+    """Score, file and outcome, if known: "risk in predictions.csv, outcome died"."""
+    score, file, outcome = (source.get(key) for key in ("Score", "File", "Outcome"))
+    if not score or not file:
+        return REPORT_TITLE
+    ending = f", outcome {outcome}" if outcome else ""
+    return f"{score} in {file}{ending}"
 
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
-    kind, sign = KINDS[f.verdict]
-    notes = assessment_notes(f)
-    by_prior = [f] if f.clinical is None else [f, f.clinical]
-    texts = [methods(f), *notes]
+    alarms = first_words(f)
+    kind, sign = ALARM if alarms else KINDS[f.verdict]
+    notes = [text for text in assessment_notes(f) if text not in alarms]
+    score = f.posterior.data.score
+    few, all_scores = _measures.round_scores(score, _measures.SHOWN), _measures.round_scores(score)
     script = _file("report.js")
+    name = label(source.get("Score") or MODEL)
     return {
         "f": f,
-        "headline": headline(f),
+        "alarms": alarms,
         "notes": notes,
         "kind": kind,
         "sign": sign,
         "verdict": f.verdict.capitalize(),
         "population": _population(f),
         "meaning": meaning(f),
-        "facts": _facts(f),
-        "priors": by_prior,
+        "directions": directions(f.table, f.posterior.data),
+        "where": where(f.stretches),
+        "limit_reason": limit_reason(f),
+        "exactness": exactness(f),
         "level": percent(f.ci_prob),
         "figures": {
             "reliability": _figures.reliability_figure(f),
             "error": _figures.error_figure(f),
+            "benefit": _figures.benefit_figure(f, name) if f.thresholds else None,
             "groups": _figures.groups_figure(f) if f.data.groups else None,
         },
-        "curve": _measures.curve_table(f),
+        "first": _measures.first_table(f),
+        "measures": _measures.measures_table(f),
+        "clinical": None
+        if f.clinical is None
+        else _measures.measures_table(f.clinical, "clinical-prior"),
+        "curve": _measures.curve_table(f, few),
+        "whole_curve": None
+        if all_scores.size == few.size
+        else _measures.curve_table(f, all_scores, "whole-curve"),
         "near": _measures.near_table(f),
-        "functionals": _measures.functionals_table(by_prior),
-        "clinical": _measures.clinical_table(by_prior),
-        "performance": _measures.performance_table(f),
-        "sensitivity": _evidence.sensitivity_table(f),
-        "odds": _evidence.odds_table(f),
         "even_odds": f.comparison.prob_calibrated_at(0.5),
-        "curves": _evidence.curves_table(f),
-        "updates": _evidence.updates_table(f),
+        "families": _details.families_table(f),
+        "updates": _details.updates_table(f),
+        "benefit": _details.benefit_table(f) if f.thresholds else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
-        "estimators": _background.estimators_table(f),
-        "groups": _background.groups_table(f) if f.data.groups else None,
-        "diagnostics": _background.diagnostics_table(f),
-        "data": _background.data_table(f, source),
+        "estimators": _details.estimators_table(f),
+        "groups": _details.groups_table(f) if f.data.groups else None,
+        "val_prob": _details.val_prob_table(f),
+        "diagnostics": _details.diagnostics_table(f),
+        "data": _details.data_table(f, source),
+        "method": short_method(f),
         "methods": methods(f),
         "references": [
-            REFERENCES[key] for key in dict.fromkeys([*cited(" ".join(texts)), *ALSO_CITED])
+            REFERENCES[key]
+            for key in dict.fromkeys([*cited(" ".join([methods(f), *notes])), *ALSO_CITED])
         ],
         "call": _call(f),
+        "record": embedded(f, source),
+        "schema_id": SCHEMA_ID,
         "script": Markup(script),
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
     }
 
 
+def embedded(f: Findings, source: Mapping[str, object]) -> Markup:
+    """The assessment as JSON that can stand in a page: no character of it opens a tag."""
+    told = {plain(key): plain(value) for key, value in source.items()}
+    text = json.dumps(as_dict(f) | {"source": told}, allow_nan=False)
+    for char in "<>&":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return Markup(text)
+
+
 def _population(f: Findings) -> str:
+    """Cases, events and the mean prediction; shares that are compared have one unit."""
     data = f.posterior.data
-    return (
-        f"{cases_and_events(data.n, data.events, data.effective_size)}; "
-        f"mean predicted probability {mean_score(data):#.3g}"
-    )
-
-
-def _facts(f: Findings) -> list[tuple[str, str, str]]:
-    """The numbers of the first screen: name, value, and what stands beneath."""
-    level, own = percent(f.ci_prob), f.comparison.prior_prob["identity"]
-    facts = []
-    for name, label in (
-        ("tce", "True calibration error"),
-        ("observed_expected", "Observed / expected events"),
-        ("calibration_slope", "Calibration slope"),
-    ):
-        if name in f.table.index:
-            middle, low, high = numbers(f.table.loc[name])
-            beneath = f"{level} interval {_unbroken(f'{low} to {high}')}"
-            if name == "observed_expected":
-                beneath += in_the_data(f.posterior.data)
-            facts.append((label, middle, beneath if name == "tce" else f"{beneath}; ideal 1"))
-    even = f.comparison.sensitivity["average"]
-    least, most = chance(even.min()), chance(even.max())
-    at_even = least if least == most else f"{least} to {most}"
-    close, off = chance(f.prob_tce_below(f.close)), chance(f.prob_tce_above(f.close))
-    exact = chance(f.prob_calibrated)
-    facts[1:1] = [
-        (
-            f"Probability that the error is below {f.close:g}, on the safe side",
-            close,
-            f"close enough to none; above with probability {off}",
-        ),
-        (
-            "Probability of exact calibration",
-            exact,
-            f"from a prior of {own:g}; at even odds {_unbroken(at_even)}, by prior on the curve",
-        ),
-    ]
-    return facts
-
-
-def _unbroken(text: str) -> str:
-    """Text that stays on one line."""
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
+    events, expected = 100 * data.events / data.n, 100 * mean_score(data)
+    places = 1 if min(expected, 100 - expected) >= 1 else 3
+    if data.is_pseudo:
+        cases = f"Sampling weights worth {data.effective_size:,.1f} cases"
+    else:
+        cases = f"{count(data.n, 'case')}, {count(data.events, 'event')}"
+    return f"{cases}: {events:.{places}f} % observed, {expected:.{places}f} % predicted on average"
 
 
 def _call(f: Findings) -> str:
     """What to type to have these numbers again."""
     prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
     groups = "groups=groups, " if f.data.groups else ""
+    risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
+    thresholds = f"thresholds=[{risks}], " if risks else ""
     return (
-        f"bayescal.assess(y_true, y_prob, {groups}close={f.close:g}, ci_prob={f.ci_prob:g}, "
+        f"bayescal.assess(y_true, y_prob, {groups}{thresholds}close={f.close:g}, "
+        f"ci_prob={f.ci_prob:g}, "
         f"prior={prior}, prior_calibrated={f.comparison.prior_prob['identity']:g}, "
         f"draws={f.posterior.curve([0.5]).size}, random_state={f.seed})"
     )
@@ -220,6 +241,14 @@ def linked(text: str) -> Markup:
     return shown
 
 
+def tied(text: object) -> str:
+    """Text whose signs stay on the line of their number: `28.9 %`, `> 0.99`."""
+    shown = str(text)
+    for apart, together in UNBROKEN.items():
+        shown = shown.replace(apart, together)
+    return shown
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -231,7 +260,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"linked": linked, "plain": plain}
+    environment.filters |= {"linked": linked, "tied": tied}
     return environment
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Zone", "drawing", "inline_svg", "lay_out"]
 
 LINK = re.compile(r"#(?=[A-Za-z_])")
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
 STEP = re.compile(r"([MLz]) ?([-\d.]*) ?([-\d.]*)")
 STYLE = {
@@ -29,6 +30,17 @@ STYLE = {
     "xtick.labelsize": 10.5,
     "ytick.labelsize": 10.5,
 }
+THEMED = {
+    "#000000": "currentColor",
+    "#333333": "var(--ink)",
+    "#666666": "var(--diagonal)",
+    "#999999": "var(--others)",
+    "#0072b2": "var(--curve)",
+    "#d55e00": "var(--events)",
+    "#ffffff": "var(--paper)",
+}
+"""Colours of the figures, and what the page calls them, so that it can be light or dark."""
+
 NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
@@ -137,6 +149,8 @@ def _make_local(element: ElementTree.Element, name: str) -> None:
             value = f"{name}-{value}"
         elif key == "href" or "url(#" in value:
             value = LINK.sub(f"#{name}-", value)
+        elif key in ("style", "fill", "stroke"):
+            value = COLOUR.sub(lambda code: THEMED.get(code[0].lower(), code[0]), value)
         elif key == "d":
             value = _thinned(NUMBER.sub(lambda number: f"{float(number[0]):.2f}", value))
         changed[key] = value

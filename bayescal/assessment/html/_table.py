@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["NONE", "Row", "Table", "numeral"]
-
-NONE = "\N{EN DASH}"
-TABLE_LARGE = 10_000
+__all__ = ["Row", "Table"]
 
 
 class Row(NamedTuple):
@@ -18,6 +15,7 @@ class Row(NamedTuple):
     label : str
         Its heading.
     cells : tuple of str
+        Empty for a heading of the rows beneath it.
     hint : str
         A few words beneath the heading.
     chosen : bool
@@ -43,8 +41,6 @@ class Table(NamedTuple):
     rows : list of Row
     words : tuple of int
         Columns that hold words, and not numbers.
-    priors : tuple of str
-        Of each column, the prior that it is under; empty where it is under none or all.
     stacks : bool
         Whether its cells stand one beneath the other where the page is narrow.
     """
@@ -54,14 +50,4 @@ class Table(NamedTuple):
     heads: tuple[str, ...]
     rows: list[Row]
     words: tuple[int, ...] = ()
-    priors: tuple[str, ...] = ()
     stacks: bool = False
-
-
-def numeral(value: float, digits: int = 3) -> str:
-    """A ratio that may be of any size: `3.21`, `> 10,000`, `< 0.0001`; a dash if undefined."""
-    if value != value:
-        return NONE
-    if value >= TABLE_LARGE:
-        return f"> {TABLE_LARGE:,}"
-    return f"{value:.{digits}g}" if value > 1 / TABLE_LARGE else f"< {1 / TABLE_LARGE:.4f}"

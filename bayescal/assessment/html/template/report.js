@@ -16,28 +16,15 @@
     figure.addEventListener("pointerdown", read);
   }
 
-  for (const group of all(".switch")) {
-    group.hidden = false;
-    group.addEventListener("click", (event) => {
-      const wanted = event.target.dataset.show;
-      if (!wanted) return;
-      all("button", group).forEach((button) =>
-        button.setAttribute("aria-pressed", String(button.dataset.show === wanted)));
-      all("[data-prior]").forEach((part) => {
-        part.hidden = wanted !== "all" && part.dataset.prior !== wanted;
-      });
-    });
-  }
-
   for (const box of all(".own")) {
     const even = Number(box.dataset.even);
     const slider = box.querySelector("input");
     const update = () => {
       const prior = Number(slider.value);
-      const found = (even * prior) / (even * prior + (1 - even) * (1 - prior));
+      const posterior = (even * prior) / (even * prior + (1 - even) * (1 - prior));
       document.getElementById("own-prior-value").textContent = prior.toFixed(2);
       document.getElementById("own-posterior").textContent =
-        found < 0.005 ? "< 0.01" : found > 0.995 ? "> 0.99" : found.toFixed(2);
+        posterior < 0.005 ? "< 0.01" : posterior > 0.995 ? "> 0.99" : posterior.toFixed(2);
     };
     box.hidden = false;
     slider.addEventListener("input", update);

@@ -95,7 +95,7 @@ def cited(text: str) -> list[str]:
 
     Examples
     --------
-    >>> from bayescal.assessment.references import cited
+    >>> from bayescal.assessment.text.references import cited
     >>> cited("By the Bayesian bootstrap (Rubin, 1981).")
     ['Rubin, 1981']
     """

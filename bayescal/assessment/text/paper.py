@@ -1,0 +1,105 @@
+"""An assessment in sentences for a paper."""
+
+from __future__ import annotations
+
+from bayescal._base.text import cases_and_events, percent
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.performance import mean_score
+from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.words import (
+    exactness,
+    first_words,
+    headline,
+    in_the_data,
+    where,
+    with_interval,
+)
+from bayescal.posterior.one_sided import SURE
+
+__all__ = ["describe", "methods", "short_method"]
+
+
+def describe(f: Findings) -> str:
+    """Methods and results, in the order of a paper, and the publications they cite."""
+    text = f"{methods(f)}\n\n{results(f)}"
+    listed = [f"{REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in cited(text)]
+    return "\n".join([text, "", "References", *listed])
+
+
+def short_method(f: Findings) -> str:
+    """What was done, in three sentences."""
+    families = [
+        name for name, weight in f.comparison.prior_prob.items() if weight and name != "identity"
+    ]
+    return (
+        f"The calibration curve was estimated as the average of several families of curves "
+        f"({', '.join(families)}), each weighed by its evidence, under the {f.prior.name} prior. "
+        f"Intervals are {percent(f.ci_prob)} credible intervals; those of the C-statistic and of "
+        "the Brier scores are by the bootstrap. Updates were compared by leave-one-out. Computed "
+        f"with bayescal {f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+def methods(f: Findings) -> str:
+    """What was done, with citations."""
+    settings = f.comparison.settings
+    weights = f.comparison.prior_prob
+    families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
+    return (
+        "Calibration was assessed by the posterior of the calibration curve, seen through "
+        "binomial observations (Dong et al., 2025). Families of curves were weighed by their "
+        f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
+        "calibration, whose probability is stated and which has no part in the averaged curve. "
+        f"The {settings.prior.name} prior was used for the coordinates of the curves. "
+        "The true calibration error is the mean absolute difference between the curve and the "
+        "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
+        f"the scores (Rubin, 1981). {_interval_in_words(f)} An error below {f.close:g} was taken "
+        "as close enough to none. Calibration slope and intercept are those "
+        "of the line in log-odds nearest to the curve (Cox, 1958). Estimators were compared with "
+        "their distribution under perfect calibration, by consistency resampling (Broecker and "
+        "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
+        "Gelman and Gabry, 2017). Computed with bayescal "
+        f"{f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+def _interval_in_words(f: Findings) -> str:
+    tail = (1 - f.ci_prob) / 2
+    return (
+        f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
+        f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
+        f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
+        "likely, everywhere or over a range of predictions; there an error counts only where its "
+        f"side is known with probability {SURE:g}, so that chance does not add up to an error. The "
+        "estimate of an error is that of the posterior mean curve."
+    )
+
+
+def results(f: Findings) -> str:
+    """The results, with the numbers that TRIPOD+AI asks for."""
+    data, table = f.posterior.data, f.table
+    ratio = table.loc["observed_expected"]
+    sentences = [
+        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
+        f"predicted probability was {mean_score(data):#.3g}.",
+        *first_words(f),
+        headline(f),
+        exactness(f),
+        "The ratio of observed to expected events was "
+        f"{with_interval(ratio, in_the_data(data, ratio))}; "
+        "calibration-in-the-large (the intercept with the slope fixed at 1) was "
+        f"{with_interval(table.loc['calibration_in_the_large'])}.",
+    ]
+    if "calibration_slope" in table.index:
+        sentences.append(
+            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
+            f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
+        )
+    c_statistic = f.performance.loc["c_statistic"]
+    if c_statistic["estimate"] == c_statistic["estimate"]:
+        sentences.append(
+            f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
+            f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
+        )
+    sentences += [where(f.stretches), str(f.recommendation)]
+    return " ".join(sentences)

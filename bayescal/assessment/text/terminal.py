@@ -1,0 +1,99 @@
+"""An assessment for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from bayescal._base.text import cases_and_events, count, percent, shortened
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.notes import assessment_notes
+from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.words import (
+    WITHIN_CHANCE,
+    directions,
+    estimator_row,
+    exactness,
+    first_words,
+    headline,
+    of_group,
+    where,
+)
+
+__all__ = ["as_text"]
+
+LINE_WIDTH = 78
+LABEL = 43
+TITLE = 37
+TERMINAL_GROUP = 24
+
+
+def as_text(f: Findings) -> str:
+    """All that an assessment says, at most 80 columns wide."""
+    first = first_words(f)
+    parts = [_summary(f, first), _measures(f), _estimators(f)]
+    parts += [_benefit(f)] if f.thresholds else []
+    parts += [_calibrated(f)]
+    parts += [_groups(f)] if f.data.groups else []
+    notes = [text for text in assessment_notes(f) if text not in first]
+    parts += [_notes(notes)] if notes else []
+    return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def _summary(f: Findings, first: list[str]) -> Iterator[str]:
+    data = f.posterior.data
+    yield cases_and_events(data.n, data.events, data.effective_size)
+    yield ""
+    for text in first:
+        yield from _wrapped(text)
+    yield from _wrapped(headline(f))
+    yield from _wrapped(directions(f.table, data))
+    yield from _wrapped(where(f.stretches))
+    yield from _wrapped(str(f.recommendation))
+
+
+def _measures(f: Findings) -> Iterator[str]:
+    yield f"{'':{LABEL}s}{'estimate':>9s}  {percent(f.ci_prob)} interval"
+    for section in measure_sections(f):
+        for row in section.rows:
+            yield f"{row.title:{LABEL}s}{row.estimate:>9s}  {row.interval}"
+
+
+def _estimators(f: Findings) -> Iterator[str]:
+    yield f"{'estimator':{TITLE}s}{'value':>7s}  {'if calibrated':16s} within chance"
+    for record in f.estimators.to_dict("records"):
+        row = estimator_row(record)
+        title, value = row.title[:TITLE], row.estimate or "-"
+        within = WITHIN_CHANCE[row.verdict]
+        yield f"{title:{TITLE}s}{value:>7s}  {row.if_calibrated:16s} {within}"
+
+
+def _benefit(f: Findings) -> Iterator[str]:
+    yield f"net benefit per 1000 {'by the model':>27s}  treat all  best"
+    for row in benefit_rows(f.net_benefit):
+        at = f"treated from a risk of {row.threshold} on"
+        yield f"{at:31s}{row.model:>17s}{row.treat_all:>11s}{row.prob_best:>6s}"
+
+
+def _calibrated(f: Findings) -> Iterator[str]:
+    yield from _wrapped(exactness(f))
+
+
+def _groups(f: Findings) -> Iterator[str]:
+    yield f"{'group':{TERMINAL_GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
+    for name, row in f.by_group.iterrows():
+        cases, events = count(row["cases"]), count(row["events"])
+        shown = shortened(name, TERMINAL_GROUP - 1)
+        yield f"{shown:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
+
+
+def _notes(notes: list[str]) -> Iterator[str]:
+    for text in notes:
+        yield from _wrapped(f"Note: {text}")
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines of a sentence, with `> 0.99` kept on one line."""
+    joined = text.replace("> 0", ">\xa00").replace("< 0", "<\xa00")
+    return [line.replace("\xa0", " ") for line in wrap(joined, LINE_WIDTH)]
