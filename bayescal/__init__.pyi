@@ -8,6 +8,7 @@ from . import scores as scores
 from . import validation as validation
 from .assessment import Assessment as Assessment
 from .assessment import assess as assess
+from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
 from .gain import RecalibrationGain as RecalibrationGain
 from .gain import Recommendation as Recommendation

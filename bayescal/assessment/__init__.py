@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bayescal.assessment._assess import Assessment, assess
+from bayescal.assessment.record import read_report
 
-__all__ = ["Assessment", "assess"]
+__all__ = ["Assessment", "assess", "read_report"]
 
 
 def __dir__() -> list[str]:

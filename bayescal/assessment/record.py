@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import math
+from html.parser import HTMLParser
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from bayescal._base.errors import InputError
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
 from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = ["as_dict"]
+__all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
+
+RECORD_ID = "assessment"
+"""Of the element of a page that carries the record."""
+
+SCHEMA_VERSION = 1
+"""Version of the format. Another number means that a name has gone or has another meaning."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an assessment's record."""
+    from importlib.resources import files
+
+    folder = files("bayescal.assessment") / "schema"
+    text = (folder / f"assessment-{SCHEMA_VERSION}.json").read_text("utf-8")
+    return dict(json.loads(text))
 
 
 def as_dict(f: Findings) -> dict[str, Any]:
     """Plain numbers and names, ready for JSON; what is not finite is None."""
     data, settings, stated = f.posterior.data, f.comparison.settings, f.table.attrs
     record = {
+        "schema": SCHEMA_VERSION,
         "cases": data.n,
         "events": data.events,
         "distinct_scores": data.score.size,
@@ -101,4 +122,78 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bool) or value is None:
         return value
     number = float(value)
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return value if isinstance(value, int) else number
+
+
+class _Record(HTMLParser):
+    """The text of the element that carries the record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag == "script" and dict(attrs).get("id") == RECORD_ID
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.text += data
+
+
+def read_report(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read the numbers of an assessment back from its report, or from what `--json` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A page that `Assessment.to_html` wrote, or a record in JSON.
+
+    Returns
+    -------
+    dict
+        As `Assessment.to_dict` gives it, and `source`, where the data came from.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is no report of bayescal, or is of another version.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
+    >>> a = bc.assess(y_true, y_prob, random_state=1)
+    >>> a.to_html("report.html")  # doctest: +SKIP
+    >>> bc.read_report("report.html")["verdict"]  # doctest: +SKIP
+    'cannot tell'
+    """
+    file = Path(path)
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {file}: {error}.") from error
+    if not text.lstrip().startswith("{"):
+        page = _Record()
+        page.feed(text)
+        text = page.text
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError:
+        record = None
+    if not isinstance(record, dict) or "verdict" not in record:
+        raise InputError(
+            f"{file} carries no assessment. Pass a report that Assessment.to_html or "
+            "bayescal assess --html wrote."
+        )
+    if record.get("schema") != SCHEMA_VERSION:
+        raise InputError(
+            f"{file} is of version {record.get('schema')!r} of the format, and this bayescal reads "
+            f"version {SCHEMA_VERSION}. Read it with the bayescal that wrote it."
+        )
+    return record

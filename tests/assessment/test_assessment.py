@@ -12,6 +12,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.performance import with_ranks
+from bayescal.assessment.record import schema
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.errors import InputError
@@ -295,6 +296,21 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
         assert actual["curves"]["identity"]["prior"] == 0.1
         assert actual["notes"] == a.notes
     assert actual["groups"]["north"]["cases"] == 200
+
+
+def test_the_record_keeps_to_its_schema(off, rare) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    y_true, y_prob = data("calibrated", 30)
+    more = bc.assess(y_true, y_prob, thresholds=(0.2, 0.5), **CHEAP)
+    one = bc.assess([1], [0.3], **CHEAP)
+    for a in (off, rare, more, one):
+        jsonschema.validate(a.to_dict(), schema())
+    wrong = off.to_dict() | {"verdict": "fine"}
+    with pytest.raises(jsonschema.ValidationError, match="fine"):
+        jsonschema.validate(wrong, schema())
+    with pytest.raises(jsonschema.ValidationError, match="unexpected"):
+        jsonschema.validate(off.to_dict() | {"more": 1}, schema())
+    assert schema()["properties"]["schema"]["const"] == off.to_dict()["schema"] == 1
 
 
 # Notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 import subprocess
@@ -422,6 +423,36 @@ def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
     assert ">a.csv</td>" in page
     with pytest.raises(FileNotFoundError):
         off.to_html(tmp_path / "nowhere" / "report.html")
+
+
+def test_a_page_can_be_read_back(off, off_page, rare_page, tmp_path) -> None:
+    path = tmp_path / "report.html"
+    off.to_html(path, source={"File": "/home/me/a.csv", "Score": "</script><b>"})
+    again = bc.read_report(path)
+    assert again.pop("source") == {"File": "a.csv", "Score": "</script><b>"}
+    assert again == json.loads(json.dumps(off.to_dict()))
+    (tmp_path / "record.json").write_text(json.dumps(off.to_dict()))
+    assert bc.read_report(tmp_path / "record.json") == again
+    path.write_text(rare_page, "utf-8")
+    assert set(HOSTILE[:3]) <= set(bc.read_report(path)["groups"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<html></html>", "carries no assessment"),
+        ('{"a": 1}', "carries no assessment"),
+        ("{", "carries no assessment"),
+        ('{"schema": 99, "verdict": ""}', "is of version 99 of the format"),
+    ],
+)
+def test_other_files_are_no_reports(text, message, tmp_path) -> None:
+    path = tmp_path / "other.html"
+    path.write_text(text)
+    with pytest.raises(bc.errors.InputError, match=message):
+        bc.read_report(path)
+    with pytest.raises(bc.errors.InputError, match="cannot read"):
+        bc.read_report(tmp_path / "nowhere.html")
 
 
 # Names from outside

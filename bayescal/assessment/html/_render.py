@@ -20,7 +20,7 @@ from bayescal.assessment.html import _details, _figures, _measures
 from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
-from bayescal.assessment.record import as_dict
+from bayescal.assessment.record import RECORD_ID, as_dict
 from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.words import (
@@ -42,7 +42,6 @@ REPORT_TITLE = "Calibration report"
 MODEL = "The model"
 LONGEST_TITLE = 120
 TOO_FEW = "too small to tell"
-SCHEMA_ID = "assessment"
 KINDS = {
     "close enough": ("good", "✓"),
     "miscalibrated": ("bad", "✗"),
@@ -190,7 +189,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         ],
         "call": _call(f),
         "record": embedded(f, source),
-        "schema_id": SCHEMA_ID,
+        "record_id": RECORD_ID,
         "script": Markup(script),
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
