@@ -135,7 +135,7 @@ def beside_limit(f: Findings, limit: str) -> str:
         return f"It is below {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"It is above {limit} with probability {chance(above)}."
-    rest = 1 - below - above
+    rest = 1 - round(below, 2) - round(above, 2)
     left = "" if rest < 0.005 else f"; {chance(rest)} is left open"
     return (
         f"It is below {limit} with probability {chance(below)}, above it with probability "

@@ -74,14 +74,14 @@ class Recommendation:
     def _repr_html_(self) -> str:
         rows = {
             str(name): (
-                f"{row['gain']:+.4f}",
-                f"{row['se']:.4f}",
+                "{} ({})".format(*per_thousand(row["brier_gain"], row["brier_se"])),
+                "{} ({})".format(*per_thousand(row["gain"], row["se"])),
                 chance(float(row["prob_better"])),
             )
             for name, row in self.table.iterrows()
             if name != "identity"
         }
-        columns = ("gain in log score per patient", "standard error", "P(better)")
+        columns = ("fall of the Brier score, per 1000 (SE)", "log score (SE)", "P(better)")
         return card(str(self), columns, rows)
 
 

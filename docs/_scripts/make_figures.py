@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -18,11 +17,11 @@ from sklearn.naive_bayes import GaussianNB
 
 import bayescal as bc
 from examples import run
+from report_screens import DARK, SCREENS, chromium, picture
 
 DOCS = Path(__file__).parents[1]
 STATIC = DOCS / "_static"
 COLUMNS = ["mean texture", "mean smoothness", "mean symmetry", "texture error", "worst smoothness"]
-SCREENS = {"desktop": (1200, 700), "phone": (390, 844)}
 
 
 def readme_figure() -> None:
@@ -45,9 +44,8 @@ def publication_figure() -> None:
 
 
 def report_screens() -> None:
-    """The first screen of the report that the tutorial makes, on a desktop and on a phone."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    """The first screen of the report that the tutorial makes: desktop, phone, and in the dark."""
+    if chromium() is None:
         print("The pictures of the report are left as they are: there is no chromium.")
         return
     page = DOCS / "tutorial.md"
@@ -57,11 +55,9 @@ def report_screens() -> None:
             if Path("report.html").is_file():
                 shutil.copy("report.html", report)
                 break
-        for name, (width, height) in SCREENS.items():
-            command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-            picture = STATIC / f"report-{name}.png"
-            command += [f"--window-size={width},{height}", f"--screenshot={picture}"]
-            subprocess.run([*command, report.as_uri()], check=True, capture_output=True)
+        for name in ("desktop", "phone", "dark"):
+            dark = (DARK,) if name == "dark" else ()
+            picture(report, STATIC / f"report-{name}.png", SCREENS[name], *dark)
 
 
 def main() -> None:
