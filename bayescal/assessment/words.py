@@ -116,7 +116,7 @@ def headline(f: Findings) -> str:
     )
 
 
-def beside_limit(f: Findings, limit: str) -> str:
+def beside_limit(f: Findings, limit: str, subject: str = "It") -> str:
     """How probable it is that the error is below the limit, and above it.
 
     Parameters
@@ -124,6 +124,8 @@ def beside_limit(f: Findings, limit: str) -> str:
     f : Findings
     limit : str
         The limit in words, such as "the limit of 0.03".
+    subject : str
+        What is below or above it.
 
     Returns
     -------
@@ -132,13 +134,13 @@ def beside_limit(f: Findings, limit: str) -> str:
     """
     below, above = f.prob_tce_below(f.close), f.prob_tce_above(f.close)
     if f.verdict == "close enough":
-        return f"It is below {limit} with probability {chance(below)}."
+        return f"{subject} is below {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
-        return f"It is above {limit} with probability {chance(above)}."
+        return f"{subject} is above {limit} with probability {chance(above)}."
     rest = 1 - round(below, 2) - round(above, 2)
     left = "" if rest < 0.005 else f"; {chance(rest)} is left open"
     return (
-        f"It is below {limit} with probability {chance(below)}, above it with probability "
+        f"{subject} is below {limit} with probability {chance(below)}, above it with probability "
         f"{chance(above)}{left}."
     )
 

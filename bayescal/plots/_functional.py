@@ -10,6 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
 from bayescal.plots import style
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import Shares, edges_over, shares_of
 from bayescal.plots.text import chance, interval, minus, percent
@@ -25,7 +26,7 @@ __all__ = ["functional", "tce"]
 Close = float | tuple[float, float]
 
 PICTURE_BELOW = -0.09
-TOP = 1.32
+TOP = 1.08
 
 
 def tce(
@@ -166,7 +167,7 @@ def functional(
     _draw_interval(axes, estimate, ends, level)
     shown = [*edges[[0, -1]], *(region or ())]
     axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
-    axes.set_ylim(2 * PICTURE_BELOW, TOP if legend else 1.08)
+    axes.set_ylim(2 * PICTURE_BELOW, TOP)
     axes.locator_params(axis="x", nbins=6)
     axes.set_yticks([])
     axes.set_xlabel(axis_label(name))
@@ -177,9 +178,7 @@ def functional(
         fontsize="medium",
     )
     if legend:
-        axes.legend(
-            loc="upper right", ncols=2, borderaxespad=0, columnspacing=1.2, **style.SMALL_LEGEND
-        )
+        legend_beneath(axes, columns=3)
     return axes
 
 

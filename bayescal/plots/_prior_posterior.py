@@ -10,6 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal.data.validate import as_level, check_choice
 from bayescal.plots import style
+from bayescal.plots._legend import legend_beneath
 from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import edges_over, shares_of
 from bayescal.plots.text import interval, minus
@@ -85,7 +86,7 @@ def prior_posterior(
             loc="left",
             fontsize="small",
         )
-    panels[0].legend(loc="best", **style.SMALL_LEGEND)
+    legend_beneath(panels[0], columns=2)
     return panels
 
 

@@ -15,7 +15,7 @@ from bayescal.plots._limits import as_limits
 from bayescal.plots._names import short_name
 from bayescal.plots._observed import observed_proportions
 from bayescal.plots._strip import draw_scores
-from bayescal.plots.text import interval, label, percent, shortened
+from bayescal.plots.text import interval, label, percent
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def draw_models(
     strips = list(zip(style.MODELS, models.items(), strict=False))
     for below, (line, (name, one)) in enumerate(reversed(strips)):
         colours = (line.color, style.NON_EVENTS)
-        names = (shortened(name, STRIP_NAME), "")
+        names = (_cut(name), "")
         draw_scores(axes, one.data, stack=(below, len(strips)), colours=colours, names=names)
     axes.set_title(
         f"Means and {percent(level)} bands. Scores of the cases with\n"
@@ -118,3 +118,8 @@ def draw_models(
     if legend:
         legend_beneath(axes, columns=1, look=style.MODEL_LEGEND)
     return axes
+
+
+def _cut(name: str) -> str:
+    """A name that fits beside a strip."""
+    return name if len(name) <= STRIP_NAME else name[: STRIP_NAME - 1] + "…"

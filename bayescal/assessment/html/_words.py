@@ -21,7 +21,7 @@ def meaning(f: Findings) -> str:
         f"On average, a prediction is off by {middle} percentage "
         f"{'point' if middle == '1' else 'points'} ({percent(f.ci_prob)} "
         f"credible interval {low} to {high}). "
-        f"{beside_limit(f, f'the limit of {limit}')}"
+        f"{beside_limit(f, f'the limit of {limit}', 'The error')}"
     )
 
 
