@@ -13,7 +13,7 @@ from bayescal.data.sources.columns import Columns, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_columns"]
+__all__ = ["check_column", "choose_columns"]
 
 OUTCOME_NAMES = {
     "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true", "ytrue",
@@ -52,7 +52,7 @@ def choose_columns(
     given = {"outcome": outcome, "score": score, "weight": weight, "group": group}
     for option, name in given.items():
         if name is not None:
-            _check_name(name, names, option)
+            check_column(name, names, option)
     taken = {name for name in given.values() if name is not None}
     if outcome is None:
         outcome = _guess(
@@ -76,7 +76,8 @@ def choose_columns(
     return Columns(outcome, score, weight, group)
 
 
-def _check_name(name: str, names: Sequence[str], option: str) -> None:
+def check_column(name: str, names: Sequence[str], option: str) -> None:
+    """Refuse a name that is no column's, or that of several, by the option that it came with."""
     if name not in names:
         raise InputError(f"--{option}: there is no column {name!r}. There are {listed(names)}.")
     if names.count(name) > 1:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.cli._cases import Cases, read_cases, with_weight_type
-from bayescal.cli._columns import choose_columns
+from bayescal.cli._columns import check_column, choose_columns
 from bayescal.cli._read import open_source
 from bayescal.cli._terminal import working
 
@@ -80,6 +80,10 @@ def read_pairs(
         source = open_source(path, encoding)
         frame = source.load()
         rows = len(frame)
+        named = {"score": before} if after is None else {"before": before, "after": after}
+        for option, name in named.items():
+            if name is not None:
+                check_column(name, [str(column) for column in frame.columns], option)
         first = choose_columns(frame, outcome, before, weight)
         both = [first]
         if after is not None:

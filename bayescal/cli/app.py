@@ -15,6 +15,7 @@ from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._gain import gain
 from bayescal.cli._recalibrate import recalibrate
+from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
 from bayescal.cli._validate import validate
 
@@ -32,6 +33,7 @@ app.command()(assess)
 app.command()(compare)
 app.command()(gain)
 app.command()(recalibrate)
+app.command()(simulate)
 app.command()(validate)
 
 
@@ -89,5 +91,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # every usage error of typer has it
             raise
-        return complain(f"{error.format_message().rstrip('. ')}. See 'bayescal --help'.")
+        context = getattr(error, "ctx", None)
+        path = "bayescal" if context is None else context.command_path
+        return complain(f"{error.format_message().rstrip('. ')}. See '{path} --help'.")
     return code if isinstance(code, int) else 0

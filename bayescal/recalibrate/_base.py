@@ -50,6 +50,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     uses_features = False
     reaches_zero = False
     reads_log_odds = False
+    ends_: tuple[float, float] = (0.0, 1.0)
     weight_type: WeightType | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
