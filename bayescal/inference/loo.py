@@ -65,6 +65,8 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     parts, counts = [], []
     for sign, cases in ((1, table.hits), (-1, table.trials - table.hits)):
         number = problem.sum_of_rows(cases)
+        if not number.any():
+            continue  # outcomes of one class
         score = problem.mean_of_rows(table.score, cases)[number > 0]
         log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
         parts.append(log_expit(sign * log_odds))

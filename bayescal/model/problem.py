@@ -152,7 +152,8 @@ class Problem:
     ) -> Floats:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
-            return prior_pieces(self.frame, self.score, self.trials, rng, size, partition)
+            table = self.table
+            return prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 

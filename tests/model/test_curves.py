@@ -112,12 +112,12 @@ def spline_problem(name="clinical-middle-asymmetric", n=300):
 @pytest.mark.parametrize("name", ["clinical-middle-asymmetric", "D1", "D3"])
 def test_deviations_are_orthogonal_to_the_line_and_of_unit_variance(name):
     problem = spline_problem(name)
-    score = problem.score
+    score = problem.table.score
     columns = deviation_columns(score, problem.frame)
     x = np.clip(logit(score), -REACH, REACH)
-    np.testing.assert_allclose(problem.trials @ columns / problem.n, 0, atol=1e-12)
-    np.testing.assert_allclose((problem.trials * x) @ columns / problem.n, 0, atol=1e-12)
-    between = (columns.T * problem.trials) @ columns / problem.n
+    np.testing.assert_allclose(problem.table.trials @ columns / problem.n, 0, atol=1e-12)
+    np.testing.assert_allclose((problem.table.trials * x) @ columns / problem.n, 0, atol=1e-12)
+    between = (columns.T * problem.table.trials) @ columns / problem.n
     np.testing.assert_allclose(between, np.diag(np.diag(between)), atol=1e-12)
     assert (np.diff(np.diag(between)) < 0).all()
     assert np.trace(between) == pytest.approx(1)
