@@ -302,7 +302,9 @@ def check_same_order(**arrays: Any) -> None:
 
     Arrays are read by position; two shuffled indices would pair the wrong patients.
     """
-    indexes = {name: getattr(values, "index", None) for name, values in arrays.items()}
+    indexes: dict[str, Any] = {
+        name: getattr(values, "index", None) for name, values in arrays.items()
+    }
     indexed = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
     for name, index in list(indexed.items())[1:]:
         first, labels = next(iter(indexed.items()))
