@@ -51,6 +51,7 @@ def heading(record: dict) -> list[str]:
     measured = record["sizes"]["measured"]
     machine, versions = measured["machine"], measured["versions"]
     there = ", ".join(f"{name} {v}" for name, v in versions.items() if v != "absent")
+    note = f" ({machine['note']})" if "note" in machine else ""
     absent = ", ".join(name for name, v in versions.items() if v == "absent")
     return [
         "# Speed",
@@ -58,7 +59,7 @@ def heading(record: dict) -> list[str]:
         "of several calls in a warm process, unless said otherwise; memory is the peak above the "
         "input.",
         f"Measured on {measured['on']}: {machine['processor']}, {machine['system']}, Python "
-        f"{machine['python']}; {there}. Not installed: {absent or 'none'}.",
+        f"{machine['python']}{note}; {there}. Not installed: {absent or 'none'}.",
     ]
 
 
