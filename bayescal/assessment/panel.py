@@ -22,7 +22,7 @@ __all__ = ["PANEL", "panel_of", "resamples_for"]
 
 PANEL = ("ece", "debiased_ece", "sweep_ece", "smooth_ece", "ici", "ks_error")
 RESAMPLES = 400
-LARGE = 20_000
+MANY_CASES = 20_000
 LARGE_RESAMPLES = 200
 
 
@@ -81,7 +81,7 @@ def panel_of(
 
 def resamples_for(data: CalibrationData) -> int:
     """Number of resamples: 400, and 200 above 20,000 cases."""
-    return LARGE_RESAMPLES if data.effective_size > LARGE else RESAMPLES
+    return LARGE_RESAMPLES if data.effective_size > MANY_CASES else RESAMPLES
 
 
 def _undefined(name: str, why: str) -> dict[str, object]:

@@ -71,7 +71,7 @@ def val_prob(data: CalibrationData) -> pd.Series:
     >>> import bayescal as bc
     >>> from bayescal.assessment.val_prob import val_prob
     >>> data = bc.CalibrationData([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.7])
-    >>> val_prob(data)["Dxy"]
+    >>> float(val_prob(data)["Dxy"])
     0.75
     """
     import pandas as pd

@@ -42,9 +42,6 @@ def compare(
     html: option.Html = None,
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
-    from bayescal.assessment import Assessment
-    from bayescal.assessment.panel import PANEL
-    from bayescal.assessment.performance import close_enough
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say, working
     from bayescal.cli._write import check_targets, write_record, write_report
@@ -65,6 +62,9 @@ def compare(
         drop_missing=drop_missing,
         encoding=encoding,
     )
+    from bayescal.assessment import Assessment
+    from bayescal.assessment.panel import PANEL
+    from bayescal.assessment.performance import close_enough
     from bayescal.cli._table import describe_cases
     from bayescal.inference import compare as compare_curves
 

@@ -16,7 +16,7 @@ __all__ = ["counting"]
 
 SECONDS = 5.0
 """Least time between two lines of a log."""
-STEPS = 10
+LOG_STEPS = 10
 
 Progress = Callable[[int, int], None]
 """Takes the number of rows that are read, and of all rows."""
@@ -62,7 +62,7 @@ def _log(console: Console, doing: str) -> Progress:
 
     def show(done: int, total: int) -> None:
         nonlocal last, steps
-        now, reached = time.monotonic(), STEPS * done // total
+        now, reached = time.monotonic(), LOG_STEPS * done // total
         if reached <= steps or now - last < SECONDS:
             return
         last, steps = now, reached

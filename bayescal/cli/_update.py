@@ -18,7 +18,7 @@ __all__ = ["RunningTable"]
 
 MEANINGS = ("outcome", "event", "score", "weight", "group")
 """What new cases must have in common with those before."""
-SHOWN = 12
+DIGITS = 12
 """Characters of a fingerprint that a message shows."""
 
 
@@ -99,7 +99,7 @@ class RunningTable:
             if one["fingerprint"] == new["fingerprint"]:
                 raise InputError(
                     f"{new['file']} holds the same {count(new['cases'], 'case')} as {one['file']}, "
-                    f"which {self.path} has already (fingerprint {new['fingerprint'][:SHOWN]}). "
+                    f"which {self.path} has already (fingerprint {new['fingerprint'][:DIGITS]}). "
                     "Leave them out, or count them twice with --force."
                 )
         for meaning in MEANINGS:

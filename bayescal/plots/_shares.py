@@ -13,7 +13,7 @@ __all__ = ["Shares", "edges_over", "shares_of"]
 FEWEST, MOST = 8, 40
 SHARES_SAME = 1e-9
 SHARES_TAIL = 0.002
-FARTHEST = 10
+FARTHEST_CELLS = 10
 
 
 class Shares(NamedTuple):
@@ -77,7 +77,7 @@ def edges_over(values: Floats, atom_at: float, hold: tuple[float, ...], floor: f
     """
     varies = values[np.abs(values - atom_at) > SHARES_SAME]
     ends = np.quantile(values, [SHARES_TAIL, 1 - SHARES_TAIL])
-    far = FARTHEST * (np.ptp(ends) or 1.0)
+    far = FARTHEST_CELLS * (np.ptp(ends) or 1.0)
     reached = np.append(ends, np.clip(hold, ends[0] - far, ends[1] + far))
     low, high = float(reached.min()), float(reached.max())
     room = 0.03 * (high - low) or 0.01

@@ -222,7 +222,12 @@ def calibration_slope(draws: CurveDraws) -> Floats:
     return draws.line[1]
 
 
-def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = None) -> Floats:
+def net_benefit(
+    draws: CurveDraws,
+    thresholds: Floats,
+    share: Floats | None = None,
+    excess: Floats | None = None,
+) -> Floats:
     """Net benefit of treating whoever has a score of at least t, for each threshold t.
 
     E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: events treated, less the non-events treated, each
@@ -237,6 +242,9 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
     share : ndarray of shape (rows, thresholds), optional
         Share of the cases of each row whose score reaches the threshold, where that is not read
         off the scores of the population.
+    excess : ndarray of shape (rows, thresholds), optional
+        Where cases of several scores share a row: what their scores add to the sum over those that
+        reach the threshold. Inside a row the curve runs parallel to the diagonal.
 
     Returns
     -------
@@ -253,6 +261,8 @@ def net_benefit(draws: CurveDraws, thresholds: Floats, share: Floats | None = No
         share = (score[:, None] >= decision.least_treated(thresholds)).astype(np.float64)
     if share is not None:
         events, cases = (weight * draws.curve) @ share, weight @ share
+        if excess is not None:
+            events = events + weight @ excess
     else:
         events = _above(score, weight * draws.curve, thresholds)
         cases = _above(score, weight, thresholds)

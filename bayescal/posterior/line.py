@@ -30,8 +30,8 @@ LINE_STEPS = 25
 LINE_LONGEST = 3.0
 POWERS = 5  # of an expansion
 EXPANDED_STEPS = 4
-NEGLIGIBLE = 1e-4  # what the last power of an expansion may move
-START = 0.1  # and what it may move where the expansion is at least a start
+EXPANSION_NEGLIGIBLE = 1e-4  # what the last power of an expansion may move
+EXPANSION_START = 0.1  # and what it may move where the expansion is at least a start
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ def _line_by_expansion(
     for _ in range(POWERS):
         top = _lowered(top, a, b)
     moved = np.abs(_solved(top.T, slope.T)).max(axis=1)
-    close = (moved < NEGLIGIBLE) & (np.abs(step).max(axis=1) < LINE_CLOSE)
-    step = np.where(moved < START, [a, b], 0).T
+    close = (moved < EXPANSION_NEGLIGIBLE) & (np.abs(step).max(axis=1) < LINE_CLOSE)
+    step = np.where(moved < EXPANSION_START, [a, b], 0).T
     return expansion.line + step, close
 
 
@@ -280,8 +280,8 @@ def _shift_by_expansion(
         last = np.clip((target - value) / slope, -1, 1)
         step = step + last
     moved = np.abs(sums[-1] * step**POWERS / slope)
-    close = (moved < NEGLIGIBLE) & (np.abs(last) < LINE_CLOSE)
-    return expansion.shift + np.where(moved < START, step, 0), close
+    close = (moved < EXPANSION_NEGLIGIBLE) & (np.abs(last) < LINE_CLOSE)
+    return expansion.shift + np.where(moved < EXPANSION_START, step, 0), close
 
 
 def _shift(odds: Floats, target: Floats, weight: Floats, start: Floats) -> Floats:

@@ -154,11 +154,14 @@ class CalibrationPosterior(Measures):
         at = np.array(
             [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
         )
-        share = self.problem.mean_of_rows(self.data.share_reaching(at))
+        problem, reaching = self.problem, self.data.share_reaching(at)
+        share = problem.mean_of_rows(reaching)
+        scores = problem.mean_of_rows(problem.table.score[:, None] * reaching)
+        excess = scores - problem.score[:, None] * share
         model, everyone = np.empty((2, self._posterior.u.shape[0], at.size))
         for part, draws in self._posterior.draws(population):
             own = draws.population.score.ndim == 1
-            model[part] = net_benefit(draws, at, share if own else None)
+            model[part] = net_benefit(draws, at, *((share, excess) if own else ()))
             everyone[part] = net_benefit_of_all(draws, at)
         best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
         return xr.Dataset(

@@ -24,7 +24,7 @@ from bayescal.data.table import Rows
 from bayescal.inference.density import CurveDensity
 from bayescal.model import problem as problem_room
 from bayescal.model.curves import CURVES
-from bayescal.model.partition.cells import LARGE, first_of_merged
+from bayescal.model.partition.cells import LARGE_TABLE, first_of_merged
 from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
@@ -152,7 +152,9 @@ def summarised(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     """The largest errors by family, size of the sample, and number of rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        size = f"over {LARGE} cases" if row["n"] > LARGE else f"up to {LARGE} cases"
+        size = (
+            f"over {LARGE_TABLE} cases" if row["n"] > LARGE_TABLE else f"up to {LARGE_TABLE} cases"
+        )
         groups.setdefault(f"{row['family']}, {size}, {row['most']}", []).append(row)
     return {name: worst(own) for name, own in groups.items()}
 

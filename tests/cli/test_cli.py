@@ -646,9 +646,17 @@ def test_bad_options(run, csv, patients, options, message) -> None:
     assert message in complains(run("assess", csv, *options))
 
 
-@pytest.mark.parametrize("arguments", [["fly"], ["--fly"], ["assess"], ["demo", "file.csv"]])
-def test_bad_usage_is_one_line_that_points_to_help(run, arguments) -> None:
-    assert complains(run(*arguments)).endswith("See 'bayescal --help'.")
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["fly"], "bayescal"),
+        (["--fly"], "bayescal"),
+        (["assess"], "bayescal assess"),
+        (["demo", "file.csv"], "bayescal demo"),
+    ],
+)
+def test_bad_usage_is_one_line_that_points_to_help(run, arguments, command) -> None:
+    assert complains(run(*arguments)).endswith(f"See '{command} --help'.")
 
 
 def test_a_file_that_cannot_be_written(run, csv, tmp_path) -> None:

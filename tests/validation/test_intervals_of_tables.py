@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from bayescal import CalibrationData, simulate
-from bayescal.estimators import flexible_curve, ici_interval, smooth_ece_curve
-from bayescal.plots._overlays import smoother_at
+from bayescal.estimators import ici_interval
 from bayescal.validation.intervals import simulated_ici
-
-AT = np.array([0.1, 0.3, 0.6])
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +30,3 @@ def test_a_simulated_interval_counts_effective_cases(cases) -> None:
     )
     actual = simulated_ici(table, np.random.default_rng(1), 0.9, smoother="logistic")
     assert actual == pytest.approx(known, rel=1e-6)
-
-
-@pytest.mark.parametrize("name", ["loess", "lowess", "rcs"])
-def test_an_overlay_counts_effective_cases(cases, name) -> None:
-    y_true, y_prob, weight = cases
-    table = CalibrationData(y_true, y_prob, sample_weight=weight)
-    known = flexible_curve(y_true, y_prob, AT, smoother=name, sample_weight=weight)
-    np.testing.assert_allclose(smoother_at(table, name, AT), known, rtol=1e-8)
-
-
-def test_the_smooth_overlay_is_that_of_the_cases(cases) -> None:
-    y_true, y_prob, weight = cases
-    table = CalibrationData(y_true, y_prob, sample_weight=weight)
-    known = smooth_ece_curve(y_true, y_prob, grid=AT, sample_weight=weight).outcome
-    np.testing.assert_allclose(smoother_at(table, "smooth", AT), known, rtol=1e-8)

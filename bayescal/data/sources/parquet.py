@@ -16,10 +16,10 @@ from bayescal.data.sources.columns import Columns
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BATCH", "SUFFIXES", "Batch", "ParquetFiles", "parquet_files"]
+__all__ = ["BATCH_ROWS", "SUFFIXES", "Batch", "ParquetFiles", "parquet_files"]
 
 SUFFIXES = (".parquet", ".pq", ".parq")
-BATCH = 1 << 20
+BATCH_ROWS = 1 << 20
 """Rows that are read at a time."""
 READ_AHEAD = 1 << 20
 """Bytes of a column that are read at a time, since a row group can be of any size."""
@@ -113,7 +113,7 @@ class ParquetFiles:
                 in_name = [key for key in _values_in_name(file, self.root) if key not in inside]
                 columns.check([*inside, *in_name], str(file))
 
-    def batches(self, columns: Sequence[str], rows: int = BATCH) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Batch]:
         """The rows of all files, in order.
 
         Parameters

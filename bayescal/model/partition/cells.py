@@ -17,8 +17,8 @@ from bayescal._base.arrays import Floats
 __all__ = ["MOST_ROWS", "Nodes", "cell_edges", "cell_of", "first_of_merged", "stretch_nodes"]
 
 MOST_ROWS = 128, 256
-"""Most rows that carry a curve: of a table of up to `LARGE` cases, and of a larger one."""
-LARGE = 5000
+"""Most rows that carry a curve: of a table of up to `LARGE_TABLE` cases, and of a larger one."""
+LARGE_TABLE = 5000
 
 CELLS = 41
 MOST = 61
@@ -96,11 +96,11 @@ def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> I
     --------
     >>> import numpy as np
     >>> from bayescal.model.partition.cells import first_of_merged
-    >>> first_of_merged(np.array([0.1, 0.11, 0.5, 0.9]), np.ones(4), most=3)
-    array([0, 2, 3])
+    >>> first_of_merged(np.array([0.1, 0.3, 0.31, 0.9]), np.ones(4), most=3)
+    array([0, 1, 3])
     """
     if most is None:
-        most = MOST_ROWS[int(trials.sum() > LARGE)]
+        most = MOST_ROWS[int(trials.sum() > LARGE_TABLE)]
     if score.size <= most:
         return np.arange(score.size)
     x = logit(score)
