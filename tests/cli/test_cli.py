@@ -315,12 +315,14 @@ def test_a_poor_diagnostic_is_a_note_in_the_words_of_the_command_line(
 
 
 def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
+    known = bc.fit
+
     def fit(*data: object, **options: object) -> bc.CalibrationPosterior:
         import warnings
 
         warnings.warn("not ours", FutureWarning, stacklevel=1)
         warnings.warn("ours", DiagnosticWarning, stacklevel=1)
-        return bc.fit(*data, **options)
+        return known(*data, **options)
 
     monkeypatch.setattr("bayescal.inference.fit", fit)
     with pytest.warns(FutureWarning, match="not ours"):
