@@ -14,7 +14,13 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.table import LIMIT
-from bayescal.data.validate import as_outcome_batch, as_scores, as_weights, check_same_order
+from bayescal.data.validate import (
+    as_outcome_batch,
+    as_scores,
+    as_weights,
+    check_same_order,
+    check_scores,
+)
 
 __all__ = ["Cases", "Needs", "Outcomes", "paired", "read_cases"]
 
@@ -35,7 +41,8 @@ class Cases:
     outcomes : ndarray of shape (replicates, n)
         0 or 1, of any numeric type; one row unless `y_true` had leading dimensions.
     scores : ndarray of shape (n,)
-        Probabilities in [0, 1].
+        Probabilities in [0, 1]; 64-bit floats, or 32-bit ones where the reader was asked to keep
+        them.
     weights : ndarray of shape (n,) or None
         Not negative; None for one each.
     shape : tuple of int
@@ -43,7 +50,7 @@ class Cases:
     """
 
     outcomes: NDArray[Any]
-    scores: Floats
+    scores: NDArray[Any]
     weights: Floats | None
     shape: tuple[int, ...] = ()
 
@@ -65,21 +72,23 @@ class Cases:
 
         That is one set of outcomes without weights: an outcome is written behind the bits of its
         score, which are in the order of the scores since these are not negative. It takes a tenth
-        of the time of sorting indices and looking up both.
+        of the time of sorting indices and looking up both. Scores come back as 64-bit floats.
         """
         if self.weights is not None or len(self.outcomes) != 1:
-            return self
-        keys = np.empty(self.scores.size, np.uint64)
-        outcomes = np.empty((1, keys.size), np.uint8)
+            return replace(self, scores=self.scores.astype(np.float64, copy=False))
         scores = np.ascontiguousarray(self.scores)
+        bits: Any = np.uint32 if scores.dtype == np.float32 else np.uint64
+        keys: NDArray[Any] = np.empty(scores.size, bits)
+        outcomes = np.empty((1, keys.size), np.uint8)
         for part in blocks(keys.size):
-            np.left_shift(scores[part].view(np.uint64), 1, out=keys[part])
-            keys[part] |= self.outcomes[0, part].astype(np.uint64)
+            np.left_shift(scores[part].view(bits), 1, out=keys[part])
+            keys[part] |= self.outcomes[0, part].astype(bits)
         keys.sort()
         for part in blocks(keys.size):
             outcomes[0, part] = keys[part] & 1
             keys[part] >>= 1
-        return replace(self, outcomes=outcomes, scores=keys.view(np.float64))
+        ranked = keys.view(scores.dtype).astype(np.float64, copy=False)
+        return replace(self, outcomes=outcomes, scores=ranked)
 
     @property
     def mass(self) -> float:
@@ -119,6 +128,7 @@ def read_cases(
     sample_weight: ArrayLike | None = None,
     *,
     needs: Needs = "rows",
+    single: bool = False,
 ) -> Cases:
     """Outcomes, which may have leading dimensions, with their scores and weights.
 
@@ -132,6 +142,8 @@ def read_cases(
         None with a table.
     needs : {"rows", "scores", "cases", "order"}
         What is asked of a table. Arrays have it all.
+    single : bool
+        Whether scores that are 32-bit floats come back so, without a copy.
 
     Returns
     -------
@@ -149,7 +161,7 @@ def read_cases(
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
     check_given(y_prob)
-    scores = as_scores(y_prob)
+    scores = check_scores(y_prob) if single else as_scores(y_prob)
     batch = as_outcome_batch(y_true, scores.size)
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     weights = as_weights(sample_weight, scores.size)

@@ -34,6 +34,7 @@ __all__ = [
     "check_choice",
     "check_same_length",
     "check_same_order",
+    "check_scores",
     "is_matrix",
 ]
 
@@ -62,7 +63,13 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
 
 def as_scores(values: Any, name: str = "y_prob") -> Floats:
     """Probabilities in [0, 1] as a float64 vector."""
-    scores = _as_floats(as_vector(values, name), name)
+    return _as_floats(check_scores(values, name), name)
+
+
+def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
+    """Probabilities in [0, 1] as a vector of 64-bit floats, or of 32-bit ones without a copy."""
+    vector = as_vector(values, name)
+    scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
     low, high = scores.min(), scores.max()
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
@@ -392,7 +399,7 @@ def _distinct(labels: NDArray[Any]) -> str:
 
 
 def _reject_first(
-    wrong: NDArray[np.bool_], values: Floats, name: str, problem: str, cure: str
+    wrong: NDArray[np.bool_], values: NDArray[Any], name: str, problem: str, cure: str
 ) -> None:
     at = int(np.flatnonzero(wrong)[0])
     others = int(wrong.sum()) - 1

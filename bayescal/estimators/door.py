@@ -29,6 +29,7 @@ __all__ = [
     "Statistic",
     "evaluate",
     "read",
+    "read_ranked",
     "read_scores",
 ]
 
@@ -51,6 +52,7 @@ def read(
     *,
     replicates: bool = True,
     needs: Needs = "rows",
+    single: bool = False,
 ) -> Cases:
     """Outcomes, scores and numbers of cases, each valid and all of the same cases.
 
@@ -65,6 +67,9 @@ def read(
         Whether outcomes may have leading dimensions.
     needs : {"rows", "scores", "cases", "order"}
         What is asked of a table; see `bayescal.data.read.read_cases`.
+    single : bool
+        Whether 32-bit scores of arrays with replicates stay so, for work that converts them block
+        by block.
 
     Returns
     -------
@@ -81,13 +86,20 @@ def read(
     if isinstance(y_true, Cases):
         return y_true
     if replicates:
-        cases = read_cases(y_true, y_prob, sample_weight, needs=needs)
+        cases = read_cases(y_true, y_prob, sample_weight, needs=needs, single=single)
     else:
         outcomes, scores, weights = paired(y_true, y_prob, sample_weight, needs=needs)
         cases = Cases(outcomes[None], scores, weights)
     if cases.weights is None or isinstance(y_true, CalibrationData):
         return cases
     return replace(cases, weights=effective_cases(cases.weights))
+
+
+def read_ranked(
+    y_true: OutcomesLike, y_prob: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+) -> Cases:
+    """Cases as `read` gives them, by ascending score where one sort does it."""
+    return read(y_true, y_prob, sample_weight, single=True).ranked()
 
 
 def read_scores(

@@ -32,7 +32,7 @@ def mean_loss(
 ) -> float | Floats:
     """Average loss: `two` of the scores of an event, or `many` of a matrix of classes."""
     if not is_matrix(y_prob):
-        cases = read_cases(y_true, y_prob, sample_weight).counted()
+        cases = read_cases(y_true, y_prob, sample_weight, single=True).counted()
         return cases.result(_core.mean(cases, two))
     prob = as_probability_matrix(y_prob)
     labels = _as_labels(y_true, prob.shape[1])

@@ -32,7 +32,8 @@ def mean(cases: Cases, loss: Loss) -> Floats:
     """Average loss, of shape (replicates,)."""
     total = np.zeros(cases.outcomes.shape[0])
     for part in blocks(cases.scores.size, total.size):
-        given = np.abs(1 - cases.outcomes[:, part] - cases.scores[part])
+        scores = cases.scores[part].astype(np.float64, copy=False)
+        given = np.abs(1 - cases.outcomes[:, part] - scores)
         values = loss(given, (1 - given)[None])
         total += values.sum(axis=1) if cases.weights is None else values @ cases.weights[part]
     return total / cases.mass

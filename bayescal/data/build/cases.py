@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.validate import (
     as_outcomes,
-    as_scores,
     as_vector,
     as_weights,
     check_same_length,
     check_same_order,
+    check_scores,
 )
 
 __all__ = ["CheckedCases", "check_cases", "check_given"]
@@ -68,7 +67,7 @@ def check_cases(
     """
     check_given(y_prob)
     outcome = _outcomes(y_true, pos_label)
-    score = _scores(y_prob)
+    score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
@@ -85,14 +84,6 @@ def _outcomes(values: Any, pos_label: Any) -> NDArray[Any]:
     if pos_label is None and labels.dtype.kind in "biuf" and _all_0_or_1(labels):
         return labels
     return as_outcomes(labels, pos_label=pos_label)
-
-
-def _scores(values: Any) -> NDArray[Any]:
-    scores = as_vector(values, "y_prob")
-    is_float = scores.dtype in (np.float32, np.float64)
-    if is_float and scores.min() >= 0 and scores.max() <= 1:
-        return scores
-    return as_scores(scores)
 
 
 def _all_0_or_1(values: NDArray[Any]) -> bool:

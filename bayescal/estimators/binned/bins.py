@@ -126,7 +126,7 @@ class Bins:
         Number of all cases.
     """
 
-    def __init__(self, scores: Floats, weights: Floats | None, shares: Any) -> None:
+    def __init__(self, scores: NDArray[Any], weights: Floats | None, shares: Any) -> None:
         self.shares = shares
         self._scores = scores
         self._weights = weights
@@ -142,7 +142,9 @@ class Bins:
     @cached_property
     def score(self) -> Floats:
         """Mean score of each bin."""
-        return self.mean(self._scores)
+        if not isinstance(self.shares, Members):
+            return self.mean(self._scores)
+        return self._per_mass(self.shares.sums(self._score_of))
 
     @property
     def total(self) -> float:
@@ -161,7 +163,7 @@ class Bins:
     def excess(self, outcomes: NDArray[Any]) -> Floats:
         """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
         if len(outcomes) == 1 and isinstance(self.shares, Members):
-            return self.shares.sums(lambda part: outcomes[0, part] - self._scores[part])[None]
+            return self.shares.sums(lambda part: outcomes[0, part] - self._score_of(part))[None]
         return (self.rate(outcomes) - self.score) * self.mass
 
     def gap(self, outcomes: NDArray[Any]) -> Floats:
@@ -172,28 +174,35 @@ class Bins:
         """Mean over each bin of one value for each case."""
         return self._per_mass(self.shares @ values)
 
+    def _score_of(self, part: slice) -> Floats:
+        scores: Floats = self._scores[part].astype(np.float64, copy=False)
+        return scores
+
     def _per_mass(self, sums: Floats) -> Floats:
         mean: Floats = sums / np.where(self.mass > 0, self.mass, 1)
         return mean
 
 
-def bins_of(scores: Floats, weights: Floats | None, n_bins: int, binning: str, ties: str) -> Bins:
-    """Cut the scores; see `bayescal.estimators.ece` for the options."""
+def bins_of(
+    scores: NDArray[Any], weights: Floats | None, n_bins: int, binning: str, ties: str
+) -> Bins:
+    """Cut the scores, of 64 or 32 bits; see `bayescal.estimators.ece` for the options."""
     if binning == "width":
         return Bins(scores, weights, _width_members(scores, weights, n_bins))
     cuts = _cuts(scores.size if weights is None else weights, n_bins, binning)
     if ties == "together":
         index = _mass_index(scores, weights, cuts)
         return Bins(scores, weights, Members.of(index, n_bins, weights))
+    scores = scores.astype(np.float64, copy=False)
     return Bins(scores, weights, _split_shares(scores, weights, cuts))
 
 
-def width_index(scores: Floats, n_bins: int) -> Index:
+def width_index(scores: NDArray[Any], n_bins: int) -> Index:
     """How many of the edges 1/n, ..., (n - 1)/n lie strictly below each score."""
     return _width_members(scores, None, n_bins).index
 
 
-def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Members:
+def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) -> Members:
     """Members of bins of equal width.
 
     Rounding can carry a score times n up to an edge but never past the next one, so that one
@@ -203,7 +212,7 @@ def _width_members(scores: Floats, weights: Floats | None, n_bins: int) -> Membe
     edges[0] = -1
 
     def find(part: slice) -> Index:
-        score = scores[part]
+        score = scores[part].astype(np.float64, copy=False)
         product = score * n_bins
         floor = np.floor(product)
         index = floor.astype(np.int32)
@@ -235,7 +244,7 @@ def _cuts(weights: Floats | int, n_bins: int, binning: str) -> Floats:
     return float(weights.sum()) * (k / n_bins - BINS_SAME)
 
 
-def _mass_index(scores: Floats, weights: Floats | None, cuts: Floats) -> Index:
+def _mass_index(scores: NDArray[Any], weights: Floats | None, cuts: Floats) -> Index:
     """The bin of each case when equal scores all go to the bin of their first.
 
     That is the number of cuts with no more weight before them than the case has. Scores are

@@ -104,7 +104,7 @@ def debiased_ece(
     if isinstance(p, bool) or p not in (1, 2):
         raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
 
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=True)
     cut = as_cut(n_bins, binning, ties)
     return evaluate(debiased_core, cases, p=p, signed=signed, **cut)
 

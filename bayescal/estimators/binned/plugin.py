@@ -130,7 +130,7 @@ def ece(
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=True)
     return evaluate(ece_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
 
 
@@ -217,7 +217,7 @@ def ace(
     >>> round(estimators.ece(y_true, y_prob, n_bins=2, binning="mass"), 3)
     0.12
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=True)
     return evaluate(_ace_core, cases, **as_cut(n_bins, binning, ties))
 
 
@@ -280,5 +280,5 @@ def mce(
     >>> round(estimators.mce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.4
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=True)
     return evaluate(_mce_core, cases, **as_cut(n_bins, binning, ties))

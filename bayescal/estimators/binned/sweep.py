@@ -15,7 +15,7 @@ from bayescal.estimators.binned._resweep import numbers_of_weightings
 from bayescal.estimators.binned._sweep import Sweep
 from bayescal.estimators.binned.bins import TIES
 from bayescal.estimators.binned.plugin import ece_core, ece_of_weightings
-from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 
 __all__ = ["sweep_bins", "sweep_ece"]
@@ -124,7 +124,7 @@ def sweep_ece(
     >>> round(estimators.ece(y_true, y_prob, n_bins=9, binning="rank"), 4)
     0.0228
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     return evaluate(_sweep_core, cases, p=as_order(p), **_as_cut(binning, ties))
 
 
@@ -171,7 +171,7 @@ def sweep_bins(
     >>> estimators.sweep_bins([0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
     3
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     numbers = evaluate(_bins_core, cases, **_as_cut(binning, ties))
     return int(numbers) if isinstance(numbers, float) else numbers.astype(np.intp)
 

@@ -44,17 +44,17 @@ def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
     Of the stretches that begin at a point to the left and hold enough cases, the one that reaches
     least far is one of two: where the reach to the right overtakes the one to the left.
     """
-    here, last = np.arange(points.size), points.size - 1
+    here = np.arange(points.size)
     below = np.concatenate([[0.0], np.cumsum(cases)])
-    enough = nearest - SAME * below[-1]
+    ends = np.searchsorted(below, below[:-1] + (nearest - SAME * below[-1])) - 1
+    points_or_none = np.append(points, np.inf)
 
     def reach(first: NDArray[np.intp]) -> Floats:
         """Distance to the right end of the shortest stretch from `first` with enough cases."""
-        end = np.maximum(np.searchsorted(below, below[first] + enough) - 1, here)
-        right: Floats = np.where(end > last, np.inf, points[np.minimum(end, last)] - points)
+        right: Floats = points_or_none[np.maximum(ends[first], here)] - points
         return right
 
-    low, high = np.zeros_like(here), here.copy()
+    low, high = np.searchsorted(ends, here), here.copy()
     while (low < high).any():
         middle = (low + high) // 2
         overtaken = points - points[middle] <= reach(middle)

@@ -153,10 +153,11 @@ def _concordance(score: Floats, rate: Floats, cases: Floats) -> float:
     pairs = cases.sum() ** 2 - (np.bincount(rank, cases) ** 2).sum()
     if not pairs > 0:
         return math.nan
-    ordered = 0.0
-    for tied in (rank, -rank):
-        order = np.lexsort((tied, score))
-        ordered += _ascents(rank[order], cases[order])
+    if (score[1:] > score[:-1]).all():
+        ordered = 2 * _ascents(rank, cases)
+    else:
+        orders = (np.lexsort((tied, score)) for tied in (rank, -rank))
+        ordered = sum(_ascents(rank[order], cases[order]) for order in orders)
     return float(min(ordered / pairs, 1.0))
 
 

@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
-from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read_ranked
 
 __all__ = ["probabilistic_kendall_tau"]
 
@@ -61,7 +61,7 @@ def probabilistic_kendall_tau(
     >>> round(estimators.probabilistic_kendall_tau([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]), 3)
     0.333
     """
-    return evaluate(_core, read(y_true, y_prob, sample_weight).ranked())
+    return evaluate(_core, read_ranked(y_true, y_prob, sample_weight))
 
 
 def _core(scores: Floats, weights: Floats | None) -> Statistic:

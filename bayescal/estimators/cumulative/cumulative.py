@@ -18,7 +18,7 @@ from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
 from bayescal.estimators.cumulative._walk import Walk, ends_of
-from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 
 __all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
@@ -113,7 +113,7 @@ def ks_error(
     >>> round(estimators.ks_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.175
     """
-    return evaluate(_KS, read(y_true, y_prob, sample_weight).ranked())
+    return evaluate(_KS, read_ranked(y_true, y_prob, sample_weight))
 
 
 @estimator(
@@ -159,7 +159,7 @@ def kuiper_error(
     >>> round(estimators.kuiper_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
     0.225
     """
-    return evaluate(_KUIPER, read(y_true, y_prob, sample_weight).ranked())
+    return evaluate(_KUIPER, read_ranked(y_true, y_prob, sample_weight))
 
 
 @documented
@@ -208,7 +208,7 @@ def ks_test(
     True
     """
     core = _standardised(lambda sums, _: _largest(sums))
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight).ranked())
+    statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
     return _tested(statistic, supremum_sf)
 
 
@@ -252,7 +252,7 @@ def kuiper_test(
     True
     """
     core = _standardised(lambda sums, _: _range(sums))
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight).ranked())
+    statistic = evaluate(core, read_ranked(y_true, y_prob, sample_weight))
     return _tested(statistic, range_sf)
 
 
@@ -310,7 +310,7 @@ def cumulative_difference_test(
     """
     check_choice(part, SUMMARIES, "part")
     of_part, tail, df = SUMMARIES[part]
-    statistic = evaluate(_standardised(of_part), read(y_true, y_prob, sample_weight).ranked())
+    statistic = evaluate(_standardised(of_part), read_ranked(y_true, y_prob, sample_weight))
     return _tested(statistic, tail)._replace(df=df)
 
 

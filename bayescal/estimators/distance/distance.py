@@ -19,7 +19,7 @@ from bayescal.estimators.distance._programmes import (
     lower_distance,
     smooth_error,
 )
-from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 
 __all__ = [
@@ -141,7 +141,7 @@ def lower_distance_to_calibration(
     >>> round(estimators.lower_distance_to_calibration([0, 1], [0.45, 0.55]), 4)
     0.045
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     return evaluate(_lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS))
 
 
@@ -199,7 +199,7 @@ def weak_calibration_error(
     >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55]), 4)
     0.0225
     """
-    return evaluate(_weak_core, read(y_true, y_prob, sample_weight).ranked())
+    return evaluate(_weak_core, read_ranked(y_true, y_prob, sample_weight))
 
 
 @documented
@@ -255,7 +255,7 @@ def distance_bounds(
     >>> round(lower, 4), round(upper, 4)
     (0.0034, 0.014)
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     lower = evaluate(
         _lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS)
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import check_choice
-from bayescal.estimators.door import Cases, Core, OutcomesLike, evaluate, read
+from bayescal.estimators.door import Cases, Core, OutcomesLike, evaluate, read_ranked
 from bayescal.estimators.integrated._cores import (
     CORES,
     OF_WEIGHTINGS,
@@ -105,7 +105,7 @@ def ici(
     0.065
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["ici"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
+    return _evaluate(CORES["ici"], read_ranked(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
@@ -159,7 +159,7 @@ def e50(
     0.059
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["e50"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
+    return _evaluate(CORES["e50"], read_ranked(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
@@ -213,7 +213,7 @@ def e90(
     0.131
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["e90"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
+    return _evaluate(CORES["e90"], read_ranked(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
@@ -272,7 +272,7 @@ def emax(
     0.2
     """
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    return _evaluate(CORES["emax"], read(y_true, y_prob, sample_weight).ranked(), smoothing)
+    return _evaluate(CORES["emax"], read_ranked(y_true, y_prob, sample_weight), smoothing)
 
 
 @estimator(
@@ -340,7 +340,7 @@ def eci(
     """
     check_choice(form, ["mean-square", "relative"], "form")
     smoothing = as_smoothing(smoother, span, n_knots, clip)
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     value = _evaluate(CORES["eci"], cases, smoothing)
     if form == "mean-square":
         return value

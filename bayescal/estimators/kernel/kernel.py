@@ -14,12 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_count, check_choice
-from bayescal.estimators.door import (
-    OutcomesLike,
-    Statistic,
-    evaluate,
-    read,
-)
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read, read_ranked
 from bayescal.estimators.kernel._form import as_width, form_of, kernel_at
 from bayescal.estimators.kernel._pairs import PairSums, pairs_of_hits, pairs_of_weights
 from bayescal.estimators.registry import estimator
@@ -118,7 +113,7 @@ def mmce(
     >>> round(estimators.mmce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1264
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     return evaluate(_mmce_core, cases, bandwidth=as_width(bandwidth, "laplace"))
 
 
@@ -175,7 +170,7 @@ def kce(
     >>> round(estimators.kce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1419
     """
-    cases = read(y_true, y_prob, sample_weight).ranked()
+    cases = read_ranked(y_true, y_prob, sample_weight)
     return evaluate(_kce_core, cases, kernel=kernel, bandwidth=as_width(bandwidth, kernel))
 
 
@@ -307,10 +302,10 @@ def skce(
     """
     check_choice(form, FORMS, "form")
     scale = as_width(bandwidth, kernel)
-    cases = read(y_true, y_prob, sample_weight, needs="order" if form == "block" else "rows")
     if form != "block":
-        cases = cases.ranked()
+        cases = read_ranked(y_true, y_prob, sample_weight)
     else:
+        cases = read(y_true, y_prob, sample_weight, needs="order")
         as_count(block_size, "block_size", 2, cases.scores.size, limit="the number of cases")
     return evaluate(
         skce_core, cases, form=form, kernel=kernel, bandwidth=scale, block_size=block_size

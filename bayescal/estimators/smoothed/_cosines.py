@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import fft
 
 from bayescal._base.arrays import Floats
@@ -50,12 +51,12 @@ class Line(NamedTuple):
     Attributes
     ----------
     position : ndarray of shape (n_samples,)
-        From 0 to 1.
+        From 0 to 1, of 64 or 32 bits.
     length : float
         Of the line, in the units of the bandwidth.
     """
 
-    position: Floats
+    position: NDArray[Any]
     length: float
 
     @property
@@ -74,13 +75,14 @@ class Line(NamedTuple):
 
     def without_gaps(self, sigma: float, cells: int) -> Line:
         """The line without the cells that no kernel up to this bandwidth reaches."""
-        index = np.minimum((self.position * cells).astype(np.intp), cells - 1)
+        position = self.position.astype(np.float64, copy=False) * cells
+        index = np.minimum(position.astype(np.intp), cells - 1)
         occupied = np.bincount(index, minlength=cells) > 0
         at = np.arange(cells)
         since = at - np.maximum.accumulate(np.where(occupied, at, -1))
         kept = since <= np.ceil(COSINES_REACH * sigma / self.length * cells)
         left = int(kept.sum())
-        position = (self.position * cells - np.cumsum(~kept)[index]) / left
+        position = (position - np.cumsum(~kept)[index]) / left
         return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
@@ -113,7 +115,7 @@ def fast_size(least: float) -> int:
     return int(4 * fft.next_fast_len(quarter, real=True))
 
 
-def cosines(position: Floats, masses: Floats, cells: int) -> Floats:
+def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
     """Sums of mass times cos(pi k position), for k up to a quarter of the cells.
 
     Masses are shared out to the nodes of a grid by cubic B-splines, which the division by their
@@ -133,7 +135,7 @@ def cosines(position: Floats, masses: Floats, cells: int) -> Floats:
     chunk = max(CHUNK, 2 * cells)
     for start in range(0, position.size, chunk):
         part = slice(start, start + chunk)
-        offset = position[part] * cells + 0.5
+        offset = position[part].astype(np.float64, copy=False) * cells + 0.5
         index = offset.astype(np.intp)
         offset -= index
         for row, mass in zip(nodes, masses[:, part], strict=True):

@@ -251,7 +251,7 @@ def kde_ece(
             f"bandwidth = {width:g} is too small to resolve: take at least {narrowest:.1g}."
         )
 
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=form == "ratio")
     if form == "ratio":
         cases = cases.ranked()
     value = evaluate(_kde_core, cases, form=form, bandwidth=width, p=order, block=DENSITY_BLOCK)

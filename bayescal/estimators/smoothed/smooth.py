@@ -64,7 +64,7 @@ def _core(metric: str) -> Core:
         share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
         def residuals(outcomes: NDArray[Any]) -> Floats:
-            gaps: Floats = outcomes - scores
+            gaps: Floats = np.subtract(outcomes, scores, dtype=np.float64)
             gaps *= share
             return gaps
 
@@ -142,7 +142,8 @@ def smooth_ece(
     >>> round(estimators.smooth_ece(y_true, y_prob, bandwidth=0.1), 4)
     0.0076
     """
-    return evaluate(_IDENTITY, read(y_true, y_prob, sample_weight), bandwidth=_bandwidth(bandwidth))
+    cases = read(y_true, y_prob, sample_weight, single=True)
+    return evaluate(_IDENTITY, cases, bandwidth=_bandwidth(bandwidth))
 
 
 @estimator(

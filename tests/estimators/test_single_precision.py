@@ -1,0 +1,59 @@
+"""Scores of 32 bits give what the same numbers give as 64-bit floats, to the last digit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import bayescal.estimators  # noqa: F401, fills the register
+from bayescal import scores
+from bayescal.estimators.registry import ESTIMATORS
+
+LOSSES = {name: getattr(scores, name) for name in ("brier_score", "log_score", "spherical_score")}
+MULTICLASS = {"top_label_ece", "class_wise_ece"}
+FUNCTIONS = LOSSES | {
+    name: each.function for name, each in ESTIMATORS.items() if name not in MULTICLASS
+}
+
+
+def cases(n: int, kind: str) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    rng = np.random.default_rng(3)
+    given = rng.beta(2, 1, n).astype(np.float32)
+    given[: n // 3] = given[: n // 3].round(1)
+    return (rng.random(n) < given).astype(kind), np.clip(given, 0.01, 0.99).astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool", "uint8", "float64"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_one_data_set(name: str, kind: str) -> None:
+    y_true, y_prob = cases(500, kind)
+    estimate = FUNCTIONS[name]
+    assert estimate(y_true, y_prob) == estimate(y_true, y_prob.astype(np.float64))
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"tce_bpm"}))
+def test_weights_and_replicates(name: str) -> None:
+    y_true, y_prob = cases(300, "bool")
+    estimate = FUNCTIONS[name]
+    weights = np.random.default_rng(1).integers(1, 4, y_true.size)
+    replicates = np.stack([y_true, ~y_true])
+    for outcomes, weighting in ((y_true, weights), (replicates, None), (replicates, weights)):
+        values = estimate(outcomes, y_prob, sample_weight=weighting)
+        same = estimate(outcomes, y_prob.astype(np.float64), sample_weight=weighting)
+        np.testing.assert_array_equal(values, same)
+
+
+@pytest.mark.parametrize("ties", ["together", "split"])
+@pytest.mark.parametrize("binning", ["width", "mass", "rank", "quantile"])
+@pytest.mark.parametrize("name", ["ece", "mce", "ace", "debiased_ece"])
+def test_bins(name: str, binning: str, ties: str) -> None:
+    y_true, y_prob = cases(5000, "int64")
+    estimate = FUNCTIONS[name]
+    values = [
+        estimate(y_true, given, binning=binning, ties=ties)
+        for given in (y_prob, y_prob.astype(np.float64))
+    ]
+    assert values[0] == values[1]
