@@ -22,6 +22,7 @@ Sums = Callable[[Floats], Floats]
 
 SAME = 1e-12
 NEAREST_CHUNK = 1 << 18
+ON_LINE_BLOCK = 1 << 13
 
 
 def on_line(points: Floats, cases: Floats, nearest: float) -> Sums:
@@ -44,23 +45,28 @@ def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
     Of the stretches that begin at a point to the left and hold enough cases, the one that reaches
     least far is one of two: where the reach to the right overtakes the one to the left.
     """
-    here = np.arange(points.size)
     below = np.concatenate([[0.0], np.cumsum(cases)])
     ends = np.searchsorted(below, below[:-1] + (nearest - SAME * below[-1])) - 1
-    points_or_none = np.append(points, np.inf)
+    right_end = np.append(points, np.inf)
 
-    def reach(first: NDArray[np.intp]) -> Floats:
-        """Distance to the right end of the shortest stretch from `first` with enough cases."""
-        right: Floats = points_or_none[np.maximum(ends[first], here)] - points
-        return right
+    def radius(here: NDArray[np.intp]) -> Floats:
+        point = points[here]
 
-    low, high = np.searchsorted(ends, here), here.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        overtaken = points - points[middle] <= reach(middle)
-        low, high = np.where(overtaken, low, middle + 1), np.where(overtaken, middle, high)
-    left = np.where(low > 0, points - points[low - 1], np.inf)
-    return np.minimum(reach(low), left)
+        def reach(first: NDArray[np.intp]) -> Floats:
+            """Distance to the right end of the shortest stretch from `first` with enough cases."""
+            right: Floats = right_end[np.maximum(ends[first], here)] - point
+            return right
+
+        low, high = np.searchsorted(ends, here), here
+        while (low < high).any():
+            middle = (low + high) // 2
+            overtaken = point - points[middle] <= reach(middle)
+            low, high = np.where(overtaken, low, middle + 1), np.where(overtaken, middle, high)
+        left = np.where(low > 0, point - points[low - 1], np.inf)
+        return np.minimum(reach(low), left)
+
+    rows = (np.arange(part.start, part.stop) for part in blocks(points.size, room=ON_LINE_BLOCK))
+    return np.concatenate([radius(here) for here in rows])
 
 
 def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:

@@ -161,13 +161,13 @@ def _concordance(score: Floats, rate: Floats, cases: Floats) -> float:
     return float(min(ordered / pairs, 1.0))
 
 
-def _ascents(rank: NDArray[np.intp], cases: Floats) -> float:
+def _ascents(rank: NDArray[Any], cases: Floats) -> float:
     """Weight of the pairs in which the later has the higher rank.
 
     Each is counted at the highest bit in which the two ranks differ, among the ranks that share
     the bits above it, which stand together in their first order.
     """
-    total = 0.0
+    rank, total = rank.astype(np.min_scalar_type(rank.max())), 0.0
     for bit in reversed(range(int(rank.max()).bit_length())):
         one = (rank >> bit) & 1 == 1
         zeros = np.where(one, 0, cases)
