@@ -46,7 +46,7 @@ def half_brier(given: Floats, others: Floats) -> Floats:
 
 def squared_error(given: Floats, others: Floats) -> Floats:
     """(score - outcome)^2 of an event: `half_brier` for two classes."""
-    loss: Floats = (1 - given) ** 2
+    loss: Floats = others[0] ** 2
     return loss
 
 

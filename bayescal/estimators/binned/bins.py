@@ -101,7 +101,7 @@ class Members:
 
     def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
         total = np.zeros(self.n_bins)
-        for part in blocks(self.size, room=_BLOCK):
+        for part in blocks(self.size, room=max(_BLOCK, self.n_bins)):
             total += np.bincount(self.find(part), values(part), self.n_bins)
         return total
 

@@ -219,8 +219,9 @@ def kde_ece(
     where the likelihood peaks at .01 and .05); here equal scores are left out together. The
     likelihood is that of at most 256 scores, evenly spaced by rank. Where more than 2^25 pairs of
     scores are near each other, which some 6,000 scores can have, scores within 1/32 of the kernel's
-    width are put together, each with the first three moments of its events: over three truths, six
-    bandwidths, and 10,000 and 30,000 cases, this changed the value by at most 1e-6.
+    width are put together, each with the first three moments of its events: this changed the value
+    by at most 1e-6 with 10,000 cases, over three truths and six bandwidths, and with 30,000 cases,
+    over two truths at a bandwidth of 1e-4.
 
     For "triweight", the authors' code integrates on a grid of steps of 1.3e-4 that leaves out the
     ends, and takes no root. With 36 % of the scores at 1 it says .0419 for .0416.
