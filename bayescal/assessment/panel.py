@@ -13,7 +13,7 @@ from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.uncertainty.applied import applied_of
 from bayescal.estimators.uncertainty.intervals import Resamples
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation.consistency import RARE, check_consistency
+from bayescal.validation.consistency import RARE, CalibratedOutcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,13 +51,13 @@ def panel_of(
 
     size = resamples_for(post.data)
     resamples = Resamples(post.data, size, seed)
+    calibrated = CalibratedOutcomes(post, size, seed)
     rows = {}
     for name in names:
         try:
-            interval = resamples.interval(applied_of(name, {}), "basic", ci_prob)
-            check = check_consistency(
-                post, name, n_resamples=size, predict=False, random_state=seed
-            )
+            applied = applied_of(name, {})
+            interval = resamples.interval(applied, "basic", ci_prob)
+            check = calibrated.check(applied)
         except InputError as error:
             rows[name] = _undefined(name, str(error))
             continue

@@ -7,7 +7,7 @@ perfectly calibrated. Simulated outcomes at the same scores say how far.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,7 @@ from bayescal._base.text import chance, rounded
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
 from bayescal.estimators.uncertainty.simulated import (
+    SimulatedOutcomes,
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
@@ -29,7 +30,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Consistency", "check_consistency"]
+__all__ = ["CalibratedOutcomes", "Consistency", "check_consistency"]
 
 Estimator = Callable[..., Any]
 
@@ -252,21 +253,51 @@ def check_consistency(
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
     observed = applied.to_data(post.data)
-    calibrated = np.broadcast_to(post.problem.inside(table.score), (size, table.score.size))
+    calibrated = _calibrated(post, table, size)
     curves = [_curves(post, table, size, rng)] if predict else []
     replicated = [
-        _simulate(applied, table, probability, resample_scores, rng)
+        estimates_on_simulated_outcomes(
+            applied, table.score, table.trials, probability, rng, resample_scores=resample_scores
+        )
         for probability in (calibrated, *curves)
     ]
-    return Consistency(
-        estimator=applied.name,
-        cases=float(table.trials.sum()),
-        observed=observed,
-        under_calibration=replicated[0],
-        under_posterior=replicated[1] if predict else np.empty(0),
-        tce_bound=float(np.quantile(post.tce(), 0.95)),
-        material=_material(table),
-    )
+    return _consistency(post, table, applied, observed, replicated)
+
+
+class CalibratedOutcomes:
+    """Outcomes of a calibrated model at the scores of a fit, drawn once for several estimators.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    n_resamples : int
+    seed : int
+    """
+
+    def __init__(self, post: CalibrationPosterior, n_resamples: int, seed: int) -> None:
+        self._post, self._table = post, _read(post)
+        calibrated = _calibrated(post, self._table, n_resamples)
+        self._simulated = SimulatedOutcomes(*self._table, calibrated, seed)
+
+    def check(self, applied: Applied) -> Consistency:
+        """As `check_consistency` of the same seed, without the posterior predictive check.
+
+        Parameters
+        ----------
+        applied : Applied
+
+        Returns
+        -------
+        Consistency
+
+        Raises
+        ------
+        InputError
+            If the estimator is undefined on the data, or on every simulated data set.
+        """
+        observed = applied.to_data(self._post.data)
+        replicated = [self._simulated.estimates(applied)]
+        return _consistency(self._post, self._table, applied, observed, replicated)
 
 
 class _Table(NamedTuple):
@@ -296,22 +327,32 @@ def _curves(
     return chosen
 
 
-def _simulate(
-    applied: Applied,
+def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
+    """The scores as probabilities, a little inside 0 and 1, of shape (replicates, scores)."""
+    return np.broadcast_to(post.problem.inside(table.score), (replicates, table.score.size))
+
+
+def _consistency(
+    post: CalibrationPosterior,
     table: _Table,
-    probability: Floats,
-    resample_scores: bool,
-    rng: np.random.Generator,
-) -> Floats:
-    """The estimate on outcomes drawn with these probabilities, of shape (replicates, scores)."""
-    values = estimates_on_simulated_outcomes(
-        applied, table.score, table.trials, probability, rng, resample_scores=resample_scores
-    )
-    if np.isnan(values).all():
+    applied: Applied,
+    observed: float,
+    replicated: Sequence[Floats],
+) -> Consistency:
+    """The result, from the estimates under calibration and, if asked for, under the posterior."""
+    if any(np.isnan(values).all() for values in replicated):
         raise InputError(
             f"estimator {applied.name!r} is undefined on every simulated data set. Choose another."
         )
-    return values
+    return Consistency(
+        estimator=applied.name,
+        cases=float(table.trials.sum()),
+        observed=observed,
+        under_calibration=replicated[0],
+        under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
+        tce_bound=float(np.quantile(post.tce(), 0.95)),
+        material=_material(table),
+    )
 
 
 def _material(table: _Table) -> float:

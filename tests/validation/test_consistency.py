@@ -14,6 +14,7 @@ import bayescal as bc
 from bayescal import estimators
 from bayescal.errors import InputError
 from bayescal.estimators.uncertainty import simulated
+from bayescal.estimators.uncertainty.applied import applied_of
 from bayescal.validation import consistency as checks
 from bayescal.validation.consistency import Consistency, check_consistency
 
@@ -155,6 +156,22 @@ def test_the_routes_agree(post: Any, resample_scores: bool, monkeypatch: Any) ->
     third = check_consistency(post, **options)
     assert stats.ks_2samp(third.under_posterior, first.under_posterior).pvalue > 1e-3
     assert stats.ks_2samp(third.under_calibration, first.under_calibration).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("most", [20_000, 100])
+def test_shared_outcomes_give_the_replicates_of_each_estimator_alone(
+    post: Any, most: int, monkeypatch: Any
+) -> None:
+    def gap(y_true: Any, y_prob: Any) -> float:  # takes no weights
+        return float(abs(np.mean(y_true) - np.mean(y_prob)))
+
+    monkeypatch.setattr(simulated, "MOST_CASES", most)
+    shared = checks.CalibratedOutcomes(post, 40, 3)
+    for estimator in ("ece", gap, "ks_error"):
+        alone = check_consistency(post, estimator, n_resamples=40, predict=False, random_state=3)
+        actual = shared.check(applied_of(estimator, {}))
+        np.testing.assert_array_equal(actual.under_calibration, alone.under_calibration)
+        assert actual.verdict == alone.verdict
 
 
 def test_only_resampling_changes_the_scores(post: Any) -> None:

@@ -6,19 +6,23 @@ of a fitted curve it is a posterior predictive check.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, random_generator
 from bayescal.data.table import levels_of
 from bayescal.estimators.uncertainty.applied import Applied
 
-__all__ = ["cases_by_score", "estimates_on_simulated_outcomes"]
+__all__ = ["SimulatedOutcomes", "cases_by_score", "estimates_on_simulated_outcomes"]
 
 MOST_CASES = 20_000
 SIMULATED_BLOCK = 1 << 20
 
 Counts = NDArray[np.int64]
+Outcomes = NDArray[np.bool_]
 
 
 def cases_by_score(scores: Floats, weights: Floats | None) -> tuple[Floats, Counts]:
@@ -73,24 +77,87 @@ def estimates_on_simulated_outcomes(
     ndarray of shape (replicates,)
         NaN where the estimator is undefined.
     """
-    values = np.empty(probability.shape[0])
+    if not resample_scores and (_are_few(trials) or not applied.weighs):
+        return _by_case(applied, score, trials, _draw_outcomes(trials, probability, rng))
+    return _by_score(applied, score, _draw_weights(trials, probability, rng, resample_scores))
+
+
+class SimulatedOutcomes:
+    """Outcomes simulated at the same scores, drawn once, for any number of estimators.
+
+    Parameters
+    ----------
+    score, trials, probability : ndarray
+        As in `estimates_on_simulated_outcomes`.
+    seed : int
+
+    Notes
+    -----
+    Estimates are those of `estimates_on_simulated_outcomes` with the same seed. The outcomes stay
+    in memory, except those of many cases one by one, for estimators that take no weights.
+    """
+
+    def __init__(self, score: Floats, trials: Counts, probability: Floats, seed: int) -> None:
+        self._score, self._trials, self._probability = score, trials, probability
+        self._seed = seed
+
+    def estimates(self, applied: Applied) -> Floats:
+        """The estimate on each simulated data set, of shape (replicates,)."""
+        if _are_few(self._trials):
+            return _by_case(applied, self._score, self._trials, self._outcomes)
+        if applied.weighs:
+            return _by_score(applied, self._score, self._weights)
+        rng = random_generator(self._seed)
+        return estimates_on_simulated_outcomes(
+            applied, self._score, self._trials, self._probability, rng
+        )
+
+    @cached_property
+    def _outcomes(self) -> list[Outcomes]:
+        return list(_draw_outcomes(self._trials, self._probability, random_generator(self._seed)))
+
+    @cached_property
+    def _weights(self) -> list[Floats]:
+        rng = random_generator(self._seed)
+        return list(_draw_weights(self._trials, self._probability, rng))
+
+
+def _are_few(trials: Counts) -> bool:
+    """Whether there are so few cases that each has an outcome of its own."""
+    return int(trials.sum()) <= MOST_CASES
+
+
+def _draw_outcomes(
+    trials: Counts, probability: Floats, rng: np.random.Generator
+) -> Iterator[Outcomes]:
+    """Blocks of one outcome a case, of shape (some, cases)."""
+    one_each = bool((trials == 1).all())
+    for part in blocks(len(probability), int(trials.sum()), SIMULATED_BLOCK):
+        chance = probability[part]
+        if not one_each:
+            chance = np.repeat(chance, trials, axis=1)
+        yield rng.random(chance.shape) < chance
+
+
+def _draw_weights(
+    trials: Counts, probability: Floats, rng: np.random.Generator, resample_scores: bool = False
+) -> Iterator[Floats]:
+    """Blocks of cases without and with the event at each score, of shape (some, 2 * distinct)."""
     size = int(trials.sum())
-    if not resample_scores and (size <= MOST_CASES or not applied.weighs):
-        statistic = applied.at(np.repeat(score, trials))
-        one_each = bool((trials == 1).all())
-        for part in blocks(values.size, size, SIMULATED_BLOCK):
-            chance = probability[part]
-            if not one_each:
-                chance = np.repeat(chance, trials, axis=1)
-            values[part] = statistic(rng.random(chance.shape) < chance)
-        return values
-    outcomes = np.tile([0.0, 1.0], score.size)
-    for part in blocks(values.size, outcomes.size, SIMULATED_BLOCK):
+    for part in blocks(len(probability), 2 * trials.size, SIMULATED_BLOCK):
         shape = probability[part].shape
         cases = np.broadcast_to(trials, shape)
         if resample_scores:
             cases = rng.multinomial(size, trials / size, size=shape[0])
         hits = rng.binomial(cases, probability[part])
-        weights = np.stack([cases - hits, hits], axis=2).reshape(shape[0], -1).astype(np.float64)
-        values[part] = applied.to_weights(np.repeat(score, 2), outcomes, weights)
-    return values
+        yield np.stack([cases - hits, hits], axis=2).reshape(shape[0], -1).astype(np.float64)
+
+
+def _by_case(applied: Applied, score: Floats, trials: Counts, drawn: Iterable[Outcomes]) -> Floats:
+    statistic = applied.at(np.repeat(score, trials))
+    return np.concatenate([statistic(outcomes) for outcomes in drawn])
+
+
+def _by_score(applied: Applied, score: Floats, drawn: Iterable[Floats]) -> Floats:
+    scores, outcomes = np.repeat(score, 2), np.tile([0.0, 1.0], score.size)
+    return np.concatenate([applied.to_weights(scores, outcomes, weights) for weights in drawn])
