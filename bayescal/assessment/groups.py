@@ -85,7 +85,7 @@ def group_table(
 
     rows = {}
     for name, post in groups.items():
-        summary = post.summary(ci_prob).reindex(COLUMNS_OF_GROUPS)
+        summary = post.summary(ci_prob, names=COLUMNS_OF_GROUPS).reindex(COLUMNS_OF_GROUPS)
         row = {"cases": post.data.n, "events": post.data.events}
         for functional in COLUMNS_OF_GROUPS:
             for column in ("estimate", "lower", "upper"):

@@ -181,7 +181,7 @@ def first_words(f: Findings) -> list[str]:
 
 def exactness(f: Findings) -> str:
     """How probable exact calibration is, and how much that owes to what it is compared with."""
-    even = f.comparison.sensitivity["average"].dropna()
+    even = f.comparison.prob_by_prior["average"].dropna()
     shown = {name: chance(value) for name, value in even.items()}
     if len(set(shown.values())) == 1:
         by_prior = f"At even odds it is {next(iter(shown.values()))} under each prior."

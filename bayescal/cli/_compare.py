@@ -83,12 +83,12 @@ def compare(
         limit = close_enough(predictions.data) if close is None else close
         chances = ladder.prob_tce_below(limit), ladder.prob_tce_above(limit)
     with working("Leaving each case out, and trying other priors ..."):
-        table, sensitivity = ladder.table, ladder.sensitivity
+        table, by_prior = ladder.table, ladder.prob_by_prior
     console.print(ladder_table(table))
     say(console, describe_calibration(ladder, limit, chances), "bold")
     say(console, describe_interval(ladder, level, lower, upper))
     say(console, "")
-    shown = sensitivity_table(sensitivity, prior_calibrated)
+    shown = sensitivity_table(by_prior, prior_calibrated)
     if shown is None:
         say(console, "Exact calibration is as probable under each prior on the curve.")
     else:
@@ -170,7 +170,7 @@ def describe_interval(ladder: CurveComparison, level: float, lower: float, upper
     )
 
 
-def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Table | None:
+def sensitivity_table(by_prior: pd.DataFrame, prior_calibrated: float) -> Table | None:
     """How much the probability of calibration owes to the prior; None if it owes nothing."""
     from bayescal._base.text import chance
     from bayescal.cli._terminal import new_table
@@ -187,7 +187,7 @@ def sensitivity_table(sensitivity: pd.DataFrame, prior_calibrated: float) -> Tab
         shown.add_column(heading, justify="right", no_wrap=True)
     rows = {
         str(name): [chance(row[key]) if row[key] == row[key] else "" for key in columns]
-        for name, row in sensitivity.iterrows()
+        for name, row in by_prior.iterrows()
     }
     if len({cell for cells in rows.values() for cell in cells if cell}) == 1:
         return None

@@ -27,7 +27,7 @@ from bayescal.inference.loo import (
     stacking_weights,
 )
 from bayescal.inference.samples import FamilySamples
-from bayescal.inference.sensitivity import prior_sensitivity
+from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.curves import CURVES, average_of
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
@@ -320,18 +320,27 @@ class CurveComparison:
         return self.posterior.prob_tce_above(x, p=p, population=population)
 
     @cached_property
-    def sensitivity(self) -> pd.DataFrame:
-        """Does the answer depend on the prior? One row per prior, and BIC.
+    def prob_by_prior(self) -> pd.DataFrame:
+        """The probability of exact calibration under other priors, one row each, and by BIC.
 
         Columns: prob_calibrated (under this comparison's prior weights), and the probability at
         even odds against each alternative alone: logistic, beta, and the average. The row
         "modest" is for alternatives as near to calibration as competent models are: a
-        calibration-in-the-large of standard deviation 0.35 and a log slope of 0.2. For the priors
-        also the power-scaling sensitivity of TCE to prior and likelihood (above 0.05 is worth a
-        look), by ArviZ. When an outcome contradicts a score of exactly 0 or 1, a last row reads
-        such scores ten times nearer to certainty.
+        calibration-in-the-large of standard deviation 0.35 and a log slope of 0.2. When an outcome
+        contradicts a score of exactly 0 or 1, a last row reads such scores ten times nearer to
+        certainty.
         """
-        return prior_sensitivity(self._samples, self._weights, self.prob_calibrated_bic)
+        return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """Does the answer depend on the prior? `prob_by_prior`, and the power scaling of TCE.
+
+        The further columns tce_prior_sensitivity and tce_likelihood_sensitivity, by ArviZ, are the
+        power-scaling sensitivity of TCE in the beta family to prior and likelihood (above 0.05 is
+        worth a look); NaN in the rows that are no prior.
+        """
+        return self.prob_by_prior.join(power_scaling(self._samples))
 
     def __repr__(self) -> str:
         ladder = ", ".join(

@@ -13,7 +13,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
-from bayescal.model.priors import MODEST, PRESETS
+from bayescal.model.priors import MODEST, PRESETS, Prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import draw_population
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["prior_sensitivity"]
+__all__ = ["power_scaling", "probabilities_by_prior"]
 
 ALTERNATIVES = ("logistic", "beta")
 
 
-def prior_sensitivity(
+def probabilities_by_prior(
     samples: FamilySamples, weights: Mapping[str, float], bic: float
 ) -> pd.DataFrame:
     """The probability of calibration under each preset, the prior in use, modest errors, and BIC.
@@ -45,24 +45,54 @@ def prior_sensitivity(
     Returns
     -------
     pandas.DataFrame
-        Indexed by prior; see `CurveComparison.sensitivity`.
+        Indexed by prior; see `CurveComparison.prob_by_prior`.
     """
     import pandas as pd
 
-    own = samples.problem.prior
-    priors = PRESETS | {own.name: own, MODEST.name: MODEST}
-    rows = {}
-    for name, prior in priors.items():
-        under = samples.under(prior)
-        scaling = _power_scaling(under.problem, under["beta"].draws)
-        rows[name] = _probabilities(_evidence(under, weights), weights) | scaling
+    own = samples.problem.prior.name
+    rows = {
+        name: _probabilities(_evidence(samples.under(prior), weights), weights)
+        for name, prior in _priors(samples).items()
+    }
     if _contradicted(samples.problem.data):
         evidence = _evidence(samples.nearer_edges(10), weights)
-        rows[f"{own.name}, 0 and 1 read ten times nearer"] = _probabilities(evidence, weights)
+        rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(evidence, weights)
     rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
     return table
+
+
+def power_scaling(samples: FamilySamples) -> pd.DataFrame:
+    """Power-scaling sensitivity of TCE in the beta family, under the same priors.
+
+    Parameters
+    ----------
+    samples : FamilySamples
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by prior. Columns: tce_prior_sensitivity, tce_likelihood_sensitivity.
+
+    References
+    ----------
+    Kallioinen et al. (2024), Detecting and diagnosing prior and likelihood sensitivity with
+    power-scaling, Statistics and Computing 34.
+    """
+    import pandas as pd
+
+    rows = {}
+    for name, prior in _priors(samples).items():
+        under = samples.under(prior)
+        rows[name] = _power_scaling(under.problem, under["beta"].draws)
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _priors(samples: FamilySamples) -> dict[str, Prior]:
+    """The presets, the prior in use and that of modest errors, by name."""
+    own = samples.problem.prior
+    return PRESETS | {own.name: own, MODEST.name: MODEST}
 
 
 def _evidence(samples: FamilySamples, weights: Mapping[str, float]) -> dict[str, float]:
@@ -95,11 +125,7 @@ def _shift_odds(even: float, prior: float) -> float:
 
 
 def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
-    """Power-scaling sensitivity of TCE in the beta family, to prior and to likelihood.
-
-    Kallioinen et al. (2024), Detecting and diagnosing prior and likelihood sensitivity with
-    power-scaling, Statistics and Computing 34.
-    """
+    """Sensitivity of TCE in the beta family to prior and to likelihood."""
     import xarray as xr
 
     of_beta = problem.of_family(CURVES["beta"])

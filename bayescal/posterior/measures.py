@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -256,7 +257,12 @@ class Measures(PosteriorView):
         return float(np.clip(of_mean.mean(), *ends))
 
     def summary(
-        self, ci_prob: float = 0.95, *, p: float = 1, population: str = "bootstrap"
+        self,
+        ci_prob: float = 0.95,
+        *,
+        p: float = 1,
+        population: str = "bootstrap",
+        names: Sequence[str] | None = None,
     ) -> pd.DataFrame:
         """Every functional with its credible interval, as `interval` gives it.
 
@@ -267,6 +273,9 @@ class Measures(PosteriorView):
         p : float, at least 1
             Norm of the row "tce".
         population : {"bootstrap", "sample", "beta"}
+        names : sequence of str, optional
+            Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
+            that differ. One that the data do not define has no row.
 
         Returns
         -------
@@ -277,6 +286,11 @@ class Measures(PosteriorView):
             population, how many scores of 0 and 1 were moved and to where, how the weights are
             read (`weight_type`), and whether this is a pseudo-posterior.
 
+        Raises
+        ------
+        InputError
+            If a name is unknown or `ci_prob` out of range.
+
         Notes
         -----
         The intervals of a single family never hold exact calibration, which is not one of its
@@ -285,7 +299,10 @@ class Measures(PosteriorView):
         import pandas as pd
 
         level = as_level(ci_prob)
-        wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in self._defined()]
+        if names is None:
+            names = [name for name, each in FUNCTIONALS.items() if not each.same_as]
+        defined = self._defined(names)
+        wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in defined]
         distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
         parts = [(self._posterior, wanted), (self._mean_curve, distances)]
         if distances and self._families is not None:
@@ -317,18 +334,15 @@ class Measures(PosteriorView):
         )
         return table
 
-    def _defined(self) -> list[str]:
-        """Rows of a summary: functionals that these data, and the version that stored them, define.
-
-        One that equals another is not shown beside it.
-        """
-        distinct = np.unique(self.problem.score).size
-        undefined = {name for name, each in FUNCTIONALS.items() if each.same_as}
-        if distinct < 2:
+    def _defined(self, names: Sequence[str]) -> list[str]:
+        """Those of the functionals that these data, and the version that stored them, define."""
+        undefined: set[str] = set()
+        if np.unique(self.problem.score).size < 2:
             undefined |= {"calibration_intercept", "calibration_slope"}
         if self._families is not None and self._lower is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
-        return [name for name in FUNCTIONALS if name not in undefined]
+        chosen = [check_choice(name, FUNCTIONALS, "names") for name in names]
+        return [name for name in chosen if name not in undefined]
 
     def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
         """Draws in each reading: two of a distance in an average, one of anything else."""

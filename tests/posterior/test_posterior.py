@@ -319,3 +319,11 @@ def test_a_norm_refused_leaves_nothing_behind():
     for _ in range(2):
         with pytest.raises(InputError, match="p must be at least 1"):
             post.tce(p=0.5)
+
+
+def test_some_rows_of_a_summary_are_those_of_all(post) -> None:
+    full, names = post.summary(), ["calibration_slope", "tce"]
+    assert post.summary(names=names).equals(full.loc[names])
+    assert post.summary(names=["ici"]).loc["ici"].equals(full.loc["tce"])
+    with pytest.raises(InputError, match="names must be one of"):
+        post.summary(names=["auc"])
