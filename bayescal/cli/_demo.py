@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,9 @@ __all__ = ["demo"]
 
 FEATURES = ("texture", "smoothness", "compactness", "concavity", "symmetry")
 TREES = 200
+TRAINED_ON = 419
 PATIENTS = 150
+STORED = Path(__file__).with_name("demo.csv")
 SEED = 0
 
 
@@ -27,16 +30,15 @@ def demo(
 ) -> None:
     """Assess a classifier of breast tumours on real patients; no download, no file needed."""
     from bayescal.cli._averaged import Averaged
-    from bayescal.cli._terminal import output, say, working
+    from bayescal.cli._terminal import output, say
 
     analysis = Averaged.of(seed=SEED, plot=plot, record=json, html=html)
     console = output()
     say(console, "Is this breast tumour malignant? A classifier says how likely.", "bold")
-    with working("Training a classifier ..."):
-        data, trained_on = predictions()
+    data = predictions()
     say(
         console,
-        f"Boosted trees ({TREES} of them, too many) learned from {trained_on} patients of the "
+        f"Boosted trees ({TREES} of them, too many) learned from {TRAINED_ON} patients of the "
         f"Wisconsin data that come with scikit-learn, by the {', '.join(FEATURES[:-1])} and "
         f"{FEATURES[-1]} of the cell nuclei. Their predictions for the other {PATIENTS} patients "
         "are assessed here. The event is: malignant.",
@@ -52,24 +54,11 @@ def demo(
     )
 
 
-def predictions() -> tuple[CalibrationData, int]:
-    """Predictions for patients the classifier has not seen, and how many it has seen."""
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.ensemble import GradientBoostingClassifier
-    from sklearn.model_selection import train_test_split
-
+def predictions() -> CalibrationData:
+    """Stored predictions for patients of the Wisconsin data whom the classifier has not seen."""
     from bayescal.data.data import CalibrationData
 
-    patients = load_breast_cancer()
-    measured = [list(patients.feature_names).index(f"mean {name}") for name in FEATURES]
-    malignant = patients.target == list(patients.target_names).index("malignant")
-    seen, unseen, outcome_seen, outcome = train_test_split(
-        patients.data[:, measured],
-        malignant,
-        test_size=PATIENTS,
-        random_state=SEED,
-        stratify=malignant,
-    )
-    classifier = GradientBoostingClassifier(n_estimators=TREES, random_state=SEED)
-    classifier.fit(seen, outcome_seen)
-    return CalibrationData(outcome, classifier.predict_proba(unseen)[:, 1]), len(seen)
+    with STORED.open(newline="", encoding="utf-8") as file:
+        patients = list(csv.DictReader(file))
+    malignant = [int(patient["malignant"]) for patient in patients]
+    return CalibrationData(malignant, [float(patient["risk"]) for patient in patients])

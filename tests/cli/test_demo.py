@@ -1,0 +1,27 @@
+"""The patients of the demo are real, and their predictions are those of the classifier it names."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayescal.cli import _demo
+
+SCRIPT = Path(__file__).parents[2] / "docs/_scripts/demo_patients.py"
+
+
+@pytest.mark.slow
+def test_stored_predictions_are_those_of_the_classifier() -> None:
+    outcome, risk = np.transpose(runpy.run_path(str(SCRIPT))["predictions"]())
+    stored = np.loadtxt(_demo.STORED, delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(stored[:, 0], outcome)
+    np.testing.assert_allclose(stored[:, 1], risk, rtol=1e-9)
+
+
+def test_the_demo_assesses_as_many_patients_as_it_says() -> None:
+    data = _demo.predictions()
+    assert data.n == _demo.PATIENTS
+    assert 0 < data.events < data.n
