@@ -123,7 +123,7 @@ class Evaluation:
             curve = at.probability(self.u[part])
         if self.side is not None:
             curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
-        return CurveDraws(curve, drawn, self._expansion if own else None)
+        return CurveDraws(curve, drawn, (lambda: self._expansion) if own else None)
 
     def _on_sample(self, part: slice) -> CurveDraws:
         """The curves of a block of draws at the observed scores."""

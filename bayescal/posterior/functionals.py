@@ -61,13 +61,14 @@ class CurveDraws:
         g at each score.
     population : Population
         The scores and their weights.
-    expansion : Expansion, optional
-        Of lines and shifts round a curve near the draws, at scores that are common to them.
+    expand : callable, optional
+        Returns the expansion of lines and shifts round a curve near the draws, at scores that are
+        common to them.
     """
 
     curve: Floats
     population: Population
-    expansion: Expansion | None = None
+    expand: Callable[[], Expansion] | None = None
 
     @cached_property
     def error(self) -> Floats:
@@ -114,6 +115,11 @@ class CurveDraws:
     def predicted(self) -> Floats:
         """Predicted events a case, E_w s, of shape (draws,)."""
         return self.mean(self.population.score)
+
+    @cached_property
+    def expansion(self) -> Expansion | None:
+        """Of lines and shifts; None where every draw has scores of its own."""
+        return None if self.expand is None else self.expand()
 
     @cached_property
     def line(self) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, log_expit, polygamma
 
 from bayescal._base.arrays import Floats, blocks
@@ -28,6 +29,7 @@ POPULATIONS = {
 """The populations by name, and what each stands for."""
 
 POPULATION_NODES = 256
+FEW_CASES = 4  # up to which sums of exponentials take less time than a normal number
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
 LARGEST_LOG_SHAPE = 30.0
@@ -117,48 +119,71 @@ def draw_population(
 
 
 def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    gammas = _gammas(trials, (draws, trials.size), rng)
+    gammas = _gammas(trials, draws, rng)
     total = gammas.sum(axis=1, keepdims=True)
-    gammas /= np.where(total == 0, 1, total)
+    gammas *= 1 / np.where(total == 0, 1, total)
     gammas[total[:, 0] == 0] = trials / trials.sum()
     return gammas
 
 
-def _gammas(shape: Floats, size: tuple[int, int], rng: np.random.Generator) -> Floats:
-    """Gamma variables of the shapes given, one a column; all of one sign, which is no matter.
+def _gammas(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Gamma variables of the shapes given, one a column, of shape (draws, rows)."""
+    if (shape < 1).any():
+        return rng.standard_gamma(shape, (draws, shape.size))
+    if (shape == 1).all():
+        uniform = _uniform(draws, shape.size, rng)
+        return np.negative(np.log(uniform, out=uniform), out=uniform)
+    few = (shape <= FEW_CASES) & (shape % 1 == 0)
+    gammas = np.empty((shape.size, draws))
+    gammas[few] = _sums_of_exponentials(shape[few].astype(np.intp), draws, rng)
+    gammas[~few] = _cubes_of_normals(shape[~few], draws, rng)
+    return np.ascontiguousarray(gammas.T)
 
-    Of shapes above 1 by the cube of a normal variable, whose mean and variance are within 0.1 % of
-    the gamma law's from a shape of 2 on.
+
+def _sums_of_exponentials(
+    shape: NDArray[np.intp], draws: int, rng: np.random.Generator
+) -> Floats:
+    """Gamma variables of whole shapes, one a row: logarithms of products of uniform numbers."""
+    order = np.argsort(-shape, kind="stable")
+    product = _uniform(shape.size, draws, rng)
+    for case in range(1, shape.max(initial=0)):
+        rows = np.count_nonzero(shape > case)
+        product[:rows] *= _uniform(rows, draws, rng)
+    gammas = np.empty_like(product)
+    gammas[order] = np.negative(np.log(product, out=product), out=product)
+    return gammas
+
+
+def _cubes_of_normals(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Numbers whose mean and variance are within 0.1 % of a gamma law's from a shape of 2 on.
+
+    One shape a row.
 
     References
     ----------
     Wilson & Hilferty (1931), The distribution of chi-square, PNAS 17.
     """
-    if (shape == 1).all():
-        return _negative_exponentials(size, rng)
-    if (shape < 1).any():
-        return rng.standard_gamma(shape, size)
-    root = rng.standard_normal(size)
-    root *= 1 / (3 * np.sqrt(shape))
-    root += 1 - 1 / (9 * shape)
-    gammas: Floats = np.maximum(root, 0, out=root) ** 3
-    gammas *= shape
-    single = np.flatnonzero(shape == 1)
-    if single.size:
-        gammas[:, single] = -_negative_exponentials((size[0], single.size), rng)
+    each = shape[:, None]
+    root = rng.standard_normal((shape.size, draws))
+    root *= 1 / (3 * np.sqrt(each))
+    root += 1 - 1 / (9 * each)
+    np.maximum(root, 0, out=root)
+    gammas: Floats = root * root
+    gammas *= root
+    gammas *= each
     return gammas
 
 
-def _negative_exponentials(shape: tuple[int, int], rng: np.random.Generator) -> Floats:
-    """Minus standard exponentials: logarithms of uniform numbers of 32 random bits.
+def _uniform(rows: int, columns: int, rng: np.random.Generator) -> Floats:
+    """Uniform numbers of 32 random bits, inside (0, 1).
 
-    Their law differs from the exponential by less than 1e-9, and they take two thirds of the time.
+    The law of their logarithms differs from the exponential by less than 1e-9, and they take two
+    thirds of the time.
     """
-    draws, rows = shape
-    bits = rng.integers(1 << 64, size=(draws, (rows + 1) // 2), dtype=np.uint64)
-    uniform: Floats = np.add(bits.view(np.uint32)[:, :rows], 0.5, dtype=np.float64)
+    bits = rng.integers(1 << 64, size=(rows, (columns + 1) // 2), dtype=np.uint64)
+    uniform: Floats = np.add(bits.view(np.uint32)[:, :columns], 0.5, dtype=np.float64)
     uniform *= 2.0**-32
-    return np.asarray(np.log(uniform, out=uniform))
+    return uniform
 
 
 def _beta_shapes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 
 __all__ = ["BAD_K", "smooth_rows"]
 
@@ -81,7 +81,9 @@ def _smooth_tails(tail: Floats, cutoff: Floats) -> tuple[Floats, Floats]:
     spread = 1 - np.sqrt(candidates / (np.arange(1, candidates + 1) - 0.5))
     quartile = excess[:, [int(size / 4 + 0.5) - 1]]
     b = spread / (PRIOR_QUARTILE * quartile) + 1 / excess[:, -1:]
-    shape = np.stack([np.log1p(-column[:, None] * excess).mean(axis=1) for column in b.T], axis=1)
+    shape = np.empty_like(b)
+    for part in blocks(candidates, excess.size):
+        shape[:, part] = np.log1p(-b[:, part, None] * excess[:, None]).mean(axis=2)
     share = softmax(size * (np.log(-b / shape) - shape - 1), axis=1)
     share[share < NEGLIGIBLE] = 0
     mean = (b * share).sum(axis=1, keepdims=True) / share.sum(axis=1, keepdims=True)
