@@ -19,6 +19,7 @@ from bayescal.posterior.population import Population, draw_population
 
 __all__ = ["Evaluation", "Wanted", "evaluate"]
 
+MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
 
 Wanted = list[tuple[str, dict[str, Any]]]
@@ -52,6 +53,9 @@ class Evaluation:
     side: Floats | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
+    _populations: dict[str, list[tuple[slice, Population]]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def observed(self) -> Floats:
@@ -98,11 +102,20 @@ class Evaluation:
             yield part, self._at(part, drawn)
 
     def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
-        """Draws of the population, a block at a time."""
+        """Draws of the population, a block at a time; few weights of common scores are kept."""
+        if population in self._populations:
+            yield from self._populations[population]
+            return
         problem = self.problem
         rng, merged = problem.rng("population"), problem.is_merged
-        draws = self.u.shape[0]
-        return draw_population(population, problem.score, problem.trials, draws, rng, merged)
+        draws, kept = self.u.shape[0], []
+        few = population != "beta" and draws * problem.score.size <= MOST_KEPT
+        for each in draw_population(population, problem.score, problem.trials, draws, rng, merged):
+            if few:
+                kept.append(each)
+            yield each
+        if few:
+            self._populations[population] = kept
 
     def _missing(self, wanted: Wanted, population: str) -> dict[Key, tuple[str, dict[str, Any]]]:
         keys = {_key(name, options, population): (name, options) for name, options in wanted}

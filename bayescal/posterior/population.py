@@ -134,15 +134,15 @@ def _gammas(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
         uniform = _uniform(draws, shape.size, rng)
         return np.negative(np.log(uniform, out=uniform), out=uniform)
     few = (shape <= FEW_CASES) & (shape % 1 == 0)
+    if few.all():
+        return np.ascontiguousarray(_sums_of_exponentials(shape.astype(np.intp), draws, rng).T)
     gammas = np.empty((shape.size, draws))
     gammas[few] = _sums_of_exponentials(shape[few].astype(np.intp), draws, rng)
     gammas[~few] = _cubes_of_normals(shape[~few], draws, rng)
     return np.ascontiguousarray(gammas.T)
 
 
-def _sums_of_exponentials(
-    shape: NDArray[np.intp], draws: int, rng: np.random.Generator
-) -> Floats:
+def _sums_of_exponentials(shape: NDArray[np.intp], draws: int, rng: np.random.Generator) -> Floats:
     """Gamma variables of whole shapes, one a row: logarithms of products of uniform numbers."""
     order = np.argsort(-shape, kind="stable")
     product = _uniform(shape.size, draws, rng)

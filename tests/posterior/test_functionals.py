@@ -160,6 +160,18 @@ def test_bootstrap_weights_are_dirichlet_of_the_trials():
     np.testing.assert_allclose(weight.var(axis=0), variance, rtol=0.1)
 
 
+@pytest.mark.parametrize("trials", [[1, 2, 3, 4], [4, 1, 2], [2, 9, 1, 30], [3.5, 2, 6]])
+def test_weights_of_rows_of_several_cases_are_dirichlet(trials):
+    """Each weight is Beta(trials, the others' trials), in whatever order the rows stand."""
+    counts = np.array(trials, dtype=float)
+    score = np.linspace(0.1, 0.9, counts.size)
+    _, weight = all_draws("bootstrap", score, counts, draws=20_000)
+    np.testing.assert_allclose(weight.sum(axis=1), 1, rtol=1e-12)
+    assert weight.min() > 0
+    for own, values in zip(counts, weight.T, strict=True):
+        assert stats.kstest(values, stats.beta(own, counts.sum() - own).cdf).pvalue > 1e-3
+
+
 @pytest.mark.parametrize(("a", "b"), [(2.0, 3.0), (1.1233, 0.1147), (500.0, 5.0), (0.3, 0.2)])
 def test_beta_population_keeps_all_its_mass(a, b):
     from scipy.special import betaincinv
