@@ -147,7 +147,7 @@ def _sums_of_exponentials(shape: NDArray[np.intp], draws: int, rng: np.random.Ge
     order = np.argsort(-shape, kind="stable")
     product = _uniform(shape.size, draws, rng)
     for case in range(1, shape.max(initial=0)):
-        rows = np.count_nonzero(shape > case)
+        rows = int(np.count_nonzero(shape > case))
         product[:rows] *= _uniform(rows, draws, rng)
     gammas = np.empty_like(product)
     gammas[order] = np.negative(np.log(product, out=product), out=product)
