@@ -133,11 +133,11 @@ def auc_v(
     >>> round(estimators.auc_v(y_true, y_prob), 3)
     0.935
     """
-    cases = read(y_true, y_prob, sample_weight, needs="scores" if features is None else "order")
-    if features is not None:
-        features = _as_features(features, cases.scores.size)
+    if features is None:
+        cases = read(y_true, y_prob, sample_weight, needs="scores", single=True).ranked()
     else:
-        cases = cases.ranked()
+        cases = read(y_true, y_prob, sample_weight, needs="order")
+        features = _as_features(features, cases.scores.size)
     value = evaluate(_core, cases, features=features, n_neighbors=n_neighbors)
     if isinstance(value, float) and math.isnan(value):
         raise InputError(
