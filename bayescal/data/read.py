@@ -75,7 +75,9 @@ class Cases:
         of the time of sorting indices and looking up both. Scores come back as 64-bit floats.
         """
         if self.weights is not None or len(self.outcomes) != 1:
-            return replace(self, scores=self.scores.astype(np.float64, copy=False))
+            if self.scores.dtype == np.float64:
+                return self
+            return replace(self, scores=self.scores.astype(np.float64))
         scores = np.ascontiguousarray(self.scores)
         bits: Any = np.uint32 if scores.dtype == np.float32 else np.uint64
         keys: NDArray[Any] = np.empty(scores.size, bits)
