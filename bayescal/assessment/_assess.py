@@ -21,7 +21,7 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.words import headline
 from bayescal.data.data import as_data
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import compare
@@ -108,7 +108,7 @@ def assess(
     for name in estimators:
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
-    risks = tuple(sorted({as_level(value, "thresholds") for value in thresholds}))
+    risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
     data = as_data(
         y_true,
         y_prob,

@@ -20,9 +20,11 @@ from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",
+    "MOST_LEVELS",
     "as_count",
     "as_draws",
     "as_level",
+    "as_levels",
     "as_number",
     "as_order",
     "as_outcome_batch",
@@ -41,6 +43,7 @@ __all__ = [
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
 MOST_DRAWS = 1_000_000
+MOST_LEVELS = 1000
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -198,6 +201,17 @@ def as_level(value: Any, name: str = "ci_prob") -> float:
     return level
 
 
+def as_levels(values: Iterable[Any], name: str) -> list[float]:
+    """Probabilities strictly between 0 and 1, at most 1000: each takes a pass over all draws."""
+    given = list(values)
+    if len(given) > MOST_LEVELS:
+        raise InputError(
+            f"{name} holds {len(given):,} values, and at most {MOST_LEVELS:,} can be computed at "
+            "once. Pass fewer, such as numpy.linspace(0.01, 0.5, 50)."
+        )
+    return [as_level(value, name) for value in given]
+
+
 def as_number(value: Any, name: str) -> float:
     """A finite number."""
     try:
@@ -258,23 +272,9 @@ def is_matrix(values: Any) -> bool:
 
 
 def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
-    """Class probabilities, one row a case and one column a class.
+    """Class probabilities of shape (n, k): one row a case, one column a class, two at least.
 
-    Parameters
-    ----------
-    values : array-like of shape (n, k)
-        Two classes at least. Every row sums to 1 within 1e-3.
-    name : str
-        What the user calls them.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-
-    Raises
-    ------
-    InputError
-        If it is no matrix, an entry is no probability, or a row does not sum to 1.
+    Every row sums to 1 within 1e-3; `name` is what the user calls them.
     """
     matrix = _to_numpy(values, name)
     if matrix.ndim != 2 or matrix.shape[1] < 2:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
@@ -146,7 +146,7 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
-    levels = [as_level(threshold, "thresholds") for threshold in thresholds]
+    levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
     triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
     detected = double_use(triples)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
-from bayescal.data.validate import as_level
+from bayescal.data.validate import as_levels
 
 if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior
@@ -58,7 +58,7 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
     >>> bands.score.min(), bands.score.max()
     (np.float64(0.2), np.float64(0.9))
     """
-    levels = np.array([as_level(probability, "ci_probs") for probability in ci_probs])
+    levels = np.array(as_levels(ci_probs, "ci_probs"))
     tails = np.concatenate([(1 - levels) / 2, (1 + levels) / 2])
     score = _grid(post.data.score)
     draws = post.curve(score).to_numpy().reshape(-1, score.size)

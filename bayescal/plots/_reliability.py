@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_level
+from bayescal.data.validate import as_levels
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
@@ -184,7 +184,7 @@ def _draw_observed(ax: Axes, observed: Observed, level: float) -> None:
 
 def _as_levels(ci_probs: Sequence[float]) -> list[float]:
     """Probabilities of the bands, the widest first, so that narrower ones are drawn over it."""
-    levels = sorted({as_level(level, "ci_probs") for level in ci_probs}, reverse=True)
+    levels = sorted(set(as_levels(ci_probs, "ci_probs")), reverse=True)
     if not levels:
         raise InputError("ci_probs is empty: give at least one probability, such as 0.95.")
     return levels

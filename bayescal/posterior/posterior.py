@@ -13,7 +13,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError
 from bayescal._base.files import replacing
-from bayescal.data.validate import as_level, as_scores, as_vector
+from bayescal.data.validate import as_level, as_levels, as_scores, as_vector
 from bayescal.posterior.functionals import (
     SUMMARY_COLUMNS,
     net_benefit,
@@ -124,7 +124,8 @@ class CalibrationPosterior(Measures):
         Raises
         ------
         InputError
-            If a threshold is not inside (0, 1), or the population is unknown.
+            If a threshold is not inside (0, 1), there are more than 1000, or the population is
+            unknown.
 
         Notes
         -----
@@ -151,9 +152,7 @@ class CalibrationPosterior(Measures):
         """
         import xarray as xr
 
-        at = np.array(
-            [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
-        )
+        at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         problem, reaching = self.problem, self.data.share_reaching(at)
         share = problem.mean_of_rows(reaching)
         scores = problem.mean_of_rows(problem.table.score[:, None] * reaching)

@@ -18,7 +18,15 @@ from scipy.special import betaincinv, expit, ndtri
 
 from bayescal._base.arrays import Floats, RandomState, power_mean, random_generator
 from bayescal._base.log_odds import clipped
-from bayescal.data.validate import as_count, as_level, as_order, as_scores, as_vector, check_choice
+from bayescal.data.validate import (
+    as_count,
+    as_level,
+    as_levels,
+    as_order,
+    as_scores,
+    as_vector,
+    check_choice,
+)
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
 from bayescal.posterior.population import Population
 
@@ -276,7 +284,7 @@ class Truth:
         >>> simulate.truth("clinical-middle-calibrated").net_benefit([0.3]).round(3)
         array([0.122])
         """
-        values = [as_level(value, "thresholds") for value in as_vector(thresholds, "thresholds")]
+        values = as_levels(as_vector(thresholds, "thresholds"), "thresholds")
         benefit: Floats = net_benefit(self._as_draw, np.array(values))[0]
         return benefit
 

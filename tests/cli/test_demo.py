@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,3 +27,17 @@ def test_the_demo_assesses_as_many_patients_as_it_says() -> None:
     data = _demo.predictions()
     assert data.n == _demo.PATIENTS
     assert 0 < data.events < data.n
+
+
+@pytest.mark.slow
+def test_the_demo_loads_no_library_that_it_does_not_need() -> None:
+    heavy = "arviz_stats matplotlib pymc scipy.stats sklearn xarray"
+    code = (
+        "import sys; from bayescal.cli.app import main\n"
+        "try: main(['demo'])\n"
+        "except SystemExit as end: assert not end.code\n"
+        f"sys.exit(' '.join(name for name in '{heavy}'.split() if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""
+    assert "malignant" in done.stdout
