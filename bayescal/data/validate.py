@@ -236,17 +236,9 @@ def as_order(p: Any, *, infinite: bool = False) -> float:
 def as_count(
     value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
 ) -> int:
-    """An integer in a range, or an `InputError`.
+    """An integer from `minimum` to `maximum`, both allowed; no booleans, no floats.
 
-    Parameters
-    ----------
-    value : int
-        Booleans and floats are refused, also those without a fraction.
-    name : str
-    minimum, maximum : int
-        The ends, both allowed; no maximum by default.
-    limit : str
-        What the maximum is, for the message: "the number of cases".
+    `limit` is what the maximum is, for the message: "the number of cases".
     """
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if is_integer and minimum <= value and (maximum is None or value <= maximum):
