@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 
-__all__ = ["Floats", "RandomState", "as_seed", "blocks", "power_mean", "random_generator"]
+__all__ = [
+    "Floats",
+    "RandomState",
+    "as_seed",
+    "blocks",
+    "power_mean",
+    "random_generator",
+]
 
 Floats = NDArray[np.float64]
 

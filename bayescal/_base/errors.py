@@ -1,13 +1,30 @@
-"""What a caller may want to catch."""
+"""Errors and warnings, and the checks of options, which raise errors that name them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.text import shortened
+
 __all__ = [
+    "MOST_DRAWS",
+    "MOST_LEVELS",
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
     "SeparationError",
     "WeightWarning",
+    "as_count",
+    "as_draws",
+    "as_items",
+    "as_level",
+    "as_levels",
+    "as_number",
+    "as_order",
+    "check_choice",
 ]
 
 
@@ -29,3 +46,100 @@ class EdgeWarning(UserWarning):
 
 class WeightWarning(UserWarning):
     """Whole-number weights were read as counts, but can be sampling weights as well."""
+
+
+MOST_DRAWS = 1_000_000
+MOST_LEVELS = 1000
+
+
+def as_level(value: Any, name: str = "ci_prob") -> float:
+    """A probability strictly between 0 and 1."""
+    try:
+        level = float(value)
+    except (TypeError, ValueError, OverflowError):
+        level = np.nan
+    if not 0 < level < 1:
+        hint = " If you meant a percentage, divide by 100." if level > 1 else ""
+        given = shortened(repr(value))
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {given}.{hint}")
+    return level
+
+
+def as_levels(values: Any, name: str) -> list[float]:
+    """Probabilities strictly between 0 and 1, at most 1000: each takes a pass over all draws."""
+    given = as_items(values, name)
+    if len(given) > MOST_LEVELS:
+        raise InputError(
+            f"{name} holds {len(given):,} values, and at most {MOST_LEVELS:,} can be computed at "
+            "once. Pass fewer, such as numpy.linspace(0.01, 0.5, 50)."
+        )
+    return [as_level(value, name) for value in given]
+
+
+def as_number(value: Any, name: str) -> float:
+    """A finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
+    return number
+
+
+def as_order(p: Any, *, infinite: bool = False) -> float:
+    """The order of a norm: a number of at least 1, finite unless `infinite` is allowed."""
+    is_number = isinstance(p, (int, float, np.integer, np.floating))
+    order = as_number(p, "p") if is_number and abs(p) < np.inf else p if is_number else np.nan
+    if order >= 1 and (infinite or order < np.inf):
+        return order
+    finite = "a finite number of at least 1"
+    allowed = "at least 1 (inf is the largest error)" if infinite else finite
+    raise InputError(f"p must be {allowed}, got {shortened(repr(p))}.")
+
+
+def as_count(
+    value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
+) -> int:
+    """An integer in a range, or an `InputError`.
+
+    Parameters
+    ----------
+    value : int
+        Booleans and floats are refused, also those without a fraction.
+    name : str
+    minimum, maximum : int
+        The ends, both allowed; no maximum by default.
+    limit : str
+        What the maximum is, for the message: "the number of cases".
+    """
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if is_integer and minimum <= value and (maximum is None or value <= maximum):
+        return int(value)
+    allowed = f"of at least {minimum:,}"
+    if maximum is not None:
+        allowed = f"from {minimum:,} to {maximum:,.12g}" + (f", {limit}" if limit else "")
+    raise InputError(f"{name} must be a whole number {allowed}, got {shortened(repr(value))}.")
+
+
+def as_draws(draws: Any) -> int:
+    """A number of draws, rounded up to a multiple of four chains."""
+    return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
+
+
+def as_items(values: Any, name: str) -> list[Any]:
+    """What was asked for, several at once: a list of anything that can be walked through."""
+    try:
+        return [values] if isinstance(values, (str, bytes)) else list(values)
+    except TypeError:
+        given = shortened(repr(values))
+        raise InputError(f"{name} must be a list, got the single value {given}.") from None
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """One of a few names."""
+    known = sorted(choices)
+    if not isinstance(value, str) or value not in known:
+        given = shortened(repr(value))
+        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
+    return value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.card import card
+from bayescal._base.errors import as_items
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.groups import as_few_groups, check_not_class_wise
@@ -105,7 +106,8 @@ def assess(
     >>> a.prob_tce_below(0.15) > 0.95
     True
     """
-    for name in estimators:
+    panel = as_items(estimators, "estimators")
+    for name in panel:
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
@@ -127,7 +129,7 @@ def assess(
         "edge": edge,
     }
     comparison = compare(pooled, random_state=random_state, **options)
-    return Assessment(comparison, data, enough, level, tuple(estimators), options, risks)
+    return Assessment(comparison, data, enough, level, tuple(panel), options, risks)
 
 
 class Assessment(Findings):

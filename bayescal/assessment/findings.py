@@ -20,6 +20,7 @@ from bayescal.assessment.treatment import net_benefit_table
 from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
+from bayescal.data.validate import as_scores
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, compare
 from bayescal.model.priors import Prior, as_prior
@@ -171,7 +172,8 @@ class Findings:
         ndarray of shape (n_scores, 3)
             Posterior mean, and lower and upper end of the pointwise interval.
         """
-        draws = self.posterior.curve(scores).to_numpy().reshape(-1, scores.size)
+        at = as_scores(scores, "scores")
+        draws = self.posterior.curve(at).to_numpy().reshape(-1, at.size)
         ends = np.quantile(draws, [(1 - self.ci_prob) / 2, (1 + self.ci_prob) / 2], axis=0)
         return np.column_stack([draws.mean(axis=0), *ends])
 

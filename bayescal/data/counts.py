@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.build.builder import sum_rows
 from bayescal.data.table import Rows
-from bayescal.data.validate import as_scores, as_vector, as_weights, check_same_length
+from bayescal.data.validate import as_floats, as_scores, as_vector, as_weights, check_same_length
 
 __all__ = ["as_rows"]
 
@@ -32,9 +32,9 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
         If a count is negative, not whole, or hits exceed trials.
     """
     scores = as_scores(score, "score")
-    counts = as_weights(trials, scores.size, "trials")
-    events = _as_counts(hits, scores.size, "hits")
+    counts = as_weights(as_vector(trials, "trials"), scores.size, "trials")
     assert counts is not None
+    events = _as_counts(hits, scores.size, "hits")
     for name, values in (("trials", counts), ("hits", events)):
         if (values % 1 != 0).any():
             at = int(np.flatnonzero(values % 1)[0])
@@ -50,7 +50,7 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
 
 
 def _as_counts(values: Any, size: int, name: str) -> Floats:
-    counts = as_vector(values, name).astype(np.float64)
+    counts = as_floats(values, name)
     check_same_length(size, "score", counts.size, name)
     wrong = ~np.isfinite(counts) | (counts < 0)
     if wrong.any():

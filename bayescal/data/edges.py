@@ -9,6 +9,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import EDGE, clipped
+from bayescal._base.text import shortened
 
 __all__ = ["Edges", "edges_of", "ends_of"]
 
@@ -91,8 +92,8 @@ def ends_of(probability: Floats) -> tuple[float, float]:
 def _as_edge(edge: Any) -> float:
     try:
         value = float(edge)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.nan
     if not 0 < value < 0.5:
-        raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
+        raise InputError(f"edge must lie strictly between 0 and 0.5, got {shortened(repr(edge))}.")
     return value

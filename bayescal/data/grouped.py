@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.stored import Tables, from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.table import row_of, share_reaching
+from bayescal.data.validate import as_floats, as_scores
 from bayescal.data.weights import WeightType, kish
 
 if TYPE_CHECKING:
@@ -81,14 +82,15 @@ class GroupedRows:
     def rows_of(self, scores: Floats) -> NDArray[np.intp]:
         """Row of each case of this table, by its score, in a table without groups."""
         (rows,) = self._tables.values()
-        return row_of(rows, scores)
+        return row_of(rows, as_scores(scores, "scores"))
 
     def share_reaching(self, thresholds: Floats) -> Floats:
         """Share of each row's cases whose score is at least t, of shape (rows, thresholds).
 
         0 or 1 for exact scores; in a cell of the grid that holds t, the share of its width.
         """
-        parts = [share_reaching(rows, thresholds) for rows in self._tables.values()]
+        at = as_floats(thresholds, "thresholds")
+        parts = [share_reaching(rows, at) for rows in self._tables.values()]
         return np.concatenate(parts)
 
     @property

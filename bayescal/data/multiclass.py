@@ -64,7 +64,7 @@ def binary_cases(
     """
     check_choice(mode, ("top-label", "class-wise"), "mode")
     matrix = as_probability_matrix(y_proba, "y_proba")
-    names = np.arange(matrix.shape[1]) if classes is None else np.asarray(classes)
+    names = np.arange(matrix.shape[1]) if classes is None else as_vector(classes, "classes")
     check_same_length(matrix.shape[1], "y_proba's columns", names.size, "classes")
     truth = _as_class_index(as_vector(y_true, "y_true"), names)
     check_same_length(truth.size, "y_true", matrix.shape[0], "y_proba")

@@ -16,6 +16,7 @@ from bayescal._base.files import replacing
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.table import Rows
+from bayescal.data.validate import as_floats, as_scores, check_same_length
 from bayescal.data.weights import WeightType
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Tables: TypeAlias = dict[str | None, Rows]
 FORMAT = "bayescal table"
 VERSION = 1
 """Of what is written; a file of a later version is refused."""
+COUNT_ROUNDING = 1e-9
 
 
 def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
@@ -58,12 +60,15 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
     Raises
     ------
     InputError
-        If a variable is missing.
+        If a variable is missing, or holds what no table can.
     """
+    if not hasattr(dataset, "data_vars"):
+        raise InputError(f"dataset must be an xarray.Dataset, got {type(dataset).__name__}.")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
     columns = {str(name): dataset[name].to_numpy() for name in dataset.data_vars}
+    _check_columns(columns)
     row_sets = _rows_by_group(columns.get("group"), columns["score"].size)
     tables: Tables = {}
     for (name, keep), squares in zip(
@@ -88,6 +93,26 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
             squares,
         )
     return tables, _stored_weight_type(dataset)
+
+
+def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
+    """Refuse scores, trials and hits that no table can have."""
+    score = as_scores(columns["score"], "the dataset's score")
+    trials, hits = (
+        as_floats(columns[name], f"the dataset's {name}") for name in ("trials", "hits")
+    )
+    check_same_length(score.size, "the dataset's score", trials.size, "its trials")
+    check_same_length(score.size, "the dataset's score", hits.size, "its hits")
+    for name, wrong in (
+        ("trials", ~((trials > 0) & (trials < np.inf))),
+        ("hits", ~((hits >= 0) & (hits <= trials * (1 + COUNT_ROUNDING)))),
+    ):
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise InputError(
+                f"the dataset's row {at} has {hits[at]:g} hits of {trials[at]:g} trials, so its "
+                f"{name} are wrong: it was edited or damaged. Make the table again from the data."
+            )
 
 
 def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:

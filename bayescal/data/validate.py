@@ -7,14 +7,24 @@ door, with the argument's name, the first offending position, and the cure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import (
+    MOST_DRAWS,
+    MOST_LEVELS,
+    InputError,
+    as_count,
+    as_draws,
+    as_level,
+    as_levels,
+    as_number,
+    as_order,
+    check_choice,
+)
 from bayescal._base.text import shortened
 from bayescal.data.sources.frames import as_plain
 
@@ -23,6 +33,7 @@ __all__ = [
     "MOST_LEVELS",
     "as_count",
     "as_draws",
+    "as_floats",
     "as_level",
     "as_levels",
     "as_number",
@@ -42,8 +53,6 @@ __all__ = [
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
-MOST_DRAWS = 1_000_000
-MOST_LEVELS = 1000
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -62,6 +71,11 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
     if array.size == 0:
         raise InputError(f"{name} is empty: at least one observation is needed.")
     return array
+
+
+def as_floats(values: Any, name: str) -> Floats:
+    """Any numbers as a float64 vector."""
+    return _as_floats(as_vector(values, name), name)
 
 
 def as_scores(values: Any, name: str = "y_prob") -> Floats:
@@ -170,7 +184,7 @@ def as_weights(
     """
     if values is None:
         return None
-    weights = _as_floats(as_vector(values, name), name)
+    weights = as_floats(values, name)
     check_same_length(size, "y_true", weights.size, name)
     wrong = ~np.isfinite(weights) | (weights < 0)
     if wrong.any():
@@ -187,71 +201,6 @@ def as_weights(
             "sampled have no scale: divide all by one number."
         )
     return weights
-
-
-def as_level(value: Any, name: str = "ci_prob") -> float:
-    """A probability strictly between 0 and 1."""
-    try:
-        level = float(value)
-    except (TypeError, ValueError):
-        level = np.nan
-    if not 0 < level < 1:
-        hint = " If you meant a percentage, divide by 100." if level > 1 else ""
-        raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}.{hint}")
-    return level
-
-
-def as_levels(values: Iterable[Any], name: str) -> list[float]:
-    """Probabilities strictly between 0 and 1, at most 1000: each takes a pass over all draws."""
-    given = list(values)
-    if len(given) > MOST_LEVELS:
-        raise InputError(
-            f"{name} holds {len(given):,} values, and at most {MOST_LEVELS:,} can be computed at "
-            "once. Pass fewer, such as numpy.linspace(0.01, 0.5, 50)."
-        )
-    return [as_level(value, name) for value in given]
-
-
-def as_number(value: Any, name: str) -> float:
-    """A finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
-        raise InputError(f"{name} must be a finite number, got {value!r}.")
-    return number
-
-
-def as_order(p: Any, *, infinite: bool = False) -> float:
-    """The order of a norm: a number of at least 1, finite unless `infinite` is allowed."""
-    order = float(p) if isinstance(p, (int, float, np.integer, np.floating)) else np.nan
-    if order >= 1 and (infinite or order < np.inf):
-        return order
-    finite = "a finite number of at least 1"
-    allowed = "at least 1 (inf is the largest error)" if infinite else finite
-    raise InputError(f"p must be {allowed}, got {p!r}.")
-
-
-def as_count(
-    value: Any, name: str, minimum: int = 1, maximum: float | None = None, *, limit: str = ""
-) -> int:
-    """An integer from `minimum` to `maximum`, both allowed; no booleans, no floats.
-
-    `limit` is what the maximum is, for the message: "the number of cases".
-    """
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if is_integer and minimum <= value and (maximum is None or value <= maximum):
-        return int(value)
-    allowed = f"of at least {minimum:,}"
-    if maximum is not None:
-        allowed = f"from {minimum:,} to {maximum:,.12g}" + (f", {limit}" if limit else "")
-    raise InputError(f"{name} must be a whole number {allowed}, got {value!r}.")
-
-
-def as_draws(draws: Any) -> int:
-    """A number of draws, rounded up to a multiple of four chains."""
-    return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
 
 
 def is_matrix(values: Any) -> bool:
@@ -314,14 +263,6 @@ def check_same_order(**arrays: Any) -> None:
             )
 
 
-def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
-    """One of a few names."""
-    known = sorted(choices)
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
-    return value
-
-
 def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     values = as_plain(values, name)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -334,7 +275,9 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers: {error}.") from error
     if array.ndim == 0:
-        raise InputError(f"{name} must be a list or array, got the single value {values!r}.")
+        raise InputError(
+            f"{name} must be a list or array, got the single value {shortened(repr(values))}."
+        )
     return array
 
 
@@ -374,14 +317,22 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
         at = int(np.flatnonzero(missing)[0])
         raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
     distinct = {*labels.tolist()}
-    event = labels == pos_label
-    event = np.asarray(event, dtype=bool) if np.shape(event) == labels.shape else None
+    event = _equal(labels, pos_label)
     if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
         raise InputError(
             f"{name} holds {_distinct(labels)}, which are not two classes with the event "
             f"pos_label={pos_label!r}. Pass two classes, one of them the event."
         )
     return event.astype(np.float64)
+
+
+def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
+    """Which labels are this one; None if it is nothing that a label can be compared with."""
+    try:
+        equal = labels == label
+    except ValueError:
+        return None
+    return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
 
 
 def _distinct(labels: NDArray[Any]) -> str:

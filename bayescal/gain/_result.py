@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.card import card
 from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_samples, prob_calibrated
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
@@ -124,7 +124,8 @@ class RecalibrationGain:
         -------
         float
         """
-        return float((self._posterior.draws[self._known(measure)] > minimum).mean())
+        least = as_number(minimum, "minimum")
+        return float((self._posterior.draws[self._known(measure)] > least).mean())
 
     def interval(self, measure: str = "brier", ci_prob: float = 0.95) -> tuple[float, float]:
         """Credible interval of a gain.

@@ -29,7 +29,7 @@ from bayescal.inference.loo import (
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
 from bayescal.model.curves import CURVES, average_of
-from bayescal.model.priors import Prior
+from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -153,7 +153,7 @@ class CurveComparison:
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(prior), self._weights)
+        return CurveComparison(self._samples.under(as_prior(prior)), self._weights)
 
     @property
     def prior_prob(self) -> dict[str, float]:

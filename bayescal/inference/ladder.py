@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items, as_number
+from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 from bayescal.model.curves import CURVES
 
@@ -20,7 +21,7 @@ def in_order(curves: Sequence[str] | None) -> list[str]:
     """The families asked for, with those that are always compared, in the ladder's order."""
     if curves is None:
         return list(CURVES)
-    asked = [curves] if isinstance(curves, str) else list(curves)
+    asked = as_items(curves, "curves")
     for name in asked:
         check_choice(name, CURVES, "curves")
     return [name for name in CURVES if name in asked or name in ALWAYS]
@@ -38,9 +39,12 @@ def prior_probabilities(
         if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
             raw = dict.fromkeys(others, 1.0)
     else:
+        if not isinstance(prior_weights, Mapping):
+            given = shortened(repr(prior_weights))
+            raise InputError(f"prior_weights must be a mapping of families, got {given}.")
         for name in prior_weights:
             check_choice(name, others, "the keys of prior_weights")
-        raw = {name: float(prior_weights.get(name, 0.0)) for name in others}
+        raw = {name: as_number(prior_weights.get(name, 0.0), "prior_weights") for name in others}
         if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
             raise InputError(
                 f"prior_weights must be non-negative numbers, got {dict(prior_weights)!r}."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal._base.versions import sample_nuts
 from bayescal.data.validate import as_count, check_choice
 from bayescal.model.problem import Problem
@@ -65,6 +66,10 @@ def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
     InputError
         If an option is unknown or out of range.
     """
+    if sampler is not None and not isinstance(sampler, Mapping):
+        raise InputError(
+            f"sampler must be a dictionary of options, got {shortened(repr(sampler))}."
+        )
     given = dict(sampler or {})
     for name in given:
         check_choice(name, SAMPLER_OPTIONS, "an option of sampler")

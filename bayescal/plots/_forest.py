@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
 from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.plots import style
@@ -172,7 +173,9 @@ def _new_panels(sizes: Sequence[int], has_estimators: bool, level: float) -> lis
 
 
 def _functionals(table: pd.DataFrame, names: Sequence[str] | None) -> list[Row]:
-    chosen = [str(name) for name in (table.index if names is None else names)]
+    chosen = [str(name) for name in (table.index if names is None else as_items(names, "names"))]
+    if not chosen:
+        raise InputError("names is empty: name a functional, such as 'tce'.")
     for name in chosen:
         check_choice(name, map(str, table.index), "names")
     numbers = {name: _read(table, name, ("estimate", "lower", "upper")) for name in chosen}
@@ -186,6 +189,9 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
     if estimators is None:
         return []
     if not isinstance(estimators, Mapping):
+        if not hasattr(estimators, "columns"):
+            given = shortened(repr(estimators))
+            raise InputError(f"estimators must be a mapping or a data frame, got {given}.")
         estimators = {
             str(name): _read(estimators, str(name), ("estimate", "lower", "upper"))
             for name in estimators.index

@@ -255,10 +255,15 @@ def _as_text(region: tuple[float, float], name: str) -> str:
 
 def _as_region(close: Close, name: str) -> tuple[float, float]:
     """Limits of the region: as given, or one number either side of the value at calibration."""
-    pair = np.ravel(np.asarray(close, dtype=float))
+    try:
+        pair = np.ravel(np.asarray(close, dtype=float))
+    except (TypeError, ValueError, OverflowError):
+        pair = np.array([np.nan])
     if pair.size == 1 and 0 < pair[0] < np.inf:
         low = 0.0 if FUNCTIONALS[name].is_distance else ideal(name) - pair[0]
         return float(low), float(ideal(name) + pair[0])
     if pair.size == 2 and -np.inf < pair[0] < pair[1] < np.inf:
         return float(pair[0]), float(pair[1])
-    raise InputError(f"close must be a positive number, or two numbers in order, got {close!r}.")
+    raise InputError(
+        f"close must be a positive number, or two numbers in order, got {close!r:.60}."
+    )

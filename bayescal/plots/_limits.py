@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
 
 __all__ = ["as_limits", "round_up"]
 
@@ -35,11 +36,14 @@ def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, 
         return 0.0, 1.0
     if limits == "auto":
         return _zoom(float(drawn.min()), float(drawn.max()))
-    if isinstance(limits, str) or len(limits) != 2 or not 0 <= limits[0] < limits[1] <= 1:
+    ends = as_items(limits, "limits")
+    numbers = len(ends) == 2 and all(isinstance(end, (int, float, np.number)) for end in ends)
+    if not (numbers and 0 <= ends[0] < ends[1] <= 1):
         raise InputError(
-            f"limits must be 'auto', 'full' or two numbers from 0 to 1 in order, got {limits!r}."
+            "limits must be 'auto', 'full' or two numbers from 0 to 1 in order, got "
+            f"{shortened(repr(limits))}."
         )
-    return float(limits[0]), float(limits[1])
+    return float(ends[0]), float(ends[1])
 
 
 def round_up(value: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import check_choice
 from bayescal.estimators.integrated.smoothers import flexible_curve
 from bayescal.estimators.smoothed.smooth import smooth_ece_curve
@@ -32,7 +32,7 @@ NAMES = {
 
 def as_overlays(overlay: str | Sequence[str]) -> list[str]:
     """Names of smoothers, checked: known, and no more than colours can tell apart."""
-    names = [overlay] if isinstance(overlay, str) else list(overlay)
+    names = [overlay] if isinstance(overlay, str) else as_items(overlay, "overlay")
     if len(names) > len(style.OVERLAYS):
         raise InputError(
             f"overlay names {len(names)} smoothers, but {len(style.OVERLAYS)} are as many as can "

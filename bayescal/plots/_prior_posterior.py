@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, check_choice
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -139,7 +140,9 @@ def _as_names(post: CalibrationPosterior, coordinates: Sequence[str] | None) -> 
         return [*smooth, "tce"]
     variables = [str(name) for name in post.tree["posterior"].to_dataset().data_vars]
     known = [name for name in variables if name != "family"]
-    asked = [coordinates] if isinstance(coordinates, str) else list(coordinates)
+    asked = as_items(coordinates, "coordinates")
+    if not asked:
+        raise InputError("coordinates is empty: name one, such as 'tce'.")
     return [check_choice(name, [*known, *FUNCTIONALS], "coordinates") for name in asked]
 
 

@@ -141,7 +141,7 @@ def reliability(
     cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     axes.set_title(f"{name} {interval(*error, widest)}\n{cases}", loc="left", fontsize="medium")
     if legend:
-        legend_beneath(axes, strip=on_diagonal)
+        legend_beneath(axes, strip=bool(on_diagonal))
     return axes
 
 

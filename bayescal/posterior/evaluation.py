@@ -11,11 +11,12 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion
 from bayescal.posterior.one_sided import one_sided, sure_side
-from bayescal.posterior.population import Population, draw_population
+from bayescal.posterior.population import POPULATIONS, Population, draw_population
 
 __all__ = ["Evaluation", "Wanted", "evaluate"]
 
@@ -207,7 +208,10 @@ def evaluate(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> Non
 def _key(name: str, options: dict[str, Any], population: str) -> Key:
     """What is the same number has the same key."""
     functional = FUNCTIONALS[name]
+    check_choice(population, POPULATIONS, "population")
     kind = "sample" if functional.on_sample else population
     of = functional.same_as or name
     norm = {"p": 1, **options} if of == "tce" else options
+    if "p" in norm:
+        norm = norm | {"p": as_order(norm["p"], infinite=True)}
     return (of, *sorted(norm.items()), kind)

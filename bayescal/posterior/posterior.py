@@ -322,11 +322,13 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior:
     Raises
     ------
     InputError
-        If there is no such file, or it was not written by bayescal.
+        If there is no such file, or it was not written by bayescal, or was edited or damaged.
 
     Examples
     --------
     >>> import bayescal as bc
     >>> post = bc.load("posterior.nc")  # doctest: +SKIP
     """
-    return CalibrationPosterior(open_tree(path))
+    posterior = CalibrationPosterior(open_tree(path))
+    _ = posterior.problem  # read now, so that a fault is named here
+    return posterior

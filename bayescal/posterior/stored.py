@@ -43,8 +43,10 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
         raise InputError(f"path {str(path)!r} is not a file.")
     try:
         return xr.load_datatree(path, engine="h5netcdf")
-    except (OSError, ValueError) as error:
-        raise InputError(f"path {str(path)!r} is not a NetCDF file: {error}.") from error
+    except Exception as error:  # a file that is cut off can be any error of the layers below
+        raise InputError(
+            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: {error}."
+        ) from error
 
 
 def upgraded(tree: xr.DataTree) -> xr.DataTree:

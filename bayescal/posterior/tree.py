@@ -10,7 +10,9 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal._base.sampling.importance import Sample
+from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, in_average, stored_curve
@@ -177,6 +179,19 @@ def sample_tree(drawn: Drawn) -> xr.DataTree:
 
 def read_drawn(tree: xr.DataTree) -> Drawn:
     """Read back what a tree was written from, or what a sampler drew."""
+    try:
+        return _read_drawn(tree)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = shortened(" ".join(str(error).split()))
+        raise InputError(
+            f"the tree was edited or damaged: {reason}. Load the file as it was written, or refit "
+            "the data."
+        ) from error
+
+
+def _read_drawn(tree: xr.DataTree) -> Drawn:
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = Problem.from_attributes(tree.attrs, data)
     engine = str(json.loads(tree.attrs["engine"]))
@@ -192,6 +207,8 @@ def read_drawn(tree: xr.DataTree) -> Drawn:
             _read_lower_reading(tree),
         )
     u, chains = _read_coordinates(posterior, problem), posterior.sizes["chain"]
+    if not np.isfinite(u).all():
+        raise InputError("the tree's posterior holds draws that are not finite. Refit the data.")
     return Drawn(problem, u, chains, engine, known, averaged)
 
 

@@ -43,6 +43,11 @@ class PosteriorView:
                 f"the tree lacks the attributes {', '.join(sorted(missing))}: it was not written "
                 "by bayescal.fit. Pass one that was, or refit the data."
             )
+        absent = {"constant_data", "posterior", "sample_stats"} - set(map(str, tree.children))
+        if absent:
+            raise InputError(
+                f"the tree lacks the groups {', '.join(sorted(absent))}. Refit the data."
+            )
         self._tree = upgraded(tree)
 
     @classmethod

@@ -13,6 +13,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_count,
+    as_number,
     as_probability_matrix,
     as_scores,
     as_vector,
@@ -111,7 +112,7 @@ def read_table(
 def in_order(X: Any, classes: Any) -> Any:
     """The columns of a data frame in the order of the classes, if its columns are the classes."""
     columns = _column_names(X)
-    names = None if classes is None else np.asarray(classes).tolist()
+    names = None if classes is None else as_vector(classes, "classes").tolist()
     if columns is None or names is None or columns == names:
         return X
     same = len(columns) == len(names) and set(columns) == set(names)
@@ -125,7 +126,10 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
             f"{name} is a CalibrationData, which has outcomes too. Pass {name}.score for the "
             "recalibrated probability of each of its rows."
         )
-    array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    try:
+        array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    except ValueError as error:
+        raise InputError(f"{name} is not an array of numbers: {error}.") from error
     if array.ndim != 2 or array.shape[1] == 1:
         return as_scores(array, name)
     if array.shape[1] == 0:
@@ -218,10 +222,11 @@ def _check_number(labels: NDArray[Any], columns: int) -> None:
 
 def as_amount(value: Any, name: str) -> float:
     """A finite number of at least 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value)
-    if not number or isinstance(value, bool) or value < 0:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    number = as_number(value, name) if is_number and not isinstance(value, bool) else -1.0
+    if number < 0:
         raise InputError(f"{name} must be a finite number of at least 0, got {value!r}.")
-    return float(value)
+    return number
 
 
 def as_knots(n_knots: Any, fewest: int) -> int:

@@ -13,6 +13,8 @@ from bayescal.recalibrate._steps import StepRecalibrator, Steps, cuts_between
 
 __all__ = ["DecisionTreeRecalibrator"]
 
+MOST_LEAVES = 100_000
+
 
 class DecisionTreeRecalibrator(StepRecalibrator):
     """A decision tree on the score, with cost-complexity pruning chosen by cross-validation.
@@ -68,7 +70,7 @@ class DecisionTreeRecalibrator(StepRecalibrator):
         self.n_folds = n_folds
 
     def _steps(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> Steps:
-        max_leaves = as_count(self.max_leaves, "max_leaves")
+        max_leaves = as_count(self.max_leaves, "max_leaves", 1, MOST_LEAVES)
         min_cases = as_count(self.min_cases, "min_cases")
         n_folds = as_count(self.n_folds, "n_folds", 2)
         rows = collapse(scores, outcomes, weights)

@@ -203,7 +203,9 @@ def _read(y_true: Outcomes, y_prob: ArrayLike | None, sample_weight: ArrayLike |
 
 
 def _is_single(thresholds: ArrayLike | None) -> bool:
-    return thresholds is not None and np.ndim(thresholds) == 0
+    if thresholds is None or isinstance(thresholds, (list, tuple)):
+        return False
+    return np.ndim(thresholds) == 0
 
 
 def _prevalence(cases: Cases) -> Floats:
@@ -215,7 +217,7 @@ def _prevalence(cases: Cases) -> Floats:
 def _as_thresholds(values: ArrayLike | None) -> Floats:
     if values is None:
         raise InputError("thresholds is missing: pass the risks from which cases are treated.")
-    grid = as_scores(np.atleast_1d(values), "thresholds")
+    grid = as_scores([values] if _is_single(values) else values, "thresholds")
     if grid.max() == 1:
         raise InputError(
             f"thresholds[{int(grid.argmax())}] is 1: whoever treats only from certainty on pays "

@@ -21,6 +21,7 @@ from bayescal._base.versions import library_versions
 
 __all__ = ["Arrays", "Batch", "run_batches", "spans", "stream"]
 
+MOST_JOBS = 10_000
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -104,7 +105,7 @@ def stream(seed: int, *labels: str | int) -> np.random.Generator:
 
 def _as_jobs(n_jobs: Any) -> int:
     is_integer = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
-    if not is_integer or n_jobs == 0:
+    if not is_integer or n_jobs == 0 or abs(n_jobs) > MOST_JOBS:
         raise InputError(
             f"n_jobs must be a number of processes, or -1 for one a core, got {n_jobs!r}."
         )

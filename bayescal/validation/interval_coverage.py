@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import beta
 
 from bayescal._base.arrays import Floats, as_seed
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -127,9 +127,11 @@ def coverage(
     level, seed = as_level(ci_prob), as_seed(random_state)
     targets = as_targets(target)
     measured = _distinct([item.name for item in targets], "target")
-    populations = [truth(item) if isinstance(item, str) else item for item in truths]
+    populations = [
+        truth(item) if isinstance(item, str) else item for item in as_items(truths, "truths")
+    ]
     names = _distinct([population.name for population in populations], "truths")
-    counts = _distinct([as_count(size, "sizes") for size in sizes], "sizes")
+    counts = _distinct([as_count(size, "sizes") for size in as_items(sizes, "sizes")], "sizes")
     chosen = _as_methods(methods, level, measured)
     parts = spans(as_count(n_simulations, "n_simulations", 1, MOST_DRAWS), BATCH)
     read = partial(_batch_of_intervals, targets, level, seed)
@@ -318,7 +320,7 @@ def _as_methods(
     methods: Sequence[str] | Mapping[str, str | Method], ci_prob: float, measured: Sequence[str]
 ) -> dict[str, Method]:
     if not isinstance(methods, Mapping):
-        methods = {name: name for name in _distinct(list(methods), "methods")}
+        methods = {name: name for name in _distinct(as_items(methods, "methods"), "methods")}
     if not methods:
         raise InputError("methods is empty: name at least one.")
     return {str(name): _as_method(method, ci_prob, measured) for name, method in methods.items()}

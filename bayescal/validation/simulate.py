@@ -17,7 +17,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_level, check_choice
+from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.validation.truths import (
     BetaScores,
     LogitNormalScores,
@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 _SPREAD = 1.2
+LEAST_MEAN = 1e-6
+MOST_SPREAD = 100.0
 _PREVALENCES = {"low": 0.05, "middle": 0.3, "high": 0.7}
 
 # Shape of a clinical curve: shift, slope and asymmetry about the mean log-odds of the scores.
@@ -175,11 +177,18 @@ def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth
     >>> round(model.prevalence(), 3), round(model.tce(), 3)
     (0.146, 0.046)
     """
-    as_level(mean_score, "mean_score")
+    mean = as_level(mean_score, "mean_score")
+    sd = as_number(spread, "spread")
+    if not LEAST_MEAN <= mean <= 1 - LEAST_MEAN:
+        raise InputError(
+            f"mean_score must be from {LEAST_MEAN:g} to 1 - {LEAST_MEAN:g}, got {mean_score!r}."
+        )
     check_choice(shape, _SHAPES, "shape")
-    if not (math.isfinite(spread) and spread > 0):
-        raise InputError(f"spread must be a positive number, got {spread!r}.")
-    return _clinical(f"clinical-{mean_score:g}-{shape}", float(mean_score), shape, float(spread))
+    if not 0 < sd <= MOST_SPREAD:
+        raise InputError(
+            f"spread must be a positive number of at most {MOST_SPREAD:g}, got {spread!r}."
+        )
+    return _clinical(f"clinical-{mean:g}-{shape}", mean, shape, sd)
 
 
 def _clinical(name: str, mean_score: float, shape: str, spread: float = _SPREAD) -> Truth:

@@ -42,6 +42,7 @@ __all__ = [
 LogOdds = Callable[[Floats, Floats], Floats]
 
 _NODES = 20_000
+MOST_CASES = 10_000_000
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -72,7 +73,8 @@ class BetaScores:
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores; with a small `b` some round to exactly 1.0, and stay."""
-        return random_generator(random_state).beta(self.a, self.b, size=n)
+        size = as_count(n, "n", 0, MOST_CASES)
+        return random_generator(random_state).beta(self.a, self.b, size=size)
 
     def quantiles(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Scores s with P(score <= s) = lower, and 1 - s, given upper = 1 - lower."""
@@ -94,7 +96,8 @@ class LogitNormalScores:
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""
-        log_odds = random_generator(random_state).normal(self.mean, self.sd, size=n)
+        size = as_count(n, "n", 0, MOST_CASES)
+        log_odds = random_generator(random_state).normal(self.mean, self.sd, size=size)
         scores: Floats = expit(log_odds)
         return scores
 
@@ -183,9 +186,9 @@ class Truth:
         Raises
         ------
         InputError
-            If `n` is not a whole number of at least 1.
+            If `n` is not a whole number from 1 to 10 million.
         """
-        size = as_count(n, "n")
+        size = as_count(n, "n", 1, MOST_CASES)
         rng = random_generator(random_state)
         y_prob = self.scores.draw(size, rng)
         y_true = (rng.random(size) < self._curve(y_prob, 1 - y_prob)).astype(np.int64)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames, in_order
@@ -187,6 +188,8 @@ def read_chunks(
     progress: Callable[[int], object] | None = None,
 ) -> None:
     """Take in chunks, each called by its position."""
+    if not isinstance(chunks, Iterable) or getattr(chunks, "shape", None) == ():
+        raise InputError(f"chunks must be a list or a generator, got {shortened(repr(chunks))}.")
     for position, chunk in enumerate(chunks):
         reader.add(chunk, f"chunk {position}")
         if progress is not None:

@@ -298,7 +298,9 @@ def _best(
 
 def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
     """Where the excess turns positive on the side of `reach`."""
+    if excess(best) >= 0:
+        return best
     far = best + reach
     while excess(far) < 0:
         far += reach
-    return float(brentq(excess, best, far, xtol=1e-9 * abs(reach)))
+    return float(brentq(excess, best, far, xtol=max(1e-9 * abs(reach), 1e-12)))

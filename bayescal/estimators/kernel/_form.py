@@ -14,6 +14,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 
 __all__ = ["Form", "as_width", "form_of", "kernel_at"]
@@ -35,7 +36,7 @@ def as_width(width: Any, kernel: str) -> float:
     if not number or isinstance(width, bool) or not least <= width <= KERNEL_WIDEST:
         raise InputError(
             f"bandwidth must be a number from {least:g} to {KERNEL_WIDEST:g} for the {kernel} "
-            f"kernel, got {width!r}."
+            f"kernel, got {shortened(repr(width))}."
         )
     return float(width)
 

@@ -14,6 +14,7 @@ from scipy import fft
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.log_odds import log_odds_of
+from bayescal._base.text import shortened
 
 __all__ = [
     "MOST_CELLS",
@@ -35,6 +36,8 @@ NODES = 32
 COARSE = 8
 """Nodes at which a smoothed mass is evaluated, to the bandwidth."""
 MOST_CELLS = 1 << 20
+LEAST, MOST = 1e-12, 1e12
+"""Bandwidths."""
 COSINES_REACH = 13.0
 """Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
 COSINES_NEGLIGIBLE = 1e-14
@@ -97,10 +100,12 @@ def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
 
 
 def as_bandwidth(value: Any, name: str = "bandwidth") -> float:
-    """A positive, finite number."""
+    """A positive number that can be squared."""
     number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not 0 < value < np.inf:
-        raise InputError(f"{name} must be a positive, finite number, got {value!r}.")
+    if not number or isinstance(value, bool) or not LEAST <= value <= MOST:
+        raise InputError(
+            f"{name} must be a number from {LEAST:g} to {MOST:g}, got {shortened(repr(value))}."
+        )
     return float(value)
 
 

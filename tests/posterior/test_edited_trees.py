@@ -1,0 +1,74 @@
+"""Stored trees that were edited or cut off: one clear error each, when they are loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescal as bc
+
+OUTCOME, SCORE = bc.simulate.sample("D5", 60, random_state=0)
+
+
+def edited(folder: Path, group: str, change: Any) -> Path:
+    """A stored posterior with one of its groups changed, or left out if that gives None."""
+    written, path = folder / "post.nc", folder / "edited.nc"
+    bc.fit(OUTCOME, SCORE, draws=200, random_state=0).to_netcdf(written)
+    tree = xr.load_datatree(written, engine="h5netcdf")
+    groups = {name: child.to_dataset() for name, child in tree.children.items()}
+    changed = change(groups.pop(group))
+    new = xr.DataTree.from_dict(groups if changed is None else groups | {group: changed})
+    new.attrs.update(tree.attrs)
+    new.to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def with_first(name: str, value: float) -> Any:
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        values = dataset[name].to_numpy().copy()
+        values.flat[0] = value
+        return dataset.assign({name: (dataset[name].dims, values)})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("group", "change", "message"),
+    [
+        ("constant_data", with_first("score", -0.2), "score.* outside"),
+        ("constant_data", with_first("score", np.nan), "score.* missing"),
+        ("constant_data", with_first("hits", 5.0), "5 hits of 1 trials"),
+        ("constant_data", with_first("hits", -1.0), "-1 hits of 1 trials"),
+        ("constant_data", with_first("trials", np.nan), "nan trials"),
+        ("constant_data", lambda data: data.drop_vars("hits"), "lacks hits"),
+        ("constant_data", lambda data: data.assign(hits=("other", [1.0])), "hits"),
+        ("constant_data", lambda data: None, "lacks the groups constant_data"),
+        ("posterior", lambda data: None, "lacks the groups posterior"),
+        ("sample_stats", lambda data: None, "lacks the groups sample_stats"),
+        ("posterior", lambda data: data.drop_vars("shift"), "edited or damaged.*shift"),
+        ("posterior", lambda data: data.rename(draw="step"), "edited or damaged"),
+        ("posterior", with_first("shift", np.nan), "not finite"),
+    ],
+)
+def test_an_edited_tree_is_refused_by_what_is_wrong(
+    tmp_path: Path, group: str, change: Any, message: str
+) -> None:
+    with pytest.raises(bc.errors.InputError, match=message):
+        bc.load(edited(tmp_path, group, change))
+
+
+def test_a_tree_that_was_not_changed_is_read(tmp_path: Path) -> None:
+    assert bc.load(edited(tmp_path, "posterior", lambda data: data)).draws == 200
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None:
+    path = edited(tmp_path, "posterior", lambda data: data)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(bc.errors.InputError, match="cut off or damaged"):
+        bc.load(path)
