@@ -50,6 +50,7 @@ class WeightWarning(UserWarning):
 
 MOST_DRAWS = 1_000_000
 MOST_LEVELS = 1000
+LARGEST_COUNT = 2**63 - 1
 
 
 def as_level(value: Any, name: str = "ci_prob") -> float:
@@ -114,7 +115,8 @@ def as_count(
         What the maximum is, for the message: "the number of cases".
     """
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if is_integer and minimum <= value and (maximum is None or value <= maximum):
+    most = LARGEST_COUNT if maximum is None else maximum
+    if is_integer and minimum <= value <= most:
         return int(value)
     allowed = f"of at least {minimum:,}"
     if maximum is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def in_order(curves: Sequence[str] | None) -> list[str]:
 def prior_probabilities(
     names: Sequence[str],
     prior_calibrated: float = PRIOR_CALIBRATED,
-    prior_weights: Mapping[str, float] | None = None,
+    prior_weights: Any = None,
 ) -> dict[str, float]:
     """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != "identity"]
@@ -39,8 +40,9 @@ def prior_probabilities(
         if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
             raw = dict.fromkeys(others, 1.0)
     else:
-        if not isinstance(prior_weights, Mapping):
-            given = shortened(repr(prior_weights))
+        weights: object = prior_weights
+        if not isinstance(weights, Mapping):
+            given = shortened(repr(weights))
             raise InputError(f"prior_weights must be a mapping of families, got {given}.")
         for name in prior_weights:
             check_choice(name, others, "the keys of prior_weights")
