@@ -236,7 +236,11 @@ def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
         value = column[wrong].iloc[0]
-        raise InputError(f"column {name!r}: {value!r} is not a number{_where(wrong, source)}.")
+        is_percent = str(value).strip().endswith("%")
+        cure = " Write percentages without the sign, divided by 100." if is_percent else ""
+        raise InputError(
+            f"column {name!r}: {value!r} is not a number{_where(wrong, source)}.{cure}"
+        )
     return numbers
 
 
@@ -303,7 +307,11 @@ def _check_scores(score: Floats, name: str, source: Source) -> None:
     outside = (score < 0) | (score > 1)
     if outside.any():
         first = score[outside][0]
-        cure = " If these are percentages, divide them by 100." if 1 < first <= 100 else ""
+        cure = ""
+        if (score < 0).any():
+            cure = " If these are log-odds, write 1 / (1 + exp(-x))."
+        elif 1 < first <= 100:
+            cure = " If these are percentages, divide them by 100."
         raise InputError(
             f"column {name!r}: {first:g} is outside [0, 1]{_where(outside, source)}; "
             f"scores are probabilities.{cure}"

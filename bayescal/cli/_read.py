@@ -25,6 +25,7 @@ __all__ = ["Source", "open_source"]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xls", ".xlsm", ".xlsb")
 SEPARATORS = ",;\t"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
@@ -120,6 +121,11 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
     if path.name.lower().endswith(PARQUET):
         with _understood(path):
             return Source(path, tuple(_parquet().read_schema(path).names), None)
+    if path.name.lower().endswith(EXCEL):
+        raise InputError(
+            f"{path} is an Excel workbook, which is not read. In Excel save the sheet as CSV UTF-8 "
+            "(File, Save As), and name that file."
+        )
     raise InputError(
         f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz) nor Parquet (.parquet) by "
         "its name. Save the table as one of these."
