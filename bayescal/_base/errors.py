@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
 
 from bayescal._base.text import shortened
 
@@ -58,7 +58,7 @@ def as_level(value: Any, name: str = "ci_prob") -> float:
     try:
         level = float(value)
     except (TypeError, ValueError, OverflowError):
-        level = np.nan
+        level = math.nan
     if not 0 < level < 1:
         hint = " If you meant a percentage, divide by 100." if level > 1 else ""
         given = shortened(repr(value))
@@ -82,17 +82,17 @@ def as_number(value: Any, name: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        number = np.nan
-    if not np.isfinite(number):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
     return number
 
 
 def as_order(p: Any, *, infinite: bool = False) -> float:
     """The order of a norm: a number of at least 1, finite unless `infinite` is allowed."""
-    is_number = isinstance(p, (int, float, np.integer, np.floating))
-    order = as_number(p, "p") if is_number and abs(p) < np.inf else p if is_number else np.nan
-    if order >= 1 and (infinite or order < np.inf):
+    is_number = isinstance(p, Real)
+    order = as_number(p, "p") if is_number and abs(p) < math.inf else p if is_number else math.nan
+    if order >= 1 and (infinite or order < math.inf):
         return order
     finite = "a finite number of at least 1"
     allowed = "at least 1 (inf is the largest error)" if infinite else finite
@@ -114,7 +114,7 @@ def as_count(
     limit : str
         What the maximum is, for the message: "the number of cases".
     """
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     most = LARGEST_COUNT if maximum is None else maximum
     if is_integer and minimum <= value <= most:
         return int(value)

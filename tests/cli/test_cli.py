@@ -587,7 +587,7 @@ BAD_FILES = {
     "labels.csv": ("y,p\nno,0.3\nyes,0.2\n", "holds 'no', 'yes'. Say which is the event"),
     "codes.csv": ("y,p\n1,0.3\n2,0.2\n", "holds 1, 2. Say which is the event with --event"),
     "three.csv": ("y,p\n1,0.3\n0,0.2\n3,0.4\n", "holds 3 distinct values (0, 1, 3)"),
-    "sheet.xlsx": (b"PK", "is neither CSV"),
+    "sheet.xlsx": (b"PK", "Excel workbook"),
     "broken.csv.gz": (b"no", "cannot be read: Not a gzipped file"),
     "cut.csv.gz": (gzip.compress(b"y,p\n1,0.3\n" * 99)[:20], "cannot be read"),
 }
