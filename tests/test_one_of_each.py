@@ -13,9 +13,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
 
 TOOLS = {
-    "as_count": "data/validate",
+    "as_count": "_base/errors",
     "as_data": "data/data",
-    "as_order": "data/validate",
+    "as_order": "_base/errors",
     "as_probability_matrix": "data/validate",
     "as_scores": "data/validate",
     "as_seed": "_base/arrays",
@@ -87,7 +87,7 @@ def test_whole_numbers_are_refused_in_one_function() -> None:
     def refuses(node: ast.AST) -> bool:
         return isinstance(node, ast.Constant) and "must be a whole number" in str(node.value)
 
-    assert where(refuses) == {"data/validate:as_count"}
+    assert where(refuses) == {"_base/errors:as_count"}
 
 
 def test_a_user_s_random_state_is_read_in_one_function() -> None:

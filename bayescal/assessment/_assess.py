@@ -28,7 +28,7 @@ from bayescal.estimators.registry import ESTIMATORS
 from bayescal.inference import compare
 from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior
-from bayescal.posterior.functionals import SUMMARY_COLUMNS, summary_rows
+from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,24 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
-from bayescal._base.text import rounded
 from bayescal.data.validate import as_order
 from bayescal.posterior.line import Expansion, nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = [
     "FUNCTIONALS",
-    "SUMMARY_COLUMNS",
     "CurveDraws",
     "Functional",
     "calibration_in_the_large",
@@ -42,11 +36,8 @@ __all__ = [
     "net_benefit_of_all",
     "observed_expected",
     "signed_error",
-    "summary_rows",
     "tce",
 ]
-
-SUMMARY_COLUMNS = ("estimate", "credible interval")
 
 
 @dataclass(frozen=True)
@@ -394,13 +385,3 @@ FUNCTIONALS: dict[str, Functional] = {
     ),
 }
 """The functionals by name."""
-
-
-def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """A summary's estimates and intervals as text, by label, for `SUMMARY_COLUMNS`."""
-    rows = {}
-    for name, row in table.iterrows():
-        ends = row["lower"], row["upper"]
-        middle, low, high = rounded((row["estimate"], *ends), *ends)
-        rows[FUNCTIONALS[str(name)].label] = middle, f"{low} to {high}"
-    return rows

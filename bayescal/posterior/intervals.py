@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.text import rounded
+from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = ["equal_tailed", "joint_interval", "lower_end", "share_above", "share_below", "upper_end"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "SUMMARY_COLUMNS",
+    "equal_tailed",
+    "joint_interval",
+    "lower_end",
+    "share_above",
+    "share_below",
+    "summary_rows",
+    "upper_end",
+]
 
 INTERVALS_ROUNDING = 1e-9
+SUMMARY_COLUMNS = ("estimate", "credible interval")
 
 
 def equal_tailed(values: Floats, ci_prob: float) -> tuple[float, float]:
@@ -56,3 +72,13 @@ def share_above(values: Floats, x: float) -> float:
 def _enough(size: int, ci_prob: float) -> int:
     """How many draws make up a share (1 + ci_prob) / 2, at least one."""
     return max(1, math.ceil(size * (1 + ci_prob) / 2 - INTERVALS_ROUNDING))
+
+
+def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """A summary's estimates and intervals as text, by label, for `SUMMARY_COLUMNS`."""
+    rows = {}
+    for name, row in table.iterrows():
+        ends = row["lower"], row["upper"]
+        middle, low, high = rounded((row["estimate"], *ends), *ends)
+        rows[FUNCTIONALS[str(name)].label] = middle, f"{low} to {high}"
+    return rows

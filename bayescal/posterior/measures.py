@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.posterior.evaluation import Evaluation, Wanted, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -341,7 +341,7 @@ class Measures(PosteriorView):
             undefined |= {"calibration_intercept", "calibration_slope"}
         if self._families is not None and self._lower is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
-        chosen = [check_choice(name, FUNCTIONALS, "names") for name in names]
+        chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         return [name for name in chosen if name not in undefined]
 
     def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:

@@ -15,11 +15,10 @@ from bayescal._base.errors import InputError
 from bayescal._base.files import replacing
 from bayescal.data.validate import as_level, as_levels, as_scores, as_vector
 from bayescal.posterior.functionals import (
-    SUMMARY_COLUMNS,
     net_benefit,
     net_benefit_of_all,
-    summary_rows,
 )
+from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.measures import Measures
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.stored import open_tree

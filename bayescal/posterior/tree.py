@@ -117,7 +117,7 @@ def fit_tree(
     engine : str
     chains, draws : int
     averaged : Averaged, optional
-        Of an average; `coordinates` then holds the index of each draw's `family` too.
+        `coordinates` then holds the index of each draw's `family` too.
 
     Returns
     -------
@@ -125,11 +125,9 @@ def fit_tree(
     """
     import xarray as xr
 
-    attributes = problem.to_attributes() | {
-        "inference_library": json.dumps("bayescal"),
-        "engine": json.dumps(engine),
-        "versions": json.dumps(library_versions("bayescal", "numpy", "scipy", "arviz-stats")),
-    }
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    named = {"inference_library": "bayescal", "engine": engine, "versions": versions}
+    attributes = problem.to_attributes() | {key: json.dumps(named[key]) for key in named}
     if averaged is not None:
         attributes["families"] = json.dumps(averaged.families)
         attributes["prob_calibrated"] = json.dumps(averaged.prob_calibrated)
@@ -185,10 +183,8 @@ def read_drawn(tree: xr.DataTree) -> Drawn:
         if isinstance(error, InputError):
             raise
         reason = shortened(" ".join(str(error).split()))
-        raise InputError(
-            f"the tree was edited or damaged: {reason}. Load the file as it was written, or refit "
-            "the data."
-        ) from error
+        cure = "Load the file as it was written, or refit the data."
+        raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
 
 
 def _read_drawn(tree: xr.DataTree) -> Drawn:

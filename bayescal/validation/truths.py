@@ -42,7 +42,7 @@ __all__ = [
 LogOdds = Callable[[Floats, Floats], Floats]
 
 _NODES = 20_000
-MOST_CASES = 10_000_000
+MOST_SIMULATED = 10_000_000
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -73,7 +73,7 @@ class BetaScores:
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores; with a small `b` some round to exactly 1.0, and stay."""
-        size = as_count(n, "n", 0, MOST_CASES)
+        size = as_count(n, "n", 0, MOST_SIMULATED)
         return random_generator(random_state).beta(self.a, self.b, size=size)
 
     def quantiles(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -96,7 +96,7 @@ class LogitNormalScores:
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""
-        size = as_count(n, "n", 0, MOST_CASES)
+        size = as_count(n, "n", 0, MOST_SIMULATED)
         log_odds = random_generator(random_state).normal(self.mean, self.sd, size=size)
         scores: Floats = expit(log_odds)
         return scores
@@ -188,7 +188,7 @@ class Truth:
         InputError
             If `n` is not a whole number from 1 to 10 million.
         """
-        size = as_count(n, "n", 1, MOST_CASES)
+        size = as_count(n, "n", 1, MOST_SIMULATED)
         rng = random_generator(random_state)
         y_prob = self.scores.draw(size, rng)
         y_true = (rng.random(size) < self._curve(y_prob, 1 - y_prob)).astype(np.int64)

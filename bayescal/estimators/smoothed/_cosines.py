@@ -36,8 +36,8 @@ NODES = 32
 COARSE = 8
 """Nodes at which a smoothed mass is evaluated, to the bandwidth."""
 MOST_CELLS = 1 << 20
-LEAST, MOST = 1e-12, 1e12
-"""Bandwidths."""
+BANDWIDTHS = 1e-12, 1e300
+"""The narrowest and the widest."""
 COSINES_REACH = 13.0
 """Bandwidths between two points beyond which their kernels do not meet, to 1e-10."""
 COSINES_NEGLIGIBLE = 1e-14
@@ -100,11 +100,13 @@ def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
 
 
 def as_bandwidth(value: Any, name: str = "bandwidth") -> float:
-    """A positive number that can be squared."""
+    """A number in the range of bandwidths."""
+    narrowest, widest = BANDWIDTHS
     number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not LEAST <= value <= MOST:
+    if not number or isinstance(value, bool) or not narrowest <= value <= widest:
         raise InputError(
-            f"{name} must be a number from {LEAST:g} to {MOST:g}, got {shortened(repr(value))}."
+            f"{name} must be a number from {narrowest:g} to {widest:g}, "
+            f"got {shortened(repr(value))}."
         )
     return float(value)
 
