@@ -97,7 +97,7 @@ def _as_offset(offset: Any, size: int, each: str, symbolic: bool) -> Any:
     values = as_vector(offset, "offset")
     try:
         numbers = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"offset is not an array of numbers: {error}.") from error
     if numbers.size != size:
         raise InputError(f"offset has {numbers.size} numbers; it takes one a {each}, {size}.")

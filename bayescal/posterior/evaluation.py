@@ -104,6 +104,7 @@ class Evaluation:
 
     def populations(self, population: str) -> Iterator[tuple[slice, Population]]:
         """Draws of the population, a block at a time; few weights of common scores are kept."""
+        check_choice(population, POPULATIONS, "population")
         if population in self._populations:
             yield from self._populations[population]
             return

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["Grown", "fold_weights", "grow_limits", "members_of", "pruned"]
+__all__ = ["MOST_LEAVES", "Grown", "fold_weights", "grow_limits", "members_of", "pruned"]
 
+MOST_LEAVES = 100_000
 _ROUNDING = 1e-6
 
 

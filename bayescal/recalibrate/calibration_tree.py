@@ -18,7 +18,7 @@ from bayescal.data.build.builder import collapse
 from bayescal.data.validate import as_count
 from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount
-from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
+from bayescal.recalibrate._pruning import MOST_LEAVES, Grown, grow_limits, members_of, pruned
 
 __all__ = ["ProbabilityCalibrationTreeRecalibrator"]
 
@@ -213,7 +213,7 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
         weights: Floats | None,
         features: Floats | None = None,
     ) -> None:
-        max_leaves = as_count(self.max_leaves, "max_leaves")
+        max_leaves = as_count(self.max_leaves, "max_leaves", 1, MOST_LEAVES)
         min_cases = as_count(self.min_cases, "min_cases")
         n_folds = as_count(self.n_folds, "n_folds", 2)
         shrinkage = as_amount(self.shrinkage, "shrinkage")

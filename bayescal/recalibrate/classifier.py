@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate.logistic import LogisticRecalibrator
 
@@ -96,8 +97,9 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             )
         recalibrator = LogisticRecalibrator() if self.recalibrator is None else self.recalibrator
         if not hasattr(recalibrator, "fit"):
+            given = shortened(repr(recalibrator))
             raise InputError(
-                f"recalibrator must be a recalibrator, got {recalibrator!r}. Pass one of "
+                f"recalibrator must be a recalibrator, got {given}. Pass one of "
                 "bayescal.recalibrate: CalibratedClassifierCV's method='isotonic' is "
                 "IsotonicRecalibrator() here, and 'sigmoid' is near to LogisticRecalibrator()."
             )

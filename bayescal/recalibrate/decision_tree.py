@@ -8,12 +8,10 @@ from sklearn.tree import DecisionTreeRegressor
 from bayescal._base.arrays import Floats
 from bayescal.data.build.builder import collapse
 from bayescal.data.validate import as_count
-from bayescal.recalibrate._pruning import Grown, grow_limits, members_of, pruned
+from bayescal.recalibrate._pruning import MOST_LEAVES, Grown, grow_limits, members_of, pruned
 from bayescal.recalibrate._steps import StepRecalibrator, Steps, cuts_between
 
 __all__ = ["DecisionTreeRecalibrator"]
-
-MOST_LEAVES = 100_000
 
 
 class DecisionTreeRecalibrator(StepRecalibrator):

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
@@ -143,7 +144,7 @@ def as_targets(target: str | Sequence[str]) -> list[Target]:
     InputError
         If a name is unknown.
     """
-    names = [target] if isinstance(target, str) else list(target)
+    names = as_items(target, "target")
     expanded = [
         each
         for name in names
@@ -170,8 +171,8 @@ def equal_tailed(values: Floats, ci_prob: float) -> Interval:
     return float(lower), float(upper)
 
 
-def _as_target(name: str) -> Target:
-    if name in FUNCTIONALS:
+def _as_target(name: Any) -> Target:
+    if isinstance(name, str) and name in FUNCTIONALS:
         return FunctionalTarget(name, name)
     kind, _, number = str(name).replace("tce_", "tce@").partition("@")
     try:
@@ -186,5 +187,5 @@ def _as_target(name: str) -> Target:
         return NetBenefitTarget(name, as_level(value, f"target {name!r}: the threshold"))
     raise InputError(
         f"target must be among {', '.join(FUNCTIONALS)}, 'tce_2' (its order at least 1), 'curve', "
-        f"'curve@25%' and 'net_benefit@0.2', got {name!r}."
+        f"'curve@25%' and 'net_benefit@0.2', got {shortened(repr(name))}."
     )

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.stats import beta
 
 from bayescal._base.arrays import Floats, as_seed
 from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -127,9 +128,7 @@ def coverage(
     level, seed = as_level(ci_prob), as_seed(random_state)
     targets = as_targets(target)
     measured = _distinct([item.name for item in targets], "target")
-    populations = [
-        truth(item) if isinstance(item, str) else item for item in as_items(truths, "truths")
-    ]
+    populations = [_as_truth(item) for item in as_items(truths, "truths")]
     names = _distinct([population.name for population in populations], "truths")
     counts = _distinct([as_count(size, "sizes") for size in as_items(sizes, "sizes")], "sizes")
     chosen = _as_methods(methods, level, measured)
@@ -316,11 +315,22 @@ def _joined(results: Sequence[Arrays], name: str, parts: int, axis: int) -> list
     ]
 
 
+def _as_truth(value: Any) -> Truth:
+    if isinstance(value, Truth):
+        return value
+    if isinstance(value, str):
+        return truth(value)
+    given = shortened(repr(value))
+    raise InputError(f"truths must be names or Truth objects, got {given}. See simulate.names().")
+
+
 def _as_methods(
     methods: Sequence[str] | Mapping[str, str | Method], ci_prob: float, measured: Sequence[str]
 ) -> dict[str, Method]:
     if not isinstance(methods, Mapping):
-        methods = {name: name for name in _distinct(as_items(methods, "methods"), "methods")}
+        known = POSTERIORS | INTERVALS
+        listed = [check_choice(name, known, "methods") for name in as_items(methods, "methods")]
+        methods = {name: name for name in _distinct(listed, "methods")}
     if not methods:
         raise InputError("methods is empty: name at least one.")
     return {str(name): _as_method(method, ci_prob, measured) for name, method in methods.items()}

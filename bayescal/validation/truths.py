@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, ndtri
 
 from bayescal._base.arrays import Floats, RandomState, power_mean, random_generator
+from bayescal._base.errors import InputError
 from bayescal._base.log_odds import clipped
 from bayescal.data.validate import (
     as_count,
@@ -315,6 +316,8 @@ class Truth:
         """
         level = as_level(prob, "prob")
         score, _ = self.scores.quantiles(np.array([level]), np.array([1 - level]))
+        if not np.isfinite(score[0]):
+            raise InputError(f"prob is {prob:g}, too near to 0 or 1 for a quantile of the scores.")
         return float(score[0])
 
     @cached_property

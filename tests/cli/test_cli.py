@@ -18,6 +18,7 @@ import pytest
 
 import bayescal as bc
 from bayescal._base.text import chance
+from bayescal.assessment.words import estimator_row
 from bayescal.cli import main
 from bayescal.errors import DiagnosticWarning
 from bayescal.model.curves import CURVES
@@ -119,8 +120,8 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     printed, document = " ".join(result.out.split()), json.loads(record.read_text())
     for text in (a.headline(), str(a.recommendation), *a.notes):
         assert text in printed
-    for title in a.estimators["title"].str.split("(").str[0].str.split():
-        assert title[0] in printed
+    for record_of_one in a.estimators.to_dict("records"):
+        assert estimator_row(record_of_one).title in printed
     assert document["headline"] == a.headline()
     assert document["close"] == 0.05
     assert document["sha256"] == a.sha256
@@ -141,7 +142,7 @@ def test_assess_writes_the_report(run, csv, tmp_path, monkeypatch) -> None:
     assert result.code == 0
     assert "report.html" in result.out.replace("\n", "")
     page = html.read_text("utf-8")
-    assert "<h1>Calibration of p</h1>" in page
+    assert f"<h1>p in {csv.name}, outcome y</h1>" in page
     for told in (">predictions.csv<", ">Outcome<", ">y<"):
         assert told in page
 

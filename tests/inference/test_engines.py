@@ -48,6 +48,8 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
 def test_importance_agrees_with_nuts(name, curve, shared_data):
     path, outcome, score = SETS[name]
     table = pd.read_csv(shared_data / path)
+    # With NUTS's default the lower tail of the spline hangs on the seed by five standard errors.
+    sampler = {"target_accept": 0.99} if curve == "spline" else None
     fast, slow = (
         quantities(
             bc.fit(
@@ -55,6 +57,7 @@ def test_importance_agrees_with_nuts(name, curve, shared_data):
                 table[score],
                 curve=curve,
                 engine=engine,
+                sampler=sampler,
                 draws=DRAWS,
                 random_state=2024,
             )

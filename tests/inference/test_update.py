@@ -96,6 +96,7 @@ def test_an_average_and_groups_are_refused():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:NUTS reports")
 def test_nuts_stays_nuts():
     y, s = cases()
     part = bc.fit(y[:100], s[:100], engine="nuts", draws=400, random_state=7)
