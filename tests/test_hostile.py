@@ -53,6 +53,7 @@ def test_any_small_table_has_a_finite_posterior(table, curve, prior):
     check(y, s, curve=curve, prior=prior)
 
 
+@pytest.mark.filterwarnings("ignore::bayescal.errors.WeightWarning")
 @pytest.mark.slow
 @given(table=tables)
 def test_weights_of_any_kind(table):
