@@ -29,6 +29,7 @@ def check(y, s, **options):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", bc.errors.EdgeWarning)
         warnings.simplefilter("ignore", bc.errors.DiagnosticWarning)
+        warnings.simplefilter("ignore", bc.errors.WeightWarning)
         post = bc.fit(y, s, engine="importance", draws=200, random_state=0, **options)
         for population in ("bootstrap", "sample", "beta"):
             table = post.summary(population=population)
@@ -53,7 +54,6 @@ def test_any_small_table_has_a_finite_posterior(table, curve, prior):
     check(y, s, curve=curve, prior=prior)
 
 
-@pytest.mark.filterwarnings("ignore::bayescal.errors.WeightWarning")
 @pytest.mark.slow
 @given(table=tables)
 def test_weights_of_any_kind(table):
