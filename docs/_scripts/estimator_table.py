@@ -27,8 +27,8 @@ them.
 far from it even then: `bc.check_consistency` says how far. *Bounds* says what the estimate bounds
 in the population. *Cost* is in the number of cases n, and at n = 10^7 in sorts of the scores
 (`numpy.sort`, CPU time of one thread) and in copies of outcomes and scores (peak of memory above
-the input), as `docs/benchmarks/estimator_cost.py` measured them; what takes more than three sorts
-or two copies says why. {ties}
+the input), measured by `docs/benchmarks/estimator_cost.py` in several runs beside other work, so
+that a tenth means nothing; what takes more than three sorts or two copies says why. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.
 
 These tables are made from the register that stands at the functions' definitions, which
