@@ -61,7 +61,9 @@ def assess(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="With --update: add cases even if they seem to be there already."
+            "--force",
+            metavar=" ",
+            help="With --update: add cases even if they seem to be there already.",
         ),
     ] = False,
 ) -> None:

@@ -62,7 +62,8 @@ def gain(
     encoding: option.Encoding = None,
     threshold: option.Threshold = None,
     in_sample: Annotated[
-        bool, typer.Option("--in-sample", help="The map was fitted to these very patients.")
+        bool,
+        typer.Option("--in-sample", metavar=" ", help="The map was fitted to these very patients."),
     ] = False,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,

@@ -59,7 +59,7 @@ WeightType = Annotated[
     ),
 ]
 DropMissing = Annotated[
-    bool, typer.Option("--drop-missing", help="Leave out rows with a missing value.")
+    bool, typer.Option("--drop-missing", metavar=" ", help="Leave out rows with a missing value.")
 ]
 Encoding = Annotated[
     str | None,

@@ -41,7 +41,7 @@ app.command()(validate)
 def bayescal(
     context: typer.Context,
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.")
+        bool, typer.Option("--version", metavar=" ", help="Print the version and leave.")
     ] = False,
 ) -> None:
     """How far can a predicted probability be trusted? A Bayesian assessment of calibration."""
