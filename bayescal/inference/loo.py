@@ -16,6 +16,8 @@ from bayescal.model.problem import Problem
 __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"]
 
 DRAWS = 1000
+THINNED = 64
+"""Draws that say how the cases of a row differ from their mean score."""
 COLUMNS = 512
 
 
@@ -45,6 +47,9 @@ class LeaveOneOut:
 def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
+    Where cases of several scores share a row, the mean of their own log densities stands in for
+    that at their mean score.
+
     Parameters
     ----------
     problem : Problem
@@ -61,8 +66,8 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC, Statistics and Computing 27.
     """
-    table = problem.table
-    parts, counts = [], []
+    table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
+    parts, counts, within = [], [], []
     for sign, cases in ((1, table.hits), (-1, table.trials - table.hits)):
         number = problem.sum_of_rows(cases)
         if not number.any():
@@ -71,6 +76,11 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
         parts.append(log_expit(sign * log_odds))
         counts.append(number[number > 0])
+        if problem.is_merged:
+            at_row = log_expit(sign * problem.curve.log_odds(thin, score, problem.frame))
+            at_case = log_expit(sign * problem.curve.log_odds(thin, table.score, problem.frame))
+            mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]
+            within.append(mean - at_row.mean(axis=0))
     likelihood, count = np.hstack(parts), np.concatenate(counts)
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
@@ -78,6 +88,8 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         left_out = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS)]
         pointwise = np.concatenate([part for part, _ in left_out])
         worst = max(pareto_k for _, pareto_k in left_out)
+    if within:
+        pointwise = pointwise + np.concatenate(within)
     return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
 
 
