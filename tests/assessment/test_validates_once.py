@@ -16,7 +16,7 @@ import pytest
 import bayescal as bc
 from bayescal.data import validate
 
-PRINTED, PAGE = 15, 25  # of what is printed three scores read the cases
+PRINTED, PAGE = 5, 25
 READERS = ("as_outcomes", "as_outcome_batch", "as_scores", "as_weights")
 """The functions that check every element of an array of cases."""
 

@@ -77,8 +77,12 @@ class Applied:
         return value
 
     def _to_cases(self, cases: Cases) -> float:
-        """A function of the user's on one data set."""
+        """A function that is not in the register on one data set."""
         outcomes, scores, weights = cases.outcomes[0], cases.scores, cases.weights
+        if self.core is not None:
+            order = np.argsort(scores)
+            once = np.ones(scores.size) if weights is None else weights[order]
+            return float(self.core(scores[order], outcomes[order], once[None])[0])
         if weights is None or self.weighs:
             return self._once(outcomes, scores, weights)
         if not are_counts(weights):
