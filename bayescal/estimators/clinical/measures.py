@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.log_odds import log_odds_of
 from bayescal.estimators.clinical._recalibration import (
     RECALIBRATION_DEAR,
     Recalibration,
@@ -122,10 +121,6 @@ def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
     return lambda outcomes: _line(recalibration, outcomes)[:, 1]
 
 
-def _weighted(scores: Floats, weights: Floats) -> Recalibration:
-    return Recalibration(log_odds_of(scores), weights)
-
-
 @estimator(
     "Calibration in the large",
     prepare=_shift_core,
@@ -133,7 +128,7 @@ def _weighted(scores: Floats, weights: Floats) -> Recalibration:
     estimates="the shift of the log-odds that makes the scores right on average",
     span=(-np.inf, np.inf),
     cost="n",
-    weighted=lambda s, y, w: _shift(_weighted(s, w), y),
+    weighted=lambda s, y, w: _shift(Recalibration.of(s, w), y),
     dear=RECALIBRATION_DEAR,
 )
 def calibration_in_the_large(
@@ -189,7 +184,7 @@ def calibration_in_the_large(
     span=(-np.inf, np.inf),
     perfect=1,
     cost="n",
-    weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 1],
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 1],
     dear=RECALIBRATION_DEAR,
 )
 def calibration_slope(
@@ -217,7 +212,7 @@ def calibration_slope(
     SeparationError
         If the scores of events and of other cases do not overlap, or there are none of one class,
         or one distinct score only, so that there is no finite maximum. Scores whose log-odds
-        differ by 1e-9 or less, or by rounding, are ties.
+        differ by 1e-6 or less, or by the rounding of the scores, are ties.
 
     Notes
     -----
@@ -245,7 +240,7 @@ def calibration_slope(
     estimates="the true log-odds where the score is one half",
     span=(-np.inf, np.inf),
     cost="n",
-    weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 0],
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 0],
     dear=RECALIBRATION_DEAR,
 )
 def calibration_intercept(
