@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from bayescal._base.text import shortened
 
@@ -25,6 +25,7 @@ __all__ = [
     "as_number",
     "as_order",
     "check_choice",
+    "check_type",
 ]
 
 
@@ -51,6 +52,8 @@ class WeightWarning(UserWarning):
 MOST_DRAWS = 1_000_000
 MOST_LEVELS = 1000
 LARGEST_COUNT = 2**63 - 1
+
+T = TypeVar("T")
 
 
 def as_level(value: Any, name: str = "ci_prob") -> float:
@@ -145,3 +148,37 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
         given = shortened(repr(value))
         raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
     return value
+
+
+def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:
+    """An object of one class.
+
+    Parameters
+    ----------
+    value : object
+    kind : type
+    name : str
+    cure : str
+        A sentence on what to pass.
+
+    Raises
+    ------
+    InputError
+        If it is of another class; a class itself is none of its objects.
+
+    Examples
+    --------
+    >>> from bayescal._base.errors import check_type
+    >>> check_type(3, dict, "options", "Pass names and values.")
+    Traceback (most recent call last):
+        ...
+    bayescal._base.errors.InputError: options must be a dict, got int 3. Pass names and values.
+    """
+    if isinstance(value, kind):
+        return value
+    given = type(value).__name__
+    if value is None or isinstance(value, type):
+        given = shortened(repr(value))
+    elif isinstance(value, (str, bytes, Real)):
+        given += f" {shortened(repr(value))}"
+    raise InputError(f"{name} must be a {kind.__name__}, got {given}. {cure}")

@@ -273,7 +273,10 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: its rows differ in length, or are of no type that "
+            "NumPy reads. Pass one value for each case."
+        ) from error
     if array.ndim == 0:
         raise InputError(
             f"{name} must be a list or array, got the single value {shortened(repr(values))}."

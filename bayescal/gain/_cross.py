@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.validate import as_count
@@ -101,9 +102,11 @@ def cross_fit(
 
 
 def _check_recalibrator(recalibrator: Any) -> None:
-    if not hasattr(recalibrator, "fit") or not hasattr(recalibrator, "predict_proba"):
+    methods = all(hasattr(recalibrator, name) for name in ("fit", "predict_proba"))
+    if not methods or isinstance(recalibrator, type):
+        given = shortened(repr(recalibrator))
         raise InputError(
-            f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
+            f"recalibrator must have fit and predict_proba, got {given}. Pass one of "
             "bayescal.recalibrate, such as LogisticRecalibrator()."
         )
     inner = getattr(recalibrator, "estimator", None)

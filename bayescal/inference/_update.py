@@ -11,7 +11,7 @@ from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["update"]
 
@@ -69,7 +69,7 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if post.prob_calibrated is not None:
+    if as_posterior(post).prob_calibrated is not None:
         raise InputError(
             "post is an average of several families, whose weights have to be computed again. Pass "
             "the table of all cases, post.data + more, to bayescal.compare."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import check_type
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -60,11 +60,7 @@ def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list
     >>> left.get_xlabel()
     'Probability'
     """
-    if not isinstance(cmp, CurveComparison):
-        raise InputError(
-            f"cmp must be a CurveComparison, got {type(cmp).__name__}. "
-            "Pass what bayescal.compare returns."
-        )
+    check_type(cmp, CurveComparison, "cmp", "Pass what bayescal.compare returns.")
     table = cmp.table
     panels = _new_panels(len(table)) if axes is None else style.as_panels(axes, 2, "panels")
     _draw_probabilities(panels[0], table)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import check_type
 from bayescal.plots import style
 from bayescal.plots.text import count
 from bayescal.validation.consistency import Consistency
@@ -60,12 +60,8 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     >>> ax.get_xlabel()
     'ECE in 300 cases'
     """
-    if not isinstance(result, Consistency):
-        raise InputError(
-            f"result must be a Consistency, got {type(result).__name__}. "
-            "Pass what bayescal.check_consistency returns."
-        )
-    axes = style.new_axes(5, 3.4) if ax is None else ax
+    check_type(result, Consistency, "result", "Pass what bayescal.check_consistency returns.")
+    axes = style.as_axes(ax, 5, 3.4)
     edges = _edges(result)
     tops = [
         _draw_histogram(axes, values[~np.isnan(values)], edges, colour, label)

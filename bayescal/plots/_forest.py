@@ -216,12 +216,12 @@ def _read(table: pd.DataFrame, name: str, columns: Sequence[str]) -> list[float]
 
 
 def _as_table(post: Any, ci_prob: float) -> tuple[pd.DataFrame, float]:
-    if hasattr(post, "summary"):
-        level = as_level(ci_prob)
-        return post.summary(level), level
-    if not {"estimate", "lower", "upper"} <= set(getattr(post, "columns", ())):
+    is_posterior = hasattr(post, "summary") and not isinstance(post, type)
+    level = as_level(ci_prob)
+    table = post.summary(level) if is_posterior else post
+    if not {"estimate", "lower", "upper"} <= set(getattr(table, "columns", ())):
         raise InputError(
             f"post must be a CalibrationPosterior or its summary, got {type(post).__name__}. "
             "Pass what bayescal.fit returns."
         )
-    return post, float(post.attrs.get("ci_prob", ci_prob))
+    return table, level if is_posterior else float(table.attrs.get("ci_prob", level))

@@ -15,6 +15,7 @@ from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import Shares, edges_over, shares_of
 from bayescal.plots.text import chance, interval, minus, percent
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +146,7 @@ def functional(
     'P(O/E 0.8 to 1.25) > 0.99'
     """
     level = as_level(ci_prob)
-    values = post.functional(name, population, **options).to_numpy().ravel()
+    values = as_posterior(post).functional(name, population, **options).to_numpy().ravel()
     ends = post.interval(name, level, population=population, **options)
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
@@ -157,7 +158,7 @@ def functional(
         drawn = post.functional(name, population, reading="lower", **options)
         lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
 
-    axes = style.new_axes(5, 3.4) if ax is None else ax
+    axes = style.as_axes(ax, 5, 3.4)
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import check_type
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
 from bayescal.plots.text import minus, percent, rounded
@@ -71,15 +71,13 @@ def gain(
     >>> bc.plots.gain(gain).get_xlabel()
     'Fall in Brier score per patient'
     """
-    if not isinstance(result, RecalibrationGain):
-        raise InputError(
-            f"result must be a RecalibrationGain, got {type(result).__name__}. "
-            "Pass what bayescal.recalibration_gain returns."
-        )
+    check_type(
+        result, RecalibrationGain, "result", "Pass what bayescal.recalibration_gain returns."
+    )
     lower, upper = result.interval(measure, ci_prob)
     estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
-    axes = style.new_axes(5, 3.2) if ax is None else ax
+    axes = style.as_axes(ax, 5, 3.2)
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / GAIN_BARS

@@ -90,7 +90,7 @@ def net_benefit(
     at = np.unique(as_vector(thresholds, "thresholds"))
     benefit = {name: one.net_benefit(at, population) for name, one in models.items()}
 
-    axes = style.new_axes(5.4, 4.2) if ax is None else ax
+    axes = style.as_axes(ax, 5.4, 4.2)
     top = _draw_curves(axes, at, benefit, level)
     axes.set_xlim(0, at.max())
     axes.set_ylim(-BELOW * top, 1.06 * top)

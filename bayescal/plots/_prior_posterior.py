@@ -16,6 +16,7 @@ from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import edges_over, shares_of
 from bayescal.plots.text import interval, minus
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ def prior_posterior(
     'Shift (log-odds)'
     """
     level = as_level(ci_prob)
-    draws = {name: _both(post, name) for name in _as_names(post, coordinates)}
+    draws = {name: _both(post, name) for name in _as_names(as_posterior(post), coordinates)}
     panels = (
         _new_panels(len(draws)) if axes is None else style.as_panels(axes, len(draws), "quantities")
     )

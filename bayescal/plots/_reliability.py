@@ -20,6 +20,7 @@ from bayescal.plots._several import as_models, draw_models
 from bayescal.plots._sides import draw_sides, sides_of
 from bayescal.plots._strip import draw_scores
 from bayescal.plots.text import count, interval, percent
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ def reliability(
         several = as_models(post)
         counted = None if n_bins == "auto" else n_bins
         return draw_models(ax, several, widest, counted, limits, p, legend)
-    bands = curve_bands(post, levels)
+    bands = curve_bands(as_posterior(post), levels)
     observed = None if n_bins is None else observed_proportions(post.data, n_bins, widest)
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
@@ -125,7 +126,7 @@ def reliability(
     lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
-    axes = style.new_axes(5, 6) if ax is None else ax
+    axes = style.as_axes(ax, 5, 6)
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.files import as_path, replacing
 from bayescal.data.validate import as_level, as_levels, as_scores, as_vector
 from bayescal.posterior.functionals import (
     net_benefit,
@@ -285,7 +284,7 @@ class CalibrationPosterior(Measures):
         ----------
         path : str or path-like
         """
-        with replacing(Path(path)) as file:
+        with replacing(as_path(path)) as file:
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
@@ -305,6 +304,12 @@ class CalibrationPosterior(Measures):
         if self.prob_calibrated is not None and self._lower is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
+
+
+def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
+    """A posterior, and nothing else that has one, which the error says how to take it from."""
+    cure = "Pass what bayescal.fit returns, or the `posterior` of a comparison or an assessment."
+    return check_type(post, CalibrationPosterior, name, cure)
 
 
 def load(path: str | PathLike[str]) -> CalibrationPosterior:

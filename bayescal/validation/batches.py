@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import as_path
 from bayescal._base.versions import library_versions
 
 __all__ = ["Arrays", "Batch", "run_batches", "spans", "stream"]
@@ -115,7 +116,7 @@ def _as_jobs(n_jobs: Any) -> int:
 def _as_folder(path: str | PathLike[str] | None) -> Path | None:
     if path is None:
         return None
-    folder = Path(path)
+    folder = as_path(path)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"path {str(path)!r} is a file; name a folder for the finished batches.")
     folder.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -308,11 +308,7 @@ class _Table(NamedTuple):
 
 
 def _read(post: Any) -> _Table:
-    if not isinstance(post, CalibrationPosterior):
-        raise InputError(
-            f"post must be a CalibrationPosterior, got {type(post).__name__}. "
-            "Fit the data first: check_consistency(bayescal.fit(y_true, y_prob))."
-        )
+    as_posterior(post)
     return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
 
 

@@ -101,7 +101,7 @@ def _of_arrays(arrays: Any) -> list[Partition]:
         )
     given = [array for array in arrays if array is not None]
     if not all(hasattr(array, "to_delayed") for array in given):
-        raise InputError("the tuple holds what is no Dask array: pass dask.array.from_array of it.")
+        raise InputError("frame holds what is no Dask array: pass dask.array.from_array of it.")
     for array in given:
         if array.ndim != 1:
             raise InputError(

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.files import as_path
 from bayescal.data.sources.columns import Columns
 
 if TYPE_CHECKING:
@@ -175,18 +176,19 @@ def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:
         If there are none.
     """
     if not isinstance(path, str | os.PathLike):
-        files = [Path(one) for one in path]
+        names = as_items(path, "path")
+        files = [as_path(one, f"path[{at}]") for at, one in enumerate(names)]
         for file in files:
             if not file.is_file():
-                raise InputError(f"there is no file {file}.")
+                raise InputError(f"there is no file {file}. Name files that exist in path=.")
         if not files:
-            raise InputError("the list of Parquet files is empty. Name one at least.")
+            raise InputError("the list of Parquet files is empty. Name one at least in path=.")
         return None, files
-    root = Path(path)
+    root = as_path(path)
     if root.is_file():
         return None, [root]
     if not root.is_dir():
-        raise InputError(f"there is no file or folder {root}.")
+        raise InputError(f"there is no file or folder {root}. Name one that exists in path=.")
     files = sorted(file for file in root.rglob("*") if _is_data(file, root))
     if not files:
         raise InputError(
