@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 
 __all__ = [
     "Floats",
@@ -144,6 +145,6 @@ def _as_integer(random_state: Any) -> int:
     if not is_integer or int(random_state) < 0:
         raise InputError(
             "random_state must be None, an integer of at least 0, or a numpy Generator or "
-            f"RandomState, got {random_state!r}."
+            f"RandomState, got {shortened(repr(random_state))}."
         )
     return int(random_state)

@@ -19,11 +19,13 @@ __all__ = [
     "WeightWarning",
     "as_count",
     "as_draws",
+    "as_flag",
     "as_items",
     "as_level",
     "as_levels",
     "as_number",
     "as_order",
+    "check_callable",
     "check_choice",
     "check_type",
 ]
@@ -132,6 +134,13 @@ def as_draws(draws: Any) -> int:
     return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
 
 
+def as_flag(value: Any, name: str) -> bool:
+    """True or False, of Python or of NumPy; a number or a text is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{name} must be True or False, got {shortened(repr(value))}.")
+    return bool(value)
+
+
 def as_items(values: Any, name: str) -> list[Any]:
     """What was asked for, several at once: a list of anything that can be walked through."""
     try:
@@ -148,6 +157,13 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
         given = shortened(repr(value))
         raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
     return value
+
+
+def check_callable(value: Any, name: str, what: str) -> None:
+    """A function or None; `what` says of which arguments."""
+    if value is not None and not callable(value):
+        given = shortened(repr(value))
+        raise InputError(f"{name} must be a function of {what}, or None, got {given}.")
 
 
 def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, existing_file, replacing
+from bayescal._base.text import shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.table import Rows
@@ -167,7 +168,8 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
         dataset = xr.load_dataset(file, engine="h5netcdf")
     except Exception as error:  # damage inside a file can be any error of the layers below
         raise InputError(
-            f"{path} cannot be read: it is no NetCDF file, or is cut off or damaged ({error}). "
+            f"path {file} cannot be read: it is no NetCDF file, or is cut off or damaged "
+            f"({shortened(error, 200)}). "
             "Take a copy of it from before."
         ) from error
     attributes = dataset.attrs

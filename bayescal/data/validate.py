@@ -319,12 +319,15 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
         raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
-    distinct = {*labels.tolist()}
     event = _equal(labels, pos_label)
+    try:
+        distinct = {*labels.tolist()}
+    except TypeError:  # a list or a dictionary is no label
+        event = None
     if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
         raise InputError(
             f"{name} holds {_distinct(labels)}, which are not two classes with the event "
-            f"pos_label={pos_label!r}. Pass two classes, one of them the event."
+            f"pos_label={shortened(repr(pos_label))}. Pass two classes, one of them the event."
         )
     return event.astype(np.float64)
 
@@ -333,9 +336,9 @@ def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
     """Which labels are this one; None if it is nothing that a label can be compared with."""
     try:
         equal = labels == label
-    except ValueError:
+        return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
+    except (TypeError, ValueError):
         return None
-    return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
 
 
 def _distinct(labels: NDArray[Any]) -> str:

@@ -16,6 +16,8 @@ from bayescal.gain.triples import cases_of
 
 __all__ = ["cross_fit"]
 
+MOST_REPEATS = 1000
+
 
 def cross_fit(
     y_true: Any,
@@ -42,7 +44,7 @@ def cross_fit(
     n_folds : int
         At least 2; folds have equal shares of events.
     n_repeats : int
-        How often to split afresh.
+        How often to split afresh, at most 1000 times.
     sample_weight : array-like of shape (n,), optional
         Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional
@@ -82,7 +84,10 @@ def cross_fit(
 
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
     _check_recalibrator(recalibrator)
-    n_folds, n_repeats = as_count(n_folds, "n_folds", 2), as_count(n_repeats, "n_repeats")
+    n_folds, n_repeats = (
+        as_count(n_folds, "n_folds", 2),
+        as_count(n_repeats, "n_repeats", 1, MOST_REPEATS),
+    )
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
         raise InputError(

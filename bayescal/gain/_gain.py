@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import as_seed
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -148,9 +148,10 @@ def recalibration_gain(
     check_choice(route, ROUTES, "route")
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
+    accepted = as_flag(in_sample, "in_sample")
     triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
     detected = double_use(triples)
-    if detected and not in_sample:
+    if detected and not accepted:
         warnings.warn(
             f"after was fitted to these very patients: {detected}. The gain looks too good; use "
             "other patients or bayescal.cross_fit, or say in_sample=True.",
@@ -172,8 +173,8 @@ def recalibration_gain(
         posterior,
         triples,
         route="curve" if by_map else "paired",
-        evidence=evidence_of(after, bool(in_sample), detected),
-        in_sample=bool(in_sample) or detected is not None,
+        evidence=evidence_of(after, accepted, detected),
+        in_sample=accepted or detected is not None,
         thresholds=tuple(levels),
         prior=chosen,
         seed=seed,

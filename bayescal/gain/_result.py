@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.card import card
+from bayescal._base.errors import as_flag
 from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, check_choice
@@ -182,7 +183,11 @@ class RecalibrationGain:
 
         level = as_level(ci_prob)
         rows = {}
-        for name in (*SCORES, *(PARTS if parts else ()), *map(net_benefit_name, self.thresholds)):
+        for name in (
+            *SCORES,
+            *(PARTS if as_flag(parts, "parts") else ()),
+            *map(net_benefit_name, self.thresholds),
+        ):
             values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
             mean = float(values.mean())

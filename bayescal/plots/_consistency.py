@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import check_type
+from bayescal._base.errors import as_flag, check_type
 from bayescal.plots import style
 from bayescal.plots.text import count
 from bayescal.validation.consistency import Consistency
@@ -74,7 +74,7 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
         result.observed, 0, ABOVE * max(tops), color=style.EVENTS, lw=2, label="In the data"
     )
     _finish(axes, result, edges, CONSISTENCY_ROOM * max(tops) if legend else None)
-    if legend:
+    if as_flag(legend, "legend"):
         _draw_legend(axes)
     return axes
 

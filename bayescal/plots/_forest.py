@@ -192,17 +192,23 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
         if not hasattr(estimators, "columns"):
             given = shortened(repr(estimators))
             raise InputError(f"estimators must be a mapping or a data frame, got {given}.")
+        columns = ("estimate", "lower", "upper")
+        if not {*columns} <= {*estimators.columns}:
+            raise InputError(f"estimators must have the columns {', '.join(columns)}.")
         estimators = {
-            str(name): _read(estimators, str(name), ("estimate", "lower", "upper"))
+            str(name): tuple(estimators[column][name] for column in columns)
             for name in estimators.index
         }
     rows = []
     for name, given in estimators.items():
-        numbers = np.ravel(np.asarray(given, dtype=float))
+        try:
+            numbers = np.ravel(np.asarray(given, dtype=float))
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.empty(0)
         if numbers.size not in (1, 3):
             raise InputError(
-                f"estimators[{name!r}] holds {numbers.size} numbers. Give the estimate, or the "
-                "estimate and both ends of its interval."
+                f"estimators[{shortened(repr(name))}] holds {numbers.size} numbers. Give the "
+                "estimate, or the estimate and both ends of its interval."
             )
         middle, lower, upper = numbers if numbers.size == 3 else (numbers[0], np.nan, np.nan)
         known = ESTIMATORS.get(name)

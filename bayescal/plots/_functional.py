@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -178,7 +178,7 @@ def functional(
         loc="left",
         fontsize="medium",
     )
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3)
     return axes
 

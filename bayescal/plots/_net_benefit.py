@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import as_flag
 from bayescal.data.validate import as_level, as_vector
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -99,7 +100,7 @@ def net_benefit(
     axes.spines[["top", "right"]].set_visible(False)
     _draw_strip(axes, at, benefit)
     axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3, look=style.MODEL_LEGEND)
     return axes
 

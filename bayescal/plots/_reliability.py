@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_levels
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
@@ -108,6 +108,8 @@ def reliability(
     >>> ax = bc.plots.reliability(fits)
     """
     levels, smoothers = _as_levels(ci_probs), as_overlays(overlay)
+    as_flag(off_diagonal, "off_diagonal")
+    as_flag(on_diagonal, "on_diagonal")
     widest = levels[0]
     if isinstance(post, Mapping):
         if smoothers or off_diagonal or on_diagonal:
@@ -141,7 +143,7 @@ def reliability(
     name = "TCE" if p == 1 else f"TCE (p = {p:g})"
     cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     axes.set_title(f"{name} {interval(*error, widest)}\n{cases}", loc="left", fontsize="medium")
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, strip=bool(on_diagonal))
     return axes
 

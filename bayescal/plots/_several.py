@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
@@ -115,7 +115,7 @@ def draw_models(
         loc="left",
         fontsize="medium",
     )
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=1, look=style.MODEL_LEGEND)
     return axes
 

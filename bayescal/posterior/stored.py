@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import existing_file
+from bayescal._base.text import shortened
 from bayescal.posterior.tree import as_dataset, with_chains
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
         return xr.load_datatree(file, engine="h5netcdf")
     except Exception as error:  # a file that is cut off can be any error of the layers below
         raise InputError(
-            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: {error}."
+            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: "
+            f"{shortened(error, 200)}."
         ) from error
 
 

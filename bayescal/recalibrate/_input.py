@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_count,
@@ -225,7 +226,9 @@ def as_amount(value: Any, name: str) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     number = as_number(value, name) if is_number and not isinstance(value, bool) else -1.0
     if number < 0:
-        raise InputError(f"{name} must be a finite number of at least 0, got {value!r}.")
+        raise InputError(
+            f"{name} must be a finite number of at least 0, got {shortened(repr(value))}."
+        )
     return number
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.card import card
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal._base.text import chance, rounded
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
@@ -249,15 +249,16 @@ def check_consistency(
     table = _read(post)
     size = as_count(n_resamples, "n_resamples", 1, MOST_DRAWS)
     applied = applied_of(estimator, options)
+    spread = as_flag(resample_scores, "resample_scores")
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
     observed = applied.to_data(post.data)
     calibrated = _calibrated(post, table, size)
-    curves = [_curves(post, table, size, rng)] if predict else []
+    curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
         estimates_on_simulated_outcomes(
-            applied, table.score, table.trials, probability, rng, resample_scores=resample_scores
+            applied, table.score, table.trials, probability, rng, resample_scores=spread
         )
         for probability in (calibrated, *curves)
     ]

@@ -23,6 +23,7 @@ from bayescal.data.validate import (
     as_count,
     as_level,
     as_levels,
+    as_number,
     as_order,
     as_scores,
     as_vector,
@@ -72,6 +73,11 @@ class BetaScores:
     a: float
     b: float
 
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            if as_number(getattr(self, name), name) <= 0:
+                raise InputError(f"{name} must be a positive number, got {getattr(self, name)}.")
+
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores; with a small `b` some round to exactly 1.0, and stay."""
         size = as_count(n, "n", 0, MOST_SIMULATED)
@@ -94,6 +100,11 @@ class LogitNormalScores:
 
     mean: float
     sd: float
+
+    def __post_init__(self) -> None:
+        as_number(self.mean, "mean")
+        if as_number(self.sd, "sd") <= 0:
+            raise InputError(f"sd must be a positive number, got {self.sd}.")
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""

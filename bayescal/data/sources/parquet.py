@@ -234,7 +234,7 @@ def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
         )
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{file} cannot be read as Parquet: {_reason(error)}. It may be cut short, or of "
+            f"path {file} cannot be read as Parquet: {_reason(error)}. It may be cut short, or of "
             "another kind."
         ) from error
 

@@ -191,7 +191,10 @@ def _as_features(features: Any, size: int) -> Floats:
     try:
         array = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"features is not an array of numbers: {error}.") from error
+        raise InputError(
+            "features is not an array of numbers: a value is none, or rows differ in length. Pass "
+            "one row of numbers for each case."
+        ) from error
     table = array[:, None] if array.ndim == 1 else array
     if table.ndim != 2 or table.shape[0] != size or table.shape[1] == 0:
         raise InputError(
