@@ -84,15 +84,13 @@ def cross_fit(
 
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
     _check_recalibrator(recalibrator)
-    n_folds, n_repeats = (
-        as_count(n_folds, "n_folds", 2),
-        as_count(n_repeats, "n_repeats", 1, MOST_REPEATS),
-    )
+    n_folds = as_count(n_folds, "n_folds", 2)
+    n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_REPEATS)
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
         raise InputError(
-            f"n_folds is {n_folds}, but the rarer outcome has {rarest} cases: each fold needs one. "
-            "Use fewer folds."
+            f"n_folds is {n_folds}, but the rarer outcome of y_true has {rarest} cases: each fold "
+            "needs one. Use fewer folds."
         )
     X = score[:, None]
     rng = random_generator(random_state)

@@ -73,8 +73,10 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     axes.vlines(
         result.observed, 0, ABOVE * max(tops), color=style.EVENTS, lw=2, label="In the data"
     )
-    _finish(axes, result, edges, CONSISTENCY_ROOM * max(tops) if legend else None)
-    if as_flag(legend, "legend"):
+    _finish(
+        axes, result, edges, CONSISTENCY_ROOM * max(tops) if as_flag(legend, "legend") else None
+    )
+    if legend:
         _draw_legend(axes)
     return axes
 

@@ -118,7 +118,7 @@ def reliability(
                 "its own."
             )
         several = as_models(post)
-        counted = None if n_bins == "auto" else n_bins
+        counted = None if isinstance(n_bins, str) and n_bins == "auto" else n_bins
         return draw_models(ax, several, widest, counted, limits, p, legend)
     bands = curve_bands(as_posterior(post), levels)
     observed = None if n_bins is None else observed_proportions(post.data, n_bins, widest)

@@ -130,7 +130,9 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
     try:
         array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     except ValueError as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: a value is none, or rows differ in length."
+        ) from error
     if array.ndim != 2 or array.shape[1] == 1:
         return as_scores(array, name)
     if array.shape[1] == 0:

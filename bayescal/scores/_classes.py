@@ -55,6 +55,7 @@ def _as_labels(values: Any, classes: int) -> NDArray[Any]:
         at = int((~known).argmax())
         raise InputError(
             f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
-            f"{classes} classes. With a matrix of probabilities a label is a column number, from 0 to {classes - 1}."
+            f"{classes} classes. With a matrix of probabilities a label is a column number, from "
+            f"0 to {classes - 1}."
         )
     return labels

@@ -27,7 +27,7 @@ from bayescal.validation.batches import (
     stream,
 )
 from bayescal.validation.intervals import INTERVALS, POSTERIORS
-from bayescal.validation.simulate import truth
+from bayescal.validation.simulate import names, truth
 from bayescal.validation.truths import Truth
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def _as_truth(value: Any) -> Truth:
     if isinstance(value, Truth):
         return value
     if isinstance(value, str):
-        return truth(value)
+        return truth(check_choice(value, names(), "truths"))
     given = shortened(repr(value))
     raise InputError(f"truths must be names or Truth objects, got {given}. See simulate.names().")
 

@@ -239,4 +239,6 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     try:
         return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: a value is none, or rows differ in length."
+        ) from error
