@@ -60,6 +60,7 @@ def recalibrate(
 
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
+    check_targets(None, output, inputs=[file, apply_to])
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
     target = open_source(apply_to or file, encoding) if file.is_dir() else None
     predictions = read_predictions(

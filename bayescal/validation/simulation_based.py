@@ -124,7 +124,7 @@ def sbc(
     """
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
-    averaged = curve == AVERAGE.name
+    averaged = isinstance(curve, str) and curve == AVERAGE.name
     family = average_of(averaged_families()) if averaged else as_curve(curve)
     problem = prepare(data, curve=family, prior=prior, random_state=seed)
     weights = prior_probabilities(averaged_families()) if averaged else {}
