@@ -141,3 +141,12 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
             assert float(number["printed"]) == pytest.approx(number["ours"], rel=3e-3)
             if number["quantity"] == "likelihood ratio":
                 assert number["ours"] > float(number["printed"]), "ours is the better maximum"
+
+
+def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
+    cells = docs("benchmark_pages").stored("readings")["cells"]
+    percent = [round(100 * cell["tce_coverage"]) for cell in cells]
+    sizes = [int(cell["size"]) for cell in cells]
+    text = " ".join((DOCS / "index.md").read_text("utf-8").split())
+    assert f"with {min(sizes)} to {max(sizes) // 1000} 000 patients" in text
+    assert f"{min(percent)} to {max(percent)} % of the data sets" in text

@@ -37,7 +37,7 @@ def readings_page() -> str:
     fewest, most = table["runs"].min(), table["runs"].max()
     more = f" to {most}" if most > fewest else ""
     paragraphs = [
-        "# Do the two readings hold?",
+        "# Coverage of the two readings",
         "Intervals and verdicts on distances from calibration, on simulated populations that "
         f"nothing was chosen with: {fewest}{more} data sets a cell. "
         "[Two readings of a distance](../comparison.md#two-readings-of-a-distance) says how they "
