@@ -150,3 +150,13 @@ def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
     text = " ".join((DOCS / "index.md").read_text("utf-8").split())
     assert f"with {min(sizes)} to {max(sizes) // 1000} 000 patients" in text
     assert f"{min(percent)} to {max(percent)} % of the data sets" in text
+
+
+def test_the_pages_for_readers_from_r_count_the_equal_numbers(docs) -> None:
+    page = docs("same_numbers_page")
+    sources = json.loads(page.STORED.read_text("utf-8"))
+    same = [page.is_same(number) for source in sources for number in source["numbers"]]
+    text = " ".join((DOCS / "from-r.md").read_text("utf-8").split())
+    assert f"{len(same)} numbers printed by R packages are compared" in text
+    assert f"{sum(same)} are equal to the last printed digit" in text
+    assert f"the other {len(same) - sum(same)} are explained" in text
