@@ -31,7 +31,7 @@ def recalibrate(
     output: Annotated[Path, typer.Option(help="CSV file to write.")],
     apply_to: Annotated[
         Path | None,
-        typer.Option(help="Recalibrate the scores of this file. By default those of FILE itself."),
+        typer.Option(help="Recalibrate the scores of this file. By default those of FILE."),
     ] = None,
     outcome: option.Outcome = None,
     score: option.Score = None,

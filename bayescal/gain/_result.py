@@ -280,4 +280,4 @@ def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
     shape = np.shape(after)
     if len(shape) == 2 and shape[1] != 1:
         return f"cross-fitted, {count(shape[0], 'repeat')}: {CROSS_FITTED}"
-    return "patients assumed not seen by the map"
+    return "map assumed to be fitted to other patients"

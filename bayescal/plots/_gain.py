@@ -22,11 +22,11 @@ WIDTH = 62
 FALLS = {
     "tce": "Fall in true calibration error",
     "brier": "Fall in Brier score",
-    "log_score": "Rise in log score",
+    "log_score": "Fall in log score",
     "brier_calibration": "Fall in Brier score by calibration",
     "brier_refinement": "Fall in Brier score by refinement",
-    "log_calibration": "Rise in log score by calibration",
-    "log_refinement": "Rise in log score by refinement",
+    "log_calibration": "Fall in log score by calibration",
+    "log_refinement": "Fall in log score by refinement",
 }
 
 

@@ -39,7 +39,7 @@ class Measures(PosteriorView):
         p : float, at least 1
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
         population : {"bootstrap", "sample", "beta"}
-            Whose error: patients like these, these very patients, or a Beta density of scores.
+            Population of the error: patients like these, exactly these patients, or a Beta density.
         reading : {"average", "lower"}
             Of an averaged posterior; see `functional`.
 

@@ -310,7 +310,7 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
     assert "in-sample" in gain.summary().attrs["evidence"]
     assert "looks too good" in repr(gain)
     assert "in-sample" not in repr(actual)
-    assert "assumed not seen by the map" in repr(actual)
+    assert "assumed to be fitted to other patients" in repr(actual)
 
 
 @pytest.mark.slow
@@ -589,7 +589,7 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
 
 def test_the_figure_says_what_was_gained(actual) -> None:
     ax = bc.plots.gain(actual, "log_score")
-    assert ax.get_xlabel() == "Rise in log score per patient"
+    assert ax.get_xlabel() == "Fall in log score per patient"
     assert f"helped {actual.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
         "\n", " "
     )
