@@ -140,7 +140,7 @@ def gain(
         table = result.summary(level, parts=True)
     if pairs.dropped:
         say(console, f"{pairs.dropped} of {pairs.rows} rows left out: a value is missing.")
-    else_say = "" if folds is not None or result.in_sample else "; otherwise use --in-sample"
+    else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
     if pairs.cases.weight is not None:
         say(console, pairs.cases.about_weights())

@@ -222,7 +222,7 @@ class RecalibrationGain:
         cases = f"{self.n:g} cases"
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
-        how = "one curve, since after is a map of before"
+        how = "one curve, since after is a function of before"
         if self.route == "paired":
             how = "paired Bayesian bootstrap of the patients"
         exact = self.prob_calibrated

@@ -834,7 +834,7 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     assert "Rise in net benefit at 0.1" in printed.out
     assert "refinement" not in printed.out  # a rising map merges nothing
     shown = " ".join(printed.out.split())
-    assert "assumed to be fitted to other patients; otherwise use --in-sample" in shown
+    assert "assumed to be fitted to other patients; if not: --in-sample" in shown
     assert not numbers["in_sample"]
     assert numbers["prob_calibrated"] == pytest.approx(document.prob_calibrated)
     exact = document.prob_calibrated
@@ -861,7 +861,7 @@ def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -
     printed = " ".join(result.out.split())
     assert "in-sample (detected: the score equations" in printed
     assert "on the patients that the map was fitted to is overestimated" in printed
-    assert "otherwise use --in-sample" not in printed
+    assert "if not: --in-sample" not in printed
     assert json.loads(record.read_text())["in_sample"]
 
 
@@ -988,7 +988,7 @@ def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> 
         assert "own.csv.bayescal.json says that" in printed
     assert run("recalibrate", two, *fit, "--apply-to", others, "--output", target).code == 0
     printed = " ".join(run("gain", target, *judge).out.split())
-    assert "assumed to be fitted to other patients; otherwise use --in-sample" in printed
+    assert "assumed to be fitted to other patients; if not: --in-sample" in printed
     (tmp_path / "bad.bayescal.json").write_text("[]")
     assert run("gain", target, *judge).code == 0
 
