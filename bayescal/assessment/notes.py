@@ -1,4 +1,4 @@
-"""What a reader should bear in mind before trusting the numbers."""
+"""Notes on limitations of the data, the prior and the computation."""
 
 from __future__ import annotations
 

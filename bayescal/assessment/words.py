@@ -1,4 +1,4 @@
-"""An assessment in words. Every verdict has one wording, which stands here."""
+"""An assessment in words. Every verdict has one wording, which is defined here."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def first_words(f: Findings) -> list[str]:
 
 
 def exactness(f: Findings) -> str:
-    """How probable exact calibration is, and how much that owes to what it is compared with."""
+    """The probability of exact calibration, and how much it depends on the prior."""
     even = f.comparison.prob_by_prior["average"].dropna()
     shown = {name: chance(value) for name, value in even.items()}
     if len(set(shown.values())) == 1:

@@ -1,4 +1,4 @@
-"""cross_fit(): predictions for every patient from a map that has not seen that patient."""
+"""cross_fit(): predictions for every patient from a map that was fitted to other patients."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def cross_fit(
     n_folds : int
         At least 2; folds have equal shares of events.
     n_repeats : int
-        How often to split afresh, at most 1000 times.
+        Number of random splits into folds, at most 1000.
     sample_weight : array-like of shape (n,), optional
         Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional

@@ -41,10 +41,11 @@ def recalibration_gain(
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
 ) -> RecalibrationGain:
-    """What was gained by replacing predictions `before` by predictions `after`.
+    """Gain of replacing predictions `before` by predictions `after`.
 
-    All gains are positive where recalibration helped: the fall in true calibration error and in
-    Brier score, the rise in log score and in net benefit. They are of the population, per patient.
+    All gains are positive if recalibration improves predictions: the fall in true calibration
+    error, Brier score and log score, and the rise in net benefit. They are averages over the
+    population, per patient.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def recalibration_gain(
         warning.
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
-        "paired" is the Bayesian bootstrap of the patients. "auto" takes "curve" when equal scores
-        before have equal scores after, and after rises or falls with before but for a few turns.
+        "paired" is the Bayesian bootstrap of the patients. "auto" uses "curve" if equal scores
+        before have equal scores after, and after is monotone in before except for a few turns.
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int
@@ -119,12 +120,12 @@ def recalibration_gain(
     that unseen patients show with probability below 1e-4. A penalised or averaged map, such as
     `BayesianRecalibrator`, cannot be detected.
 
-    The change in net benefit rests on the patients that cross the threshold. Where fewer than
-    ten do, `notes` says so: the interval is then too short. With one or two it covered .47 to
-    .85 of known gains by the curve, and .04 to .72 by pairs.
+    The change in net benefit depends on the patients that cross the threshold. If they are fewer
+    than ten, `notes` says so: the interval is then too narrow. With one or two its coverage was
+    .47 to .85 by the curve, and .04 to .72 by pairs.
 
-    The gain of plugging in one's own posterior mean, on one's own data, has a posterior mean that
-    is never negative. It is not evidence that recalibration helps.
+    If `after` is the posterior mean of the curve, fitted to the same data, the posterior mean of
+    the gain is never negative. It is not evidence that recalibration helps.
 
     References
     ----------

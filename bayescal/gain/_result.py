@@ -40,20 +40,20 @@ CROSS_FITTED = (
 
 
 class RecalibrationGain:
-    """The posterior of what a recalibration gained. Made by `bayescal.recalibration_gain`.
+    """The posterior of the gain of a recalibration. Made by `bayescal.recalibration_gain`.
 
     Attributes
     ----------
     route : str
         "curve" or "paired": how the gains were computed.
     evidence : str
-        On which patients: assumed not seen by the map, cross-fitted, or in-sample, and then
-        whether that was stated or detected.
+        On which patients: other patients than the map was fitted to (assumed), cross-fitted, or
+        in-sample, and then whether that was stated or detected.
     in_sample : bool
-        Stated or detected.
+        Whether the map was fitted to these patients, stated or detected.
     thresholds : tuple of float
     seed : int
-        Repeats the numbers.
+        The random seed; with it the numbers can be reproduced.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class RecalibrationGain:
     def prob_calibrated(self) -> dict[str, float]:
         """Posterior probabilities that "before", and that "after", is exactly calibrated.
 
-        Those of `bayescal.compare` for either prediction, under its prior probability 0.1; with
-        repeats of a cross-fit their mean. They stand beside the gains and change none of them.
+        Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
+        repeats of a cross-fit, their mean. They do not affect the gains.
         """
         before = self._posterior.before or self._samples(self._triples.table_before)
         after = [prob_calibrated(self._samples(table)) for table in self._triples.tables_after]
@@ -95,7 +95,7 @@ class RecalibrationGain:
 
     @property
     def notes(self) -> list[str]:
-        """Thresholds where the interval of the net benefit rests on too few patients."""
+        """Thresholds at which too few patients determine the interval of the net benefit."""
         triples, notes = self._triples, []
         for threshold in self.thresholds:
             moved = treated(triples.after, threshold) != treated(triples.before, threshold)
@@ -103,7 +103,7 @@ class RecalibrationGain:
             if cases < FEW_MOVED and not triples.is_unchanged:
                 notes.append(
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
-                    f"fewer than {FEW_MOVED} its interval is too short."
+                    f"fewer than {FEW_MOVED} its interval is too narrow."
                 )
         return notes
 

@@ -27,11 +27,11 @@ def update(
 ) -> CalibrationPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
-    The table of the old cases is kept in the posterior, also in one that `bayescal.load` read, so
-    they are needed no more. Curve, prior, number of draws and seed stay. What depends on the scores
-    is made again from all of them, as one fit would: the centre of the prior "clinical", the knots
-    of a spline, the stretches of "pieces", and how far scores of 0 and 1 are moved inside, unless
-    `edge=` said so.
+    The posterior contains the table of the old cases, also after `bayescal.load`, so
+    the old cases are not needed. Curve, prior, number of draws and seed do not change. Settings
+    that depend on the scores are computed again from all scores: the centre of the prior
+    "clinical", the knots of a spline, the stretches of "pieces", and the distance by which scores
+    of 0 and 1 are moved inside, unless `edge=` was given.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def update(
     Returns
     -------
     CalibrationPosterior
-        To the last bit that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
+        Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
 
     Raises

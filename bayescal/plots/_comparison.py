@@ -26,10 +26,10 @@ HALF = 0.19
 def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw a comparison of families of curves.
 
-    On the left the posterior probability of each family, with its prior probability beneath. On
-    the right by how much it predicts better than `identity`, which takes the scores as they are:
-    the difference in expected log predictive density, by leave-one-out, with two standard errors
-    either way.
+    Left: the posterior probability of each family, with its prior probability below. Right: how
+    much better it predicts than `identity`, which uses the scores unchanged:
+    the difference in expected log predictive density, by leave-one-out, plus and minus two
+    standard errors.
 
     Parameters
     ----------

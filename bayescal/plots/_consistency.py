@@ -29,8 +29,8 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     """Draw a consistency check.
 
     Two histograms of the estimator: on outcomes simulated as if the model were calibrated, and on
-    outcomes simulated from the fitted curve. The line is the estimate on the data. The title says
-    what the comparison comes to.
+    outcomes simulated from the fitted curve. The line is the estimate on the data. The title gives
+    the verdict.
 
     Parameters
     ----------

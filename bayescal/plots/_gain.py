@@ -39,10 +39,10 @@ def gain(
 ) -> Axes:
     """Draw the posterior of one gain.
 
-    The histogram is darker where recalibration helped; the bar below it is the credible interval,
+    The histogram is darker where the gain is positive; the bar below it is the credible interval,
     and the point the estimate. The title gives the probability of a gain, and on which patients
-    it was seen. For "tce" the bar is wider than the histogram where predictions may be calibrated
-    exactly, and the title gives the probabilities of that.
+    it was estimated. For "tce" the bar can be wider than the histogram, because predictions may be
+    exactly calibrated; the title gives the probabilities of this.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ def net_benefit(
 ) -> Axes:
     """Draw the decision curve of a model, or of several.
 
-    The posterior median of the net benefit of treating whoever has a score of at least the
-    threshold, with a pointwise band, beside treating everyone and treating no one. The strip above
+    The posterior median of the net benefit of treating the patients with a score of at least the
+    threshold, with a pointwise band, and of treating everyone and no one. The strip above
     is the probability that the model is better than both.
 
     Parameters

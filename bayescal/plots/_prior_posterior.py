@@ -1,4 +1,4 @@
-"""What was believed before the outcomes, against what is believed after."""
+"""Prior and posterior of each coordinate, and of the true calibration error."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def prior_posterior(
 ) -> list[Axes]:
     """Draw prior and posterior of each working coordinate, and of the true calibration error.
 
-    Where the two agree, the data had little to say and the answer is the prior's. Stems are
-    probabilities of exactly the value they stand at, as an averaged posterior has them; a stem as
-    high as the highest bar would be certain.
+    If the two agree, the data contain little information and the result depends on the prior.
+    Stems are probabilities of exactly one value, which an averaged posterior can have; a stem as
+    high as the highest bar has probability 1.
 
     Parameters
     ----------

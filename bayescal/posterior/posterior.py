@@ -33,9 +33,9 @@ ROUNDING = 1e-12
 class CalibrationPosterior(Measures):
     """Posterior of a calibration curve and of everything computed from it.
 
-    All it knows stands in an `xarray.DataTree` in ArviZ's schema, so saving, loading and ArviZ's
-    tools need nothing else. The tree is written when `tree` is first read; measures are computed
-    from the draws themselves.
+    Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
+    loaded and passed to ArviZ's functions. The tree is made when `tree` is first read; measures
+    are computed from the draws directly.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class CalibrationPosterior(Measures):
         Parameters
         ----------
         scores : array-like of shape (k,), optional
-            Where to evaluate it, in [0, 1]; by default the distinct scores of the data.
+            Scores at which to evaluate it, in [0, 1]; by default the distinct scores of the data.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class CalibrationPosterior(Measures):
         )
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
-        """Posterior of the net benefit of treating whoever has a score of at least a threshold.
+        """Posterior of the net benefit of treating patients with a score of at least a threshold.
 
         In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
         less the non-events treated, each counted t / (1 - t) times.
@@ -186,8 +186,9 @@ class CalibrationPosterior(Measures):
         """Scores where the curve leaves the diagonal, as one joint statement.
 
         The largest set such that, with probability at least `ci_prob`, the curve is above
-        the diagonal on all of its "above" part and below it on all of its "below" part, at once.
-        Scores enter in order of how sure their side is (the excursion sets of Bolin & Lindgren).
+        the diagonal on all of its "above" part and below it on all of its "below" part.
+        Scores are added in descending order of the probability of their direction (the excursion
+        sets of Bolin & Lindgren).
 
         This is a posterior statement, not a test: on simulated data sets of 150 patients from a
         calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
@@ -216,10 +217,10 @@ class CalibrationPosterior(Measures):
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
-        """Probability that the curve lies exactly on the diagonal, by score.
+        """Probability that the curve is exactly on the diagonal, by score.
 
-        Of a fit of `pieces`, or of an averaged posterior: there it is that of the lower reading,
-        which exact calibration is part of.
+        Only for a fit of `pieces` or an averaged posterior. For an average it is computed from the
+        lower reading, which includes exact calibration.
 
         Parameters
         ----------

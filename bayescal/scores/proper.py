@@ -53,7 +53,7 @@ def brier_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -166,7 +166,7 @@ def log_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -210,7 +210,7 @@ def spherical_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -257,7 +257,7 @@ def dawid_sebastiani_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.

@@ -44,7 +44,7 @@ _SOURCES = {"calibration": "if the model were calibrated", "posterior": "under t
 
 @dataclass(frozen=True, eq=False)
 class Consistency:
-    """An observed estimate beside what it would be if the model were calibrated.
+    """An observed estimate, and its distribution if the model were calibrated.
 
     Attributes
     ----------
@@ -86,15 +86,15 @@ class Consistency:
     def prob_posterior_exceeds(self) -> float:
         """Share of data sets from the fitted curve whose estimate is at least the observed one.
 
-        A posterior predictive check: the curve has seen the outcomes, so values near one half are
-        the rule and it is not uniform under any hypothesis. Values near 0 or 1 say that this
-        family of curves does not reproduce what the estimator sees.
+        A posterior predictive check. The curve was fitted to the outcomes, so values near one half
+        are usual, and it is not a p-value. Values near 0 or 1 mean that this
+        family of curves does not reproduce the estimate.
         """
         return _share_at_least(self.under_posterior, self.observed)
 
     @property
     def too_few_to_tell(self) -> bool:
-        """Whether the data fit perfect calibration and a material error alike."""
+        """Whether the data are compatible with perfect calibration and with a material error."""
         return self.prob_calibrated_exceeds >= RARE and self.tce_bound > self.material
 
     @property
@@ -180,9 +180,9 @@ def check_consistency(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Consistency:
-    """Compare an estimate with what calibration, and the fitted curve, would produce.
+    """Compare an estimate with its distribution under calibration and under the fitted curve.
 
-    Outcomes are simulated twice over: from the scores themselves, as if the model were perfectly
+    Two sets of outcomes are simulated: from the scores, as if the model were perfectly
     calibrated (consistency resampling), and from draws of the fitted curve (a posterior
     predictive check). The estimator is applied to each.
 
@@ -203,7 +203,7 @@ def check_consistency(
         with replacement as well, as Broecker & Smith do: the scores vary too, and repeats among
         them make the check approximate.
     predict : bool
-        False leaves out the posterior predictive check, and with it half the work.
+        False omits the posterior predictive check, which saves half of the time.
     random_state : int, numpy.random.Generator or None
         By default it follows from the seed of the fit, so that asking twice gives equal numbers.
     **options
