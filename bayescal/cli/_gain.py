@@ -125,7 +125,7 @@ def gain(
     )
     seed = as_seed(seed)
     with working("Computing the gain ..."), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "after was fitted to these very patients")
+        warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
             pairs.cases.outcome,
             pairs.cases.score,

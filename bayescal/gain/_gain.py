@@ -154,8 +154,8 @@ def recalibration_gain(
     detected = double_use(triples)
     if detected and not accepted:
         warnings.warn(
-            f"after was fitted to these very patients: {detected}. The gain looks too good; use "
-            "other patients or bayescal.cross_fit, or say in_sample=True.",
+            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
+            "other patients or bayescal.cross_fit, or set in_sample=True.",
             UserWarning,
             stacklevel=2,
         )

@@ -274,9 +274,9 @@ def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
     str
     """
     if detected:
-        return f"in-sample (detected: {detected}), so it looks too good"
+        return f"in-sample (detected: {detected}), so the gain is overestimated"
     if in_sample:
-        return "in-sample: the map was fitted to these patients, so it looks too good"
+        return "in-sample: the map was fitted to these patients, so the gain is overestimated"
     shape = np.shape(after)
     if len(shape) == 2 and shape[1] != 1:
         return f"cross-fitted, {count(shape[0], 'repeat')}: {CROSS_FITTED}"

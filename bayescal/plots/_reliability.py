@@ -48,7 +48,7 @@ def reliability(
     The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
     intervals; and above, the scores of the cases with the event (up) and without it (down), on
-    one scale of counts. The bins are drawn for comparison: the curve was not fitted to
+    one scale of counts. The bins are shown for comparison: the curve is not fitted to
     them. The title gives the true calibration error with its interval.
 
     Several fits by name, of models or of groups, are drawn with the widest band each, and with

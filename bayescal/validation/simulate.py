@@ -1,7 +1,7 @@
 """Data with a known true calibration error: those of Dong et al., and clinical curves.
 
 The truths that come with the package, by name, and `clinical`, which builds one for a clinical
-prediction model. What a truth is, and what is known of it, stands in `truths`.
+prediction model. A truth, and its known values, are defined in `truths`.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth
     Returns
     -------
     Truth
-        Its description states the curve and the law of the scores.
+        Its description states the curve and the distribution of the scores.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""A truth: a law for the scores and a calibration curve, of which everything is known.
+"""A truth: a distribution of the scores and a calibration curve, both known.
 
-Scores are drawn from the law and each outcome is Bernoulli(g(score)): Algorithm 3 of Dong et al.
+Scores are drawn, and each outcome is Bernoulli(g(score)): Algorithm 3 of Dong et al.
 What a posterior is asked for is known of the population: the true calibration error to 1e-7, the
 rest to 1e-4.
 """
@@ -128,7 +128,7 @@ class Truth:
     ----------
     name : str
     description : str
-        The curve and the law of the scores, for people.
+        The curve and the distribution of the scores, in words.
     scores : BetaScores or LogitNormalScores
         Law of the scores.
     log_odds : callable
@@ -262,8 +262,8 @@ class Truth:
 
         Notes
         -----
-        Sums over 20 000 quantiles of the scores. Next to a jump of the curve, and for a law with
-        few possible scores, the share of cases on either side is right to 4e-5.
+        Sums over 20 000 quantiles of the scores. Next to a jump of the curve, and for a
+        distribution with few possible scores, the share of cases on either side is right to 4e-5.
 
         Examples
         --------

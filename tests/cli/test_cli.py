@@ -948,7 +948,7 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
     printed = run("recalibrate", two, *options, "--seed", 1)
     assert printed.code == 0
     assert "Recommended: " in printed.out
-    assert "looks too good" not in printed.out
+    assert "overestimated" not in printed.out
     made = pd.read_csv(target)
     assert made["id"].to_list() == [7, 8, 9]
     assert (made["p0_lower"] < made["p0_recalibrated"]).all()

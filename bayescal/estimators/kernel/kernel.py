@@ -69,7 +69,7 @@ def mmce(
 ) -> float | Floats:
     """MMCE of the event's scores: how alike the residuals of cases with similar scores are.
 
-    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / h)) / n, with r the outcome less the score and h the
+    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / h)) / n, with r the outcome minus the score and h the
     bandwidth. It is the largest mean of r f(s) over functions f of unit norm in the kernel's space.
 
     Parameters
@@ -137,7 +137,7 @@ def kce(
 ) -> float | Floats:
     """Kernel calibration error: the root of the biased `skce`.
 
-    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome less the score.
+    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome minus the score.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def skce(
 ) -> float | Floats:
     """Squared kernel calibration error of both classes: unbiased, biased, or by blocks.
 
-    The mean over pairs of cases of 2 r r' k(s, s'), with r the outcome less the score: with the
+    The mean over pairs of cases of 2 r r' k(s, s'), with r the outcome minus the score: with the
     kernel k between scores, and classes alike only if equal, this is the definition of the paper.
     It is 0 in the population if and only if the model is calibrated.
 
