@@ -85,7 +85,9 @@ def giviti_test(
         If the arrays are not outcomes and probabilities of the same cases; if an option is out of
         range; if there are too few distinct scores for a polynomial of the first degree.
 
-    Notes ----- For a calibrated model and degree m the statistic is distributed as the sum of a
+    Notes
+    -----
+    For a calibrated model and degree m the statistic is distributed as the sum of a
     chi-squared variable (of 2 degrees of freedom for "external", 1 for "internal") and, for each
     power that entered, one of 1 degree of freedom known to exceed the threshold's quantile. The
     p-value is the tail of this distribution, conditional on m, as the R package givitiR has it.
