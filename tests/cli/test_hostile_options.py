@@ -74,8 +74,8 @@ def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str])
                 continue  # read as an option
             with pytest.raises(SystemExit) as left:
                 main([name, *with_value(given, option, value)])
-            said = capsys.readouterr().err
-            error = said[said.find("Error: ") :]
+            printed = capsys.readouterr().err
+            error = printed[printed.find("Error: ") :]
             word = option.strip("-")
             known = (word, word.replace("-", "_"), " ".join(value.split()))
             named = any(text and text in " ".join(error.split()) for text in known)
