@@ -454,7 +454,7 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
     ("options", "message"),
     [
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
-        ({"n_repeats": 0}, "n_repeats must be a whole number from 1 to 1000"),
+        ({"n_repeats": 0}, "n_repeats must be a whole number from 1 to 1,000"),
         ({"n_folds": 300}, "Use fewer folds"),
         ({"recalibrator": None}, "recalibrator must have fit and predict_proba, got None"),
     ],
