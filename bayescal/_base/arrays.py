@@ -16,6 +16,7 @@ __all__ = [
     "RandomState",
     "as_seed",
     "blocks",
+    "gaps",
     "power_mean",
     "random_generator",
 ]
@@ -54,6 +55,33 @@ def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
     step = max(1, room // max(1, width))
     for start in range(0, size, step):
         yield slice(start, min(start + step, size))
+
+
+def gaps(outcomes: NDArray[Any], scores: NDArray[Any]) -> Floats:
+    """Outcomes, of any numeric type, less scores, of 64 or 32 bits.
+
+    Numbers of another type are converted first, all at once: where an operation meets two types,
+    NumPy converts a few at a time and takes longer.
+
+    Parameters
+    ----------
+    outcomes : ndarray of shape (..., n)
+    scores : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (..., n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal._base.arrays import gaps
+    >>> gaps(np.array([1, 0]), np.array([0.75, 0.25]))
+    array([ 0.25, -0.25])
+    """
+    gap: Floats = outcomes.astype(np.float64)
+    gap -= scores
+    return gap
 
 
 def power_mean(values: Floats, order: float, mean: Callable[[Floats], Any]) -> Floats:

@@ -25,5 +25,6 @@ def logarithms(probability: Floats) -> tuple[Floats, Floats]:
 
 def log_odds_of(probability: Floats) -> Floats:
     """Log p / (1 - p) of the clipped probabilities, between -27.6 and 27.6."""
-    log_p, log_q = logarithms(probability)
-    return log_p - log_q
+    odds = clipped(probability)
+    odds /= 1 - odds
+    return np.log(odds, out=odds)

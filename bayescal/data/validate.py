@@ -44,6 +44,7 @@ __all__ = [
     "as_scores",
     "as_vector",
     "as_weights",
+    "are_binary_integers",
     "check_choice",
     "check_same_length",
     "check_same_order",
@@ -53,6 +54,10 @@ __all__ = [
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
+BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""Whole numbers of so many bytes."""
+ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
+"""A floating 1 of so many bytes, its bits read as a whole number."""
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -87,6 +92,8 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     """Probabilities in [0, 1] as a vector of 64-bit floats, or of 32-bit ones without a copy."""
     vector = as_vector(values, name)
     scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
+    if _largest_bits(scores) <= ONE_BITS[scores.itemsize]:
+        return scores
     low, high = scores.min(), scores.max()
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
@@ -139,6 +146,14 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
     return outcomes
 
 
+def are_binary_integers(values: NDArray[Any]) -> bool:
+    """Whether these are booleans, or whole numbers none of which is anything but 0 or 1."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return True
+    return kind in "iu" and values.dtype.isnative and bool(_largest_bits(values) <= 1)
+
+
 def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
@@ -147,8 +162,7 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     take an eighth of the room.
     """
     array = _to_numpy(values, name)
-    is_integer = array.shape == (size,) and array.dtype.kind in "biu"
-    if is_integer and array.min() >= 0 and array.max() <= 1:
+    if array.shape == (size,) and are_binary_integers(array):
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
         outcomes = as_outcomes(values, name)
@@ -250,6 +264,8 @@ def check_same_order(**arrays: Any) -> None:
 
     Arrays are read by position; two shuffled indices would pair the wrong patients.
     """
+    if all(values is None or type(values) is np.ndarray for values in arrays.values()):
+        return
     indexes: dict[str, Any] = {
         name: getattr(values, "index", None) for name, values in arrays.items()
     }
@@ -263,7 +279,18 @@ def check_same_order(**arrays: Any) -> None:
             )
 
 
+def _largest_bits(values: NDArray[Any]) -> Any:
+    """The bits of each number read as a whole number, and the largest of them.
+
+    Those of negative numbers and NaN are larger than those of any number from 0 to 1, so that one
+    pass shows whether all are in range. They are larger for a score of -0 too, which is valid.
+    """
+    return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
+
+
 def _to_numpy(values: Any, name: str) -> NDArray[Any]:
+    if type(values) is np.ndarray and values.ndim:
+        return values
     values = as_plain(values, name)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = int(np.ma.getmaskarray(values).ravel().argmax())

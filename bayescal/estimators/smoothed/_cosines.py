@@ -5,6 +5,7 @@ Smoothing damps the coefficients of the series, so that one set of them serves e
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,8 +119,8 @@ def too_small(sigma: float, least: float) -> InputError:
 
 def fast_size(least: float) -> int:
     """A multiple of four, as large as this or larger than the most, that transforms fast."""
-    quarter = int(np.clip(np.ceil(least / 4), 64, MOST_CELLS))
-    return int(4 * fft.next_fast_len(quarter, real=True))
+    quarter = min(max(math.ceil(min(least / 4, MOST_CELLS)), 64), MOST_CELLS)
+    return 4 * fft.next_fast_len(quarter, real=True)
 
 
 def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
@@ -146,18 +147,20 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
         index = offset.astype(np.intp)
         offset -= index
         for row, mass in zip(nodes, masses[:, part], strict=True):
-            for power in _SPLINE.T:
-                moment = np.bincount(index, mass, cells + 1)
-                for at, factor in enumerate(power):
-                    if factor:
-                        row[at : at + cells + 1] += factor * moment
+            moments = np.empty((len(_SPLINE), cells + 1))
+            for power in range(len(moments)):
+                moments[power] = np.bincount(index, mass, cells + 1)
                 mass = mass * offset
+            for at, pieces in enumerate(_SPLINE @ moments):
+                row[at : at + cells + 1] += pieces
     inner = nodes[:, 2:-2]
     inner[:, :2] += nodes[:, 1::-1]
     inner[:, -2:] += nodes[:, :-3:-1]
     kept = cells // 4
     sums: Floats = fft.dct(inner, type=2, axis=1)[:, :kept] / 2
-    return sums / np.sinc(np.arange(kept) / (2 * cells)) ** 4
+    square = np.sinc(np.arange(kept) / (2 * cells)) ** 2
+    sums /= square**2
+    return sums
 
 
 def series(coefs: Floats, intervals: int) -> Floats:
