@@ -12,6 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 
 __all__ = [
+    "BLOCK",
     "Floats",
     "RandomState",
     "as_seed",
@@ -80,7 +81,7 @@ def gaps(outcomes: NDArray[Any], scores: NDArray[Any]) -> Floats:
     array([ 0.25, -0.25])
     """
     gap: Floats = outcomes.astype(np.float64)
-    gap -= scores
+    gap -= scores.astype(np.float64, copy=False)
     return gap
 
 

@@ -50,8 +50,8 @@ class Recalibration:
     rounding: float = float(np.finfo(np.float64).eps)
 
     @classmethod
-    def of(cls, scores: Floats, weights: Floats | None) -> Recalibration:
-        """From scores and numbers of cases."""
+    def of(cls, scores: NDArray[Any], weights: Floats | None) -> Recalibration:
+        """From scores, of 64 or 32 bits, and numbers of cases."""
         return cls(log_odds_of(scores), as_cases(weights, scores.size), _rounding_of(scores))
 
     @property
@@ -194,9 +194,10 @@ class Recalibration:
         return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
 
 
-def _rounding_of(scores: Floats) -> float:
+def _rounding_of(scores: NDArray[Any]) -> float:
     """That of 32-bit floats if all scores are such, which 64-bit ones hold without a change."""
-    are_single = (scores == scores.astype(np.float32)).all()
+    parts = (scores[part] for part in blocks(scores.size))
+    are_single = all(bool((part == part.astype(np.float32)).all()) for part in parts)
     return float(np.finfo(np.float32 if are_single else np.float64).eps)
 
 

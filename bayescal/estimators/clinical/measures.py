@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.estimators.clinical._recalibration import (
     RECALIBRATION_DEAR,
@@ -33,12 +33,16 @@ __all__ = [
 def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
     """Core of `observed_expected`."""
     cases = as_cases(weights, scores.size)
-    expected = cases @ scores
+    expected = sum(float(cases[part] @ _doubles(scores[part])) for part in blocks(scores.size))
     if expected == 0:
         raise InputError(
             "y_prob is 0 for every case, so no event is expected and O/E is not defined."
         )
     return lambda outcomes: outcomes @ cases / expected
+
+
+def _doubles(scores: NDArray[Any]) -> Floats:
+    return scores.astype(np.float64, copy=False)
 
 
 def _ratio(observed: Floats, expected: Floats) -> Floats:
@@ -88,7 +92,7 @@ def observed_expected(
     >>> round(estimators.observed_expected([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.909
     """
-    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight))
+    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight, single=True))
 
 
 def _shift(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
@@ -173,7 +177,7 @@ def calibration_in_the_large(
     >>> round(estimators.calibration_in_the_large(y_true, y_prob), 3)
     1.125
     """
-    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
 @estimator(
@@ -230,7 +234,7 @@ def calibration_slope(
     >>> round(estimators.calibration_slope(y_true, y_prob), 3)
     0.386
     """
-    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
 @estimator(
@@ -287,4 +291,4 @@ def calibration_intercept(
     >>> round(estimators.calibration_intercept(y_true, y_prob), 3)
     0.616
     """
-    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight, single=True)))

@@ -90,7 +90,7 @@ class Line(NamedTuple):
         return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
-def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
+def log_odds_line(scores: NDArray[Any], sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
     position = log_odds_of(scores)
     start = float(position.min()) - COSINES_REACH / 2 * sigma

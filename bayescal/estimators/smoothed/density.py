@@ -136,7 +136,7 @@ def ls_ece(
     0.0425
     """
     return evaluate(
-        _ls_core, read(y_true, y_prob, sample_weight), bandwidth=as_bandwidth(bandwidth)
+        _ls_core, read(y_true, y_prob, sample_weight, single=True), bandwidth=as_bandwidth(bandwidth)
     )
 
 
