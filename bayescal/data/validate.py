@@ -31,6 +31,7 @@ from bayescal.data.sources.frames import as_plain
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
+    "are_binary_integers",
     "as_count",
     "as_draws",
     "as_floats",
@@ -44,7 +45,6 @@ __all__ = [
     "as_scores",
     "as_vector",
     "as_weights",
-    "are_binary_integers",
     "check_choice",
     "check_same_length",
     "check_same_order",

@@ -240,9 +240,7 @@ class TableBuilder:
             sums = np.stack([others + events, events, np.bincount(row, positions, size)])
             add_digits(self._grid, {power: sums.astype(np.int64)})
 
-    def _count_block(
-        self, cell: NDArray[np.intp], position: Floats, outcome: NDArray[Any]
-    ) -> None:
+    def _count_block(self, cell: NDArray[np.intp], position: Floats, outcome: NDArray[Any]) -> None:
         """Add cases that count once, without groups; `cell` and `position` are overwritten.
 
         One sum holds the number of cases and their positions.

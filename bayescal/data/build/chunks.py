@@ -145,7 +145,8 @@ class ChunkReader:
         """With `pos_label` there are two labels in all, and not two others in different chunks."""
         if self._pos_label is None or cases.outcome.all():
             return
-        label = as_vector(y_true, "y_true")[int(cases.outcome.argmin())]
+        first = int(cases.outcome.argmin())
+        (label,) = as_vector(y_true, "y_true")[first : first + 1].tolist()
         if self.other_label is None:
             self.other_label = label
         elif label != self.other_label:

@@ -138,8 +138,9 @@ class ParquetFiles:
 
     def _batches_of(self, file: Path, columns: Sequence[str], rows: int) -> Iterator[Batch]:
         arrow = _pyarrow()
-        inside = [name for name in columns if name in _opened(file).schema_arrow.names]
-        opened = _opened(file, inside)
+        schema = _opened(file).schema_arrow
+        inside = [name for name in columns if name in schema.names]
+        opened = _opened(file, _flat(schema, inside, file))
         fixed = _values_in_name(file, self.root)
         for group in range(opened.num_row_groups):
             first = 0
@@ -157,6 +158,19 @@ class ParquetFiles:
                     f"{file}, row group {group}, cannot be read: {_reason(error)}. The file may be "
                     "damaged: write or copy it again."
                 ) from error
+
+
+def _flat(schema: pa.Schema, columns: Sequence[str], file: Path) -> Sequence[str]:
+    """The columns, each of which must have one value a row."""
+    from pyarrow.types import is_nested
+
+    for name in columns:
+        if is_nested(schema.field(name).type):
+            raise InputError(
+                f"{file}: column {name!r} is of type {schema.field(name).type}, and one value a "
+                "row is needed. Write a column of plain numbers or labels."
+            )
+    return columns
 
 
 def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:

@@ -120,7 +120,7 @@ def too_small(sigma: float, least: float) -> InputError:
 def fast_size(least: float) -> int:
     """A multiple of four, as large as this or larger than the most, that transforms fast."""
     quarter = min(max(math.ceil(min(least / 4, MOST_CELLS)), 64), MOST_CELLS)
-    return 4 * fft.next_fast_len(quarter, real=True)
+    return 4 * int(fft.next_fast_len(quarter, real=True))
 
 
 def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
