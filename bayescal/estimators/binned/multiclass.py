@@ -13,10 +13,10 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_order,
     as_probability_matrix,
-    as_scores,
     as_weights,
     check_same_length,
     check_same_order,
+    check_scores,
     is_matrix,
 )
 from bayescal.data.weights import effective_cases
@@ -30,7 +30,12 @@ __all__ = ["class_wise_ece", "top_label_ece"]
 
 def _columns(scores: Floats) -> Floats:
     """Class probabilities, (classes, n_samples); one row of scores is that of class 1 of two."""
-    return scores if scores.ndim == 2 else np.stack([1 - scores, scores])
+    if scores.ndim == 2:
+        return scores
+    columns = np.empty((2, scores.size))
+    columns[1] = scores
+    np.subtract(1, columns[1], out=columns[0])
+    return columns
 
 
 def _top_label_core(scores: Floats, weights: Floats | None, **options: Any) -> Statistic:
@@ -210,7 +215,7 @@ def _as_columns(y_proba: Any) -> Floats:
     """Class probabilities of shape (n_classes, n_samples)."""
     if is_matrix(y_proba):
         return as_probability_matrix(y_proba, "y_proba").T
-    return _columns(as_scores(y_proba, "y_proba"))
+    return _columns(check_scores(y_proba, "y_proba"))
 
 
 def _as_classes(y_true: Any, number: int, size: int) -> NDArray[Any]:
