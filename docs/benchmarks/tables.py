@@ -102,7 +102,7 @@ def write(path: Path, rows: int) -> None:
     os.sync()
 
 
-def whole(path: str) -> None:
+def at_once(path: str) -> None:
     """All rows into memory, by pyarrow."""
     import pyarrow.parquet as pq
 
@@ -123,7 +123,7 @@ def table(path: str) -> None:
 
 
 READERS: dict[str, Callable[[str], None]] = {
-    "pyarrow, read_table": whole,
+    "pyarrow, read_table": at_once,
     "pyarrow, iter_batches": batches,
     "bayescal": table,
 }

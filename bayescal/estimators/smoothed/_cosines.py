@@ -147,12 +147,12 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
         index = offset.astype(np.intp)
         offset -= index
         for row, mass in zip(nodes, masses[:, part], strict=True):
-            moments = np.empty((len(_SPLINE), cells + 1))
-            for power in range(len(moments)):
-                moments[power] = np.bincount(index, mass, cells + 1)
+            for power in _SPLINE.T:
+                moment = np.bincount(index, mass, cells + 1)
+                for at, factor in enumerate(power):
+                    if factor:
+                        row[at : at + cells + 1] += factor * moment
                 mass = mass * offset
-            for at, pieces in enumerate(_SPLINE @ moments):
-                row[at : at + cells + 1] += pieces
     inner = nodes[:, 2:-2]
     inner[:, :2] += nodes[:, 1::-1]
     inner[:, -2:] += nodes[:, :-3:-1]
