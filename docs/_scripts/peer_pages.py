@@ -146,6 +146,17 @@ OVER = (
 )
 
 
+def not_of_this_run(record: dict) -> str:
+    """Packages that were not installed, and quantities that a second run measured."""
+    titles = {row["quantity"]: row["title"] for row in record["rows"]}
+    absent, again = record["absent"], [titles[name] for name in record.get("again", [])]
+    return (f" Not installed: {', '.join(absent)}." if absent else "") + (
+        f" Measured again in a second run, on the same machine: {', '.join(again)}."
+        if again
+        else ""
+    )
+
+
 def peers_page() -> str:
     """Times and values of other packages, and where they do better."""
     record = stored("peers")
@@ -163,7 +174,8 @@ def peers_page() -> str:
         "to be "
         "five times as fast on debiased ECE, sweep, SmoothECE, ICI and bootstrap intervals. "
         "Intervals take 1000 resamples, and 100 at n = 10^6.",
-        f"{record['machine']['processor']}, Python {record['machine']['python']}; {versions}.",
+        f"{record['machine']['processor']}, Python {record['machine']['python']}; {versions}."
+        + not_of_this_run(record),
     ]
     for n in sorted(table["n"].unique()):
         lines += [f"## n = {n:,}", shown(table[table["n"] == n].drop(columns="n"))]
