@@ -151,7 +151,7 @@ def not_of_this_run(record: dict) -> str:
     titles = {row["quantity"]: row["title"] for row in record["rows"]}
     absent, again = record["absent"], [titles[name] for name in record.get("again", [])]
     return (f" Not installed: {', '.join(absent)}." if absent else "") + (
-        f" Measured again in a second run, on the same machine: {', '.join(again)}."
+        f" Measured again in a second run, on the same machine: {'; '.join(again)}."
         if again
         else ""
     )
