@@ -395,6 +395,7 @@ ESTIMATORS: Theme = (
         "ici_interval/clinical": lambda: estimate("ici_interval", draws=100, random_state=22),
         "ece/mass": lambda: estimate("ece", binning="mass", n_bins=10),
         "ece/of_order_2": lambda: estimate("ece", p=2),
+        "ece/cells": lambda: estimate("ece", cells=in_fifths(), p=2),
         "ece/weighted": lambda: estimate("ece", sample_weight=sampling()),
         "ici/weighted": lambda: estimate("ici", sample_weight=sampling()),
         "calibration_slope/weighted": lambda: estimate(
@@ -405,9 +406,14 @@ ESTIMATORS: Theme = (
         "estimator_interval/consistency": lambda: estimator_interval("consistency"),
         "fit_bpm_curve/paper": lambda: bpm_curve("paper"),
         "skce_test/clinical": lambda: tested("skce_test", n_resamples=99, random_state=23),
+        "pde/of_order_2": lambda: estimate("pde", p=2),
         "pde_bins/clinical": lambda: estimate("pde_bins", n_bins=8).deviation,
         "average_labels/clinical": lambda: estimate("average_labels", cells=in_fifths()),
         "merge_cells/clinical": lambda: bc.estimators.merge_cells(clinical()[1], in_fifths()),
+        "probabilistic_kendall_tau/probabilities": lambda: bc.estimators.probabilistic_kendall_tau(
+            clinical()[1] ** 2, in_fifths() / 5
+        ),
+        "validity_curve/clinical": lambda: estimate("validity_curve").share[::10],
         "probabilistic_count/clinical": lambda: bc.estimators.probabilistic_count(
             clinical()[1], cells=in_fifths()
         ),

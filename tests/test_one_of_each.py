@@ -112,7 +112,6 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         return "return_inverse" in options and "axis" not in options and not of_labels
 
     not_scores = {
-        "estimators/cells/neighbours:_concordance",  # ranks of rates
         "estimators/kernel/_null:_cells",  # cells of a grid
         "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
         "estimators/distance/_programmes:_monotone_misfit",  # heights of a path
@@ -210,5 +209,4 @@ def test_the_root_of_an_order_is_taken_in_one_function() -> None:
         )
 
     of_order_one_or_two = "estimators/binned/debiased:_corrected"
-    by_cell = "estimators/cells/deviation:pde_bins"
-    assert where(is_root) == {"_base/arrays:power_mean", of_order_one_or_two, by_cell}
+    assert where(is_root) == {"_base/arrays:power_mean", of_order_one_or_two}

@@ -15,8 +15,8 @@ from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
 from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
 from bayescal.estimators.cells.deviation import CellTable, pde, pde_bins
 from bayescal.estimators.cells.merging import average_labels, merge_cells, probabilistic_count
-from bayescal.estimators.cells.neighbours import auc_v
 from bayescal.estimators.cells.ranking import probabilistic_kendall_tau
+from bayescal.estimators.cells.validity import ValidityCurve, auc_v, validity_curve
 from bayescal.estimators.clinical.giviti import PolynomialTested, giviti_test
 from bayescal.estimators.clinical.intervals import (
     calibration_in_the_large_interval,
@@ -72,6 +72,7 @@ __all__ = [
     "PolynomialTested",
     "SmoothCurve",
     "Tested",
+    "ValidityCurve",
     "ace",
     "auc_v",
     "average_labels",
@@ -128,6 +129,7 @@ __all__ = [
     "tce_bpm",
     "top_label_ece",
     "unreliability",
+    "validity_curve",
     "weak_calibration_error",
 ]
 

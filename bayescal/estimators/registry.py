@@ -82,12 +82,16 @@ class Estimator:
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """Every option of `function` that `prepare` and `weighted` take, with its default."""
+        """Options of `function` that `prepare` and `weighted` take, with their defaults.
+
+        Those with a value for each case are left out: a core takes them, but needs none.
+        """
         known = inspect.signature(self.function).parameters.values()
         return {
             option.name: option.default
             for option in known
-            if option.kind is option.KEYWORD_ONLY and option.name != "sample_weight"
+            if option.kind is option.KEYWORD_ONLY
+            and option.name not in ("sample_weight", *self.by_case)
         }
 
     def core(

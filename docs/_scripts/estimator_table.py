@@ -41,7 +41,7 @@ GROUPS = {
         "ece", "debiased_ece", "sweep_ece", "ace", "mce", "pde", "top_label_ece", "class_wise_ece",
     ),
     "The calibration error, by a smooth curve": (
-        "ici", "e50", "e90", "emax", "eci", "tce_bpm", "kde_ece",
+        "ici", "e50", "e90", "emax", "eci", "tce_bpm", "kde_ece", "auc_v",
     ),
     "The calibration error after smoothing": ("smooth_ece", "logit_smooth_ece", "ls_ece"),
     "The distance to calibration, and kernel errors": (
@@ -52,7 +52,6 @@ GROUPS = {
         "observed_expected", "calibration_in_the_large", "calibration_intercept",
         "calibration_slope", "unreliability",
     ),
-    "Discrimination": ("auc_v",),
 }  # fmt: skip
 OTHERS = "Others"
 SIGNS = {math.inf: "∞", -math.inf: "-∞"}

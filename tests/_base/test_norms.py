@@ -46,8 +46,6 @@ def norms():
     """Every function of an order, given all but the order."""
     for name in BY_ORDER:
         function = getattr(estimators, name)
-        if name == "pde_bins":
-            function = largest_deviation
         of_data = partial(function, Y_TRUE, Y_PROB)
         yield pytest.param(of_data, id=name)
         yield pytest.param(partial(of_data, sample_weight=np.arange(150) % 3), id=f"{name}-weights")
@@ -63,11 +61,6 @@ def norms():
     yield pytest.param(simulate.truth("D3").tce, id="truth")
     for draw in range(2):
         yield pytest.param(partial(of_draw, draw), id=f"draw-{draw}")
-
-
-def largest_deviation(*args, **options):
-    """Of one bin, where the order has no other bins to weigh."""
-    return estimators.pde_bins(*args, n_bins=1, **options).deviation[0]
 
 
 def of_draw(draw, p):

@@ -117,7 +117,7 @@ def test_groups_are_refused_with_the_cure(name: str) -> None:
         ("tce_bpm", {"objective": "released"}),
         ("pde", {"cells": np.zeros(200)}),
         ("pde_bins", {"cells": np.zeros(200)}),
-        ("auc_v", {"features": np.zeros((200, 2))}),
+        ("ece", {"cells": np.zeros(200)}),
         ("average_labels", {}),
     ],
 )
@@ -126,7 +126,9 @@ def test_what_needs_the_cases_refuses_a_table(name: str, options: dict[str, Any]
         getattr(estimators, name)(CalibrationData(*rounded()), **options)
 
 
-@pytest.mark.parametrize("name", ["auc_v", "probabilistic_count"])
+@pytest.mark.parametrize(
+    "name", ["auc_v", "probabilistic_count", "probabilistic_kendall_tau", "validity_curve"]
+)
 def test_what_needs_exact_scores_refuses_the_grid(name: str) -> None:
     y_true, y_prob = simulate.sample("calibrated", 3000, random_state=1)
     with pytest.raises(InputError, match="compressed to a grid"):
@@ -150,13 +152,10 @@ def test_other_refusals_of_tables() -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "consistency"])
-@pytest.mark.parametrize("option", [{"cells": np.zeros(200)}, {"features": np.zeros((200, 2))}])
-def test_options_with_a_value_for_each_case_are_not_resampled(
-    option: dict[str, Any], method: str
-) -> None:
-    name = "pde" if "cells" in option else "auc_v"
+@pytest.mark.parametrize("name", ["ece", "pde"])
+def test_options_with_a_value_for_each_case_are_not_resampled(name: str, method: str) -> None:
     with pytest.raises(InputError, match="has a value for each case"):
-        estimators.estimator_interval(*rounded(), name, method=method, **option)
+        estimators.estimator_interval(*rounded(), name, method=method, cells=np.zeros(200))
 
 
 def test_an_interval_and_a_check_are_one_engine() -> None:

@@ -174,6 +174,13 @@ class Bins:
         """Mean outcome of each bin less its mean score, of shape (replicates, bins)."""
         return self._per_mass(self.excess(outcomes))
 
+    def deviation(self, rate: Floats) -> Floats:
+        """Mean |score - rate| over each bin, which has one rate and every case in one bin."""
+        find = self.shares.find
+        return self._per_mass(
+            self.shares.sums(lambda part: np.abs(self._score_of(part) - rate[find(part)]))
+        )
+
     def mean(self, values: NDArray[Any]) -> Floats:
         """Mean over each bin of one value for each case."""
         return self._per_mass(self.shares @ values)

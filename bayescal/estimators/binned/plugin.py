@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, power_mean
+from bayescal.data.read import Needs
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned._rebin import rebinned
 from bayescal.estimators.binned.bins import Bins, Rebins, as_cut, bins_of
+from bayescal.estimators.binned.labels import as_labels, bins_or_cells
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
 __all__ = ["ace", "ece", "ece_core", "ece_of_weightings", "mce"]
 
 
-def ece_core(
-    scores: Floats, weights: Floats | None, *, p: float, n_bins: int, binning: str, ties: str
-) -> Statistic:
-    """Core of `ece`."""
-    bins = bins_of(scores, weights, n_bins, binning, ties)
+def ece_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
+    """Core of `ece`; `cut` is how cases are put into bins, or their cells."""
+    bins = bins_or_cells(scores, weights, **cut)
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
         if p == 1:
@@ -60,6 +60,7 @@ def _gaps(bins: Rebins, rate: Floats) -> tuple[Floats, Floats]:
     estimates="binned calibration error, an average over bins",
     span=(0, 1),
     bound="below TCE of the same order in the population; biased upwards in a sample",
+    by_case=("cells",),
     weighted=ece_of_weightings,
 )
 def ece(
@@ -70,6 +71,7 @@ def ece(
     binning: str = "width",
     p: float = 1,
     ties: str = "together",
+    cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Expected calibration error: the mean gap between score and outcome over bins.
@@ -96,6 +98,8 @@ def ece(
         all go to the bin of the first. "split": the cut stands, and each side gets its part of
         their outcomes on average over all orders of the cases. Neither depends on the order of
         the rows.
+    cells : array-like of shape (n_samples,), optional
+        Label of the cell that each case is in, such as its leaf of a tree; in place of bins.
     sample_weight : array-like of shape (n_samples,), optional
         Counts of cases. Unless all are integers, bins are cut at equal shares of the total.
 
@@ -107,12 +111,13 @@ def ece(
     ------
     InputError
         If the arrays are not outcomes and probabilities of the same cases, or an option is out
-        of range.
+        of range; if `cells` does not give one label to each case.
 
     Notes
     -----
     It is biased upwards: a perfectly calibrated model with 20 cases gets about 0.2. See
-    `bayescal.check_consistency` for what calibration alone would give, and `debiased_ece`.
+    `bayescal.check_consistency` for what calibration alone would give, and `debiased_ece`. Errors
+    of opposite sign within a bin cancel; in `pde` they do not.
 
     The code of Roelofs et al. cuts by "rank" and parts equal scores in the order of their rows,
     so that its value changes with that order; "split" is what it gives on average, bin by bin.
@@ -129,9 +134,14 @@ def ece(
     0.25
     >>> estimators.ece([[0, 1], [1, 0]], [0.2, 0.7]).round(3)
     array([0.25, 0.75])
+    >>> round(estimators.ece([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], cells=["a", "b", "a", "b"]), 3)
+    0.05
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(ece_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
+    needs: Needs = "rows" if cells is None else "order"
+    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
+    labels = None if cells is None else as_labels(cells, cases.scores.size)
+    cut = as_cut(n_bins, binning, ties)
+    return evaluate(ece_core, cases, p=as_order(p), cells=labels, **cut)
 
 
 def _over_bins(statistic: Callable[[Bins, NDArray[Any]], Floats]) -> Core:

@@ -1,27 +1,24 @@
-"""Sums over the nearest cases of each point, on a line or in space.
+"""Sums over the nearest cases of each point on a line.
 
-A neighbourhood holds the k nearest cases, the point's own among them, and every case as near as
-the last of those, so that no order of the cases shows.
+A neighbourhood has the k nearest cases, the point's own among them, and every case as near as the
+last of those, so that no order of the cases shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from bayescal._base.arrays import Floats, blocks
 
-__all__ = ["Sums", "in_space", "on_line"]
+__all__ = ["Sums", "on_line"]
 
 Sums = Callable[[Floats], Floats]
 """A value of each point, such as its events, to the sum over each point's neighbourhood."""
 
 SAME = 1e-12
-NEAREST_CHUNK = 1 << 18
 ON_LINE_BLOCK = 1 << 13
 
 
@@ -67,26 +64,3 @@ def _radius_on_line(points: Floats, cases: Floats, nearest: float) -> Floats:
 
     rows = (np.arange(part.start, part.stop) for part in blocks(points.size, room=ON_LINE_BLOCK))
     return np.concatenate([radius(here) for here in rows])
-
-
-def in_space(points: Floats, cases: Floats, nearest: float) -> Sums:
-    """Neighbourhoods of distinct points, (points, dimensions), by Euclidean distance."""
-    tree = cKDTree(points)
-    enough = nearest - SAME * cases.sum()
-    ranks = 1 + np.arange(np.searchsorted(np.cumsum(np.sort(cases)), enough) + 1)
-    index, sizes = [], []
-    for block in blocks(len(points), ranks.size, NEAREST_CHUNK):
-        part = points[block]
-        distance, neighbour = tree.query(part, k=ranks)
-        reached = np.cumsum(cases[neighbour], axis=1) >= enough
-        radius = np.take_along_axis(distance, reached.argmax(axis=1)[:, None], axis=1)[:, 0]
-        inside = tree.query_ball_point(part, radius * (1 + SAME))
-        sizes += [len(members) for members in inside]
-        index.append(np.fromiter(chain.from_iterable(inside), dtype=np.int32))
-    members, starts = np.concatenate(index), np.cumsum([0, *sizes[:-1]])
-
-    def sums(values: Floats) -> Floats:
-        inside: Floats = np.add.reduceat(values[members], starts)
-        return inside
-
-    return sums

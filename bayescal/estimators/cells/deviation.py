@@ -12,8 +12,8 @@ from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.read import Needs
 from bayescal.data.validate import as_order
-from bayescal.estimators.binned.bins import Bins, as_cut, bins_of
-from bayescal.estimators.cells._labels import Labels, as_labels, bins_of_labels
+from bayescal.estimators.binned.bins import as_cut
+from bayescal.estimators.binned.labels import as_labels, bins_or_cells
 from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -30,7 +30,7 @@ class CellTable(NamedTuple):
     score, rate : ndarray of shape (cells,)
         Mean score and mean outcome.
     deviation : ndarray of shape (cells,)
-        (mean |score - rate|^p)^(1/p) over the cases of the cell.
+        Partition probability deviation (PPD): mean |score - rate| over the cases of the cell.
     """
 
     cases: Floats
@@ -39,22 +39,14 @@ class CellTable(NamedTuple):
     deviation: Floats
 
 
-def _bins(scores: Floats, weights: Floats | None, *, cells: Labels | None, **cut: Any) -> Bins:
-    """Cells where they are given, else bins of the scores."""
-    if cells is None:
-        return bins_of(scores, weights, **cut)
-    return bins_of_labels(scores, weights, cells)
-
-
 def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -> Statistic:
     """Core of `pde`."""
-    bins = _bins(scores, weights, **{"ties": "together"} | options)
-    index = bins.shares.index
-    share = (np.ones(scores.size) if weights is None else weights) / bins.total
+    bins = bins_or_cells(scores, weights, **{"ties": "together"} | options)
+    share = bins.mass / bins.total
 
     def statistic(outcomes: NDArray[Any]) -> Floats:
-        gap = np.where(share > 0, bins.rate(outcomes)[:, index] - scores, 0)
-        return power_mean(gap, p, lambda power: power @ share)
+        deviation = np.array([bins.deviation(rate) for rate in bins.rate(outcomes)])
+        return power_mean(deviation, p, lambda power: power @ share)
 
     return statistic
 
@@ -63,7 +55,7 @@ def _core(scores: Floats, weights: Floats | None, *, p: float, **options: Any) -
     "Probability deviation error",
     prepare=_core,
     paper="Torabian & Urner 2024",
-    estimates="how far each case's own score is from the mean outcome of its bin or cell",
+    estimates="how far cases' own scores are, on average, from the mean outcome of their bin",
     span=(0, 1),
     bound="above ECE of the same order and bins",
     by_case=("cells",),
@@ -81,8 +73,10 @@ def pde(
 ) -> float | Floats:
     """Probability deviation error: how far scores are from the mean outcome of their bin.
 
-    (1/n sum_b sum_{i in b} |s_i - mean outcome of b|^p)^(1/p). `ece` puts the mean score of the
-    bin in the place of s_i, so that errors within a bin cancel there, and here they do not.
+    (sum_b w_b PPD(b)^p)^(1/p), with w_b the share of the cases in bin b and PPD(b) the mean over
+    its cases of |s_i - mean outcome of b|. `ece` puts the mean score of the bin in the place of
+    s_i, so that errors within a bin cancel there, and here they do not. The power is taken across
+    bins alone.
 
     Parameters
     ----------
@@ -109,30 +103,34 @@ def pde(
 
     Notes
     -----
-    It is never below `ece` with the same bins, and equal to it where the cases of a bin share one
-    score. With p = 2 its square is that of `ece` plus the mean variance of the scores within
-    bins. A calibrated model has a positive value unless its bins are narrow.
-
-    The authors published no code. The definition here follows summaries of their paper, and is
-    this package's reading of them.
+    It is never below `ece` of the same order and bins, and equal to it where the cases of a bin
+    share one score: over the level sets of the scores (`cells=y_prob`) both are the calibration
+    error CE_p of the sample. A calibrated model has a positive value unless its bins are narrow.
 
     References
     ----------
-    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    section 5 and appendix B.
 
     Examples
     --------
+    A bin of scores too low and too high, which the mean score hides (appendix B):
+
     >>> from bayescal import estimators
-    >>> y_true, y_prob = [0, 1, 0, 1], [0.3, 0.7, 0.4, 0.9]
+    >>> y_true, y_prob = [0, 1, 0, 1], [0.35, 0.35, 0.65, 0.65]
     >>> round(estimators.pde(y_true, y_prob, n_bins=1), 3)
-    0.225
+    0.15
     >>> round(estimators.ece(y_true, y_prob, n_bins=1), 3)
-    0.075
+    0.0
+
+    Cells by name in the place of bins:
+
+    >>> y_true, y_prob = [0, 1, 0, 1], [0.3, 0.7, 0.4, 0.9]
     >>> round(estimators.pde(y_true, y_prob, cells=["a", "b", "a", "b"]), 3)
     0.275
     """
-    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cells)
-    return evaluate(_core, cases, **options)
+    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, cells)
+    return evaluate(_core, cases, p=as_order(p), **options)
 
 
 @documented
@@ -142,7 +140,6 @@ def pde_bins(
     *,
     n_bins: int = 15,
     binning: str = "mass",
-    p: float = 1,
     cells: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> CellTable:
@@ -152,7 +149,7 @@ def pde_bins(
     ----------
     %(outcomes)s
     %(scores)s
-    n_bins, binning, p, cells
+    n_bins, binning, cells
         As in `pde`.
     %(weights)s
 
@@ -168,7 +165,8 @@ def pde_bins(
 
     References
     ----------
-    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    section 5.
 
     Examples
     --------
@@ -177,19 +175,13 @@ def pde_bins(
     >>> table.score, table.rate, table.deviation.round(2)
     (array([0.3, 0.8]), array([0., 1.]), array([0.3, 0.2]))
     """
-    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, p, cells)
+    cases, options = _read(y_true, y_prob, sample_weight, n_bins, binning, cells)
     if cases.shape:
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")
-    order = options.pop("p")
-    bins = _bins(cases.scores, cases.weights, **options)
+    bins = bins_or_cells(cases.scores, cases.weights, **options)
     rate = bins.rate(cases.outcomes)[0]
-    index = bins.shares.index
-    counted = 1 if cases.weights is None else cases.weights > 0
-    gap = np.abs(cases.scores - rate[index]) * counted
-    largest = np.full(bins.mass.size, np.finfo(np.float64).tiny)
-    np.maximum.at(largest, index, gap)
-    deviation = largest * bins.mean((gap / largest[index]) ** order) ** (1 / order)
+    deviation = bins.deviation(rate)
     filled = np.flatnonzero(bins.mass > 0)
     row = filled[np.argsort(bins.score[filled], kind="stable")]
     return CellTable(bins.mass[row], bins.score[row], rate[row], deviation[row])
@@ -201,13 +193,11 @@ def _read(
     sample_weight: ArrayLike | None,
     n_bins: int,
     binning: str,
-    p: float,
     cells: ArrayLike | None,
 ) -> tuple[Cases, dict[str, Any]]:
-    """The cases, and options of the core, each valid."""
+    """The cases, and how they are put into bins or cells."""
     options: dict[str, Any] = as_cut(n_bins, binning, "together")
     needs: Needs = "rows" if cells is None else "order"
     cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
-    if cells is not None:
-        cells = as_labels(cells, cases.scores.size)
-    return cases, options | {"p": as_order(p), "cells": cells}
+    labels = None if cells is None else as_labels(cells, cases.scores.size)
+    return cases, options | {"cells": labels}

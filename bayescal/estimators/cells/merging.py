@@ -15,7 +15,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.read import Needs
 from bayescal.data.validate import check_same_order
 from bayescal.estimators.binned.bins import Bins
-from bayescal.estimators.cells._labels import as_labels, bins_of_labels
+from bayescal.estimators.binned.labels import as_labels, bins_of_labels
 from bayescal.estimators.door import OutcomesLike, read, read_scores
 
 __all__ = ["average_labels", "merge_cells", "probabilistic_count"]
@@ -30,6 +30,8 @@ def average_labels(
     sample_weight: ArrayLike | None = None,
 ) -> Floats:
     """Give every case the mean outcome of its cell: the calibrated model with the same cells.
+
+    The average label assignment of section 4.2, with these cases for the population.
 
     Parameters
     ----------
@@ -53,12 +55,15 @@ def average_labels(
 
     Notes
     -----
-    On these cases no model that is constant on the cells has a lower Brier score or a higher
-    `probabilistic_kendall_tau`, and none with calibrated cells differs from it.
+    On these cases no model that is constant on the cells has a lower Brier score or makes fewer
+    errors at a threshold of 1/2, and none with calibrated cells differs from it (Theorem 8).
+    `probabilistic_kendall_tau` with the probabilities of the events can rise or fall
+    (Observation 9), since they may differ within a cell.
 
     References
     ----------
-    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    section 4.
 
     Examples
     --------
@@ -80,6 +85,8 @@ def merge_cells(
 ) -> Floats:
     """Make one cell of the cases with one label: each gets the mean score of its cell.
 
+    The cell merge with score averaging of Definition 4.1, for any number of cells at once.
+
     Parameters
     ----------
     y_prob : array-like of shape (n_samples,)
@@ -100,11 +107,14 @@ def merge_cells(
     Notes
     -----
     Merging never raises the calibration error over cells, of any order, since gaps of opposite
-    sign cancel; it keeps a calibrated model calibrated, and never raises `probabilistic_count`.
+    sign cancel (Theorem 6); it keeps a calibrated model calibrated, and never raises
+    `probabilistic_count` (Theorem 5). Brier score, errors at a threshold and
+    `probabilistic_kendall_tau` can rise or fall (Observation 7).
 
     References
     ----------
-    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    section 4.
 
     Examples
     --------
@@ -129,7 +139,8 @@ def probabilistic_count(
     """Effective number of cells of a model.
 
     1 / sum_c w_c^2, with w_c the share of the cases in cell c: one over the probability that two
-    cases drawn at random are in one cell. It is the number of cells where all hold equally many.
+    cases drawn at random, with replacement, are in one cell. It is at most the number of cells,
+    and equal to it where all hold equally many (Theorem 10).
 
     Parameters
     ----------
@@ -150,13 +161,10 @@ def probabilistic_count(
     InputError
         As `pde`.
 
-    Notes
-    -----
-    The authors published no code; the two draws are with replacement.
-
     References
     ----------
-    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", 2024, arXiv:2412.00943,
+    section 4 and appendix A.
 
     Examples
     --------

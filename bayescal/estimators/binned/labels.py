@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_vector, check_same_length
-from bayescal.estimators.binned.bins import Bins, Members
+from bayescal.estimators.binned.bins import Bins, Members, bins_of
 
-__all__ = ["Labels", "as_labels", "bins_of_labels"]
+__all__ = ["Labels", "as_labels", "bins_of_labels", "bins_or_cells"]
 
 Labels = NDArray[np.int32]
 """The cell of each case, counted from 0."""
@@ -33,6 +35,15 @@ def as_labels(cells: ArrayLike, size: int) -> Labels:
     return index.astype(np.int32)
 
 
-def bins_of_labels(scores: Floats, weights: Floats | None, cells: Labels) -> Bins:
+def bins_of_labels(scores: NDArray[Any], weights: Floats | None, cells: Labels) -> Bins:
     """A bin for each cell."""
     return Bins(scores, weights, Members.of(cells, int(cells.max()) + 1, weights))
+
+
+def bins_or_cells(
+    scores: NDArray[Any], weights: Floats | None, *, cells: Labels | None = None, **cut: Any
+) -> Bins:
+    """Cells where they are given, else bins of the scores."""
+    if cells is None:
+        return bins_of(scores, weights, **cut)
+    return bins_of_labels(scores, weights, cells)
