@@ -411,7 +411,7 @@ ESTIMATORS: Theme = (
         "average_labels/clinical": lambda: estimate("average_labels", cells=in_fifths()),
         "merge_cells/clinical": lambda: bc.estimators.merge_cells(clinical()[1], in_fifths()),
         "probabilistic_kendall_tau/probabilities": lambda: bc.estimators.probabilistic_kendall_tau(
-            clinical()[1] ** 2, in_fifths() / 5
+            5 * clinical()[1] % 1, in_fifths() / 5
         ),
         "validity_curve/clinical": lambda: estimate("validity_curve").share[::10],
         "probabilistic_count/clinical": lambda: bc.estimators.probabilistic_count(

@@ -32,7 +32,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     Attributes
     ----------
     uses_features : bool
-        Whether its methods also take `features`, those that the model saw.
+        Whether `RecalibratedClassifier` also hands it the `features` that the model saw.
     reaches_zero : bool
         Whether its map can be exactly 0. With more than two classes no class then gets less than
         0.5 / (n + 1) of n cases before the division, so that the log score stays finite.

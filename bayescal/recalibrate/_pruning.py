@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["MOST_LEAVES", "Grown", "fold_weights", "grow_limits", "members_of", "pruned"]
+__all__ = [
+    "MOST_LEAVES",
+    "Grown",
+    "breadth_first",
+    "fold_weights",
+    "grow_limits",
+    "leaf_numbers",
+    "members_of",
+    "pruned",
+]
 
 MOST_LEAVES = 100_000
 _ROUNDING = 1e-6
@@ -92,6 +102,39 @@ def members_of(fitted: Any, features: Any) -> Iterator[NDArray[np.intp]]:
     paths = fitted.decision_path(features).tocsc()
     for node in range(paths.shape[1]):
         yield paths.indices[paths.indptr[node] : paths.indptr[node + 1]]
+
+
+def leaf_numbers(tree: Any, leaves: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Number of the leaf at or above each node, counted from the left; -1 above all leaves."""
+    number = np.full(tree.node_count, -1)
+    count, pending = 0, [(0, -1)]
+    while pending:
+        node, own = pending.pop()
+        if own < 0 and leaves[node]:
+            own, count = count, count + 1
+        number[node] = own
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left >= 0:
+            pending += [(right, own), (left, own)]
+    return number
+
+
+def breadth_first(tree: Any, leaves: NDArray[np.bool_], n_leaves: int) -> NDArray[np.bool_]:
+    """Leaves of the shortest subtree from the root with so many, or as many as there are.
+
+    Nodes are parted level by level, from left to right, until there are enough.
+    """
+    ends = np.zeros(tree.node_count, dtype=bool)
+    ends[0] = True
+    count, queue = 1, deque([0])
+    while queue and count < n_leaves:
+        node = queue.popleft()
+        if not leaves[node]:
+            children = [int(tree.children_left[node]), int(tree.children_right[node])]
+            ends[node], ends[children] = False, True
+            count += 1
+            queue.extend(children)
+    return ends
 
 
 def _subtrees(grown: Grown) -> tuple[Floats, list[NDArray[np.bool_]]]:

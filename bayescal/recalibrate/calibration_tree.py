@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_array
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.newton import maximise
 from bayescal.data.build.builder import collapse
 from bayescal.data.validate import as_count
-from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount
-from bayescal.recalibrate._pruning import MOST_LEAVES, Grown, grow_limits, members_of, pruned
+from bayescal.recalibrate._pruning import (
+    MOST_LEAVES,
+    Grown,
+    grow_limits,
+    leaf_numbers,
+    members_of,
+    pruned,
+)
+from bayescal.recalibrate._trees import TreeRecalibrator
 
 __all__ = ["ProbabilityCalibrationTreeRecalibrator"]
 
 _IDENTITY = np.array([0.0, 1.0])
 
 
-class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
+class ProbabilityCalibrationTreeRecalibrator(TreeRecalibrator):
     """A decision tree on the features, with a logistic recalibration in each leaf.
 
     A model can be off in one way for some patients and in another for others. The tree parts the
@@ -65,7 +70,8 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     node's model on from its parent's, and prune back. Here too splits are by information gain, but
     scikit-learn's; a normal penalty towards the parent's model stands for boosting that starts
     there and stops early; and pruning is by cost and complexity, the cost being the squared error
-    of the nodes' models, as much as cross-validation chooses.
+    of the nodes' models, as much as cross-validation chooses: in five folds, as Torabian & Urner
+    prune these trees. `leaf` gives the cells that the tree parts cases into.
 
     Cases are dealt to the folds in turn, in order of score, so that the result depends neither on
     chance nor on the order of the rows. Scores of exactly 0 and 1 are read as a
@@ -74,6 +80,8 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
     References
     ----------
     Leathart, Frank, Holmes & Pfahringer, "Probability Calibration Trees", ACML 2017.
+    Torabian & Urner, "Calibration through the Lens of Interpretability", arXiv:2412.00943, 2024,
+    section 5.
 
     Examples
     --------
@@ -90,121 +98,19 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
 
     uses_features = True
     reads_log_odds = True
-    tree_: DecisionTreeClassifier
     coefficients_: Floats
-    n_leaves_: int
-    n_split_features_: int
 
     def __init__(
         self,
         max_leaves: int = 16,
         min_cases: int = 20,
         shrinkage: float = 1.0,
-        n_folds: int = 10,
+        n_folds: int = 5,
     ) -> None:
         self.max_leaves = max_leaves
         self.min_cases = min_cases
         self.shrinkage = shrinkage
         self.n_folds = n_folds
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        classes: Any = None,
-        features: Any = None,
-    ) -> Self:
-        """Learn to recalibrate, from cases that the model was not trained on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities: of the event, or one column for each class. Or a
-            `CalibrationData`, which holds outcomes and weights itself, but no features.
-        y : array-like of shape (n_samples,), optional
-            Labels, of any type; none with a `CalibrationData`, whose labels are 0 and 1. Of two
-            classes the greater is the event.
-        sample_weight : array-like of shape (n_samples,), optional
-            Case counts. If any is not whole they are rescaled to Kish's effective sample size.
-        classes : array-like of shape (n_classes,), optional
-            Labels in the order of the columns; by default those in `y`, sorted.
-        features : array-like of shape (n_samples, n_features), optional
-            Numeric features to part the cases by; without them the score does it.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If these do not describe the same cases, or an option is out of range.
-        """
-        arrays = _as_features(features)
-        self.n_split_features_ = arrays["features"].shape[1] if arrays else 0
-        return self._fit_cases(X, y, sample_weight, classes, **arrays)
-
-    def transform(self, X: Any, features: Any = None) -> Floats:
-        """Recalibrated probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            Predicted probabilities.
-        features : array-like of shape (n_samples, n_features), optional
-            The features of the cases, if it was fitted with features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
-            Of two classes, the probability of the event.
-
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
-        """
-        return self._recalibrated(X, **_as_features(features))
-
-    def predict_proba(self, X: Any, features: Any = None) -> Floats:
-        """Recalibrated probability of each class, of shape (n_samples, n_classes).
-
-        Parameters
-        ----------
-        X, features : array-like
-            As in `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
-        """
-        return both_columns(self._recalibrated(X, **_as_features(features)))
-
-    def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
-        """Class of the largest recalibrated probability.
-
-        Parameters
-        ----------
-        X, features : array-like
-            As in `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-
-        Raises
-        ------
-        InputError
-            If these are not the probabilities and features that it was fitted to.
-        """
-        return self._labels(self._recalibrated(X, **_as_features(features)))
 
     def _fit(
         self,
@@ -235,25 +141,23 @@ class ProbabilityCalibrationTreeRecalibrator(Recalibrator):
             return Grown(fitted, models, loss, unseen)
 
         grown, leaves = pruned(grow, cells.weight, n_folds)
-        self.tree_, self.coefficients_ = grown.fitted, grown.models.copy()
-        self.n_leaves_ = int(leaves.sum())
-        settled = leaves.copy()
-        for node, above in enumerate(_parents(self.tree_)):
-            if settled[above]:
-                self.coefficients_[node], settled[node] = self.coefficients_[above], True
+        self._set_tree(grown.fitted, leaves)
+        leaf = leaf_numbers(grown.fitted.tree_, leaves)
+        first = np.flatnonzero(leaves)
+        own = grown.models[first[np.argsort(leaf[first])]]
+        self.coefficients_ = np.where(leaf[:, None] >= 0, own[leaf], grown.models)
 
     def _map(self, scores: Floats, features: Floats | None = None) -> Floats:
-        columns = 0 if features is None else features.shape[1]
-        if columns != self.n_split_features_:
-            raise InputError(
-                f"features has {columns} columns, but {type(self).__name__} was fitted to "
-                f"{self.n_split_features_}. Pass the same features, in the same order."
-            )
-        log_odds = log_odds_of(scores)
-        leaf = self.tree_.apply(log_odds[:, None] if features is None else features)
-        intercept, slope = self.coefficients_[leaf].T
-        probability: Floats = expit(intercept + slope * log_odds)
+        intercept, slope = self.coefficients_[self._nodes(scores, features)].T
+        probability: Floats = expit(intercept + slope * log_odds_of(scores))
         return probability
+
+    def _nodes(self, scores: Floats, features: Floats | None) -> NDArray[np.intp]:
+        self._check_features(features)
+        nodes: NDArray[np.intp] = self.tree_.apply(
+            log_odds_of(scores)[:, None] if features is None else features
+        )
+        return nodes
 
 
 class _Cells(NamedTuple):
@@ -279,12 +183,6 @@ def _cells(
     table, row = np.unique(table, axis=0, return_inverse=True)
     weight = np.bincount(row.ravel(), weights).astype(np.float64)
     return _Cells(log_odds_of(table[:, 0]), table[:, 1], weight, table[:, 2:])
-
-
-def _as_features(features: Any) -> dict[str, Floats]:
-    if features is None:
-        return {}
-    return {"features": check_array(features, dtype=np.float64, input_name="features")}
 
 
 def _parents(fitted: DecisionTreeClassifier) -> NDArray[np.intp]:

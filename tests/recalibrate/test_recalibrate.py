@@ -355,7 +355,8 @@ def test_monotone_is_logistic_when_the_penalty_is_large() -> None:
 # Trees
 
 
-def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:
+@pytest.mark.parametrize("n_folds", [5, 10])
+def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would(n_folds: int) -> None:
     scores, outcomes = data("D4", 400, seed=4)
     order = np.lexsort((outcomes, scores))
     s, y = scores[order], outcomes[order].astype(float)
@@ -365,8 +366,8 @@ def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:
     alphas = np.unique(np.maximum(path.ccp_alphas, 0))
     between = np.append(np.sqrt(alphas[:-1] * alphas[1:]), 1.0)
     lost = np.zeros(between.size)
-    for fold in range(10):
-        left_out = np.arange(400) % 10 == fold
+    for fold in range(n_folds):
+        left_out = np.arange(400) % n_folds == fold
         for j, alpha in enumerate(between):
             tree = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(
                 index[~left_out], y[~left_out]
@@ -374,7 +375,7 @@ def test_pruning_is_chosen_as_a_loop_over_scikit_learns_trees_would() -> None:
             lost[j] += np.sum((tree.predict(index[left_out]) - y[left_out]) ** 2)
     alpha = between[np.flatnonzero(lost < lost.min() + 1e-9)[-1]]
     best = DecisionTreeRegressor(**options, ccp_alpha=alpha).fit(index, y)
-    actual = DecisionTreeRecalibrator().fit(scores, outcomes)
+    actual = DecisionTreeRecalibrator(n_folds=n_folds).fit(scores, outcomes)
     assert 1 < actual.levels_.size < 64
     np.testing.assert_allclose(actual.transform(s), best.predict(index))
 
