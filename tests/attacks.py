@@ -217,6 +217,11 @@ def special() -> dict[str, dict[str, Any]]:
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
         "CalibrationData.to_netcdf": {"path": "table.nc"},
         "CalibrationPosterior.to_netcdf": {"path": "posterior.nc"},
+        "estimators.estimator_bias": {
+            "estimator": "ece",
+            "sample": lambda rng: (OUTCOME, SCORE, np.sqrt(SCORE)),
+        },
+        "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
         "plots.rank_ecdf": ranks,
@@ -256,7 +261,7 @@ def calls() -> Iterator[Call]:
     for owner, name, function in _callables():
         known = values(owner) | special().get(name, {})
         parameters = inspect.signature(function).parameters
-        if "truth" in parameters:  # of every class
+        if "truth" in parameters and owner == "scores":  # of every class
             known["y_prob"] = MATRIX
         given = {
             key: known[key]

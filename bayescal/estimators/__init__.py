@@ -62,10 +62,12 @@ from bayescal.estimators.smoothed.smooth import (
     smooth_ece,
     smooth_ece_curve,
 )
+from bayescal.estimators.uncertainty.bias import Bias, estimator_bias
 from bayescal.estimators.uncertainty.intervals import Interval, estimator_interval
 
 __all__ = [
     "BPMCurve",
+    "Bias",
     "CellTable",
     "DistanceBounds",
     "Interval",
@@ -93,6 +95,7 @@ __all__ = [
     "ece",
     "eci",
     "emax",
+    "estimator_bias",
     "estimator_interval",
     "fit_bpm_curve",
     "flexible_curve",
