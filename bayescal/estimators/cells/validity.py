@@ -123,7 +123,7 @@ def auc_v(
     >>> round(estimators.auc_v(y_true, y_prob, n_neighbors=200), 3)
     0.977
     >>> round(estimators.auc_v(y_true, 1 - y_prob), 3)
-    0.491
+    0.597
     """
     cases = _read(y_true, y_prob, sample_weight)
     return evaluate(_core, cases, n_neighbors=n_neighbors)
