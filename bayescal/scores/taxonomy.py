@@ -61,6 +61,10 @@ def canonical_calibration_error(
     - the error of order p is at most k^(1/p - 1/q) times that of order q;
     - of order 2 it is at most `root_brier_score` with `scale_by_half=False`.
 
+    With two classes it is 2^(1/p) times the calibration error of the event,
+    (E |f - P(event | f)|^p)^(1/p), which of a sample is `bayescal.estimators.ece` with
+    `cells=y_prob`.
+
     References
     ----------
     Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and

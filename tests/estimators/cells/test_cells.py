@@ -20,6 +20,7 @@ from bayescal.estimators import (
     probabilistic_count,
     probabilistic_kendall_tau,
 )
+from bayescal.scores import canonical_calibration_error
 
 BINNINGS = ["width", "mass", "rank", "quantile"]
 
@@ -126,6 +127,21 @@ def test_pde_bins_add_up_to_pde(p: int) -> None:
         assert total == pytest.approx(pde(outcomes, scores, p=p, **options))
         gaps = abs(table.rate - table.score)
         assert (table.deviation >= gaps - 1e-12).all()
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_errors_over_level_sets_are_those_of_known_probabilities(p: int) -> None:
+    """Both classes of a binary model are off by as much as the event, which counts twice there."""
+    truth, scores = np.array([0.1, 0.5, 0.9, 0.3]), np.array([0.2, 0.6, 0.6, 0.9])
+    outcomes = np.tile([0, 1], 4)
+    weight = np.column_stack([1 - truth, truth]).ravel() * 10
+    of_classes = canonical_calibration_error(
+        np.column_stack([1 - truth, truth]), np.column_stack([1 - scores, scores]), p=p
+    )
+    twice = np.repeat(scores, 2)
+    for function in (ece, pde):
+        error = function(outcomes, twice, cells=twice, p=p, sample_weight=weight.round())
+        assert of_classes == pytest.approx(2 ** (1 / p) * error)
 
 
 def test_a_batch_is_a_loop() -> None:
