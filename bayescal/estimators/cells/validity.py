@@ -103,6 +103,9 @@ def auc_v(
     probability at a score, by about the mean of sqrt(2 q (1 - q) / (pi k)). Larger k lessen that,
     and blur the curve.
 
+    It is small where calibration is bad. `bayescal.check_consistency` takes large for bad, so give it
+    `lambda y_true, y_prob: 1 - auc_v(y_true, y_prob)`.
+
     The paper divides by k, which is the same where no scores are tied. Over cells given by name the
     area is 1 - `pde` of order 1, and over bins whose scores are averaged, as Gupta & Ramdas have
     it, 1 - `ece` with `binning="mass"`.
