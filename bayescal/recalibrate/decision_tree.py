@@ -125,17 +125,14 @@ class DecisionTreeRecalibrator(TreeRecalibrator):
         if features is None:
             rows = collapse(scores, outcomes, weights)
             points = np.arange(rows.score.size, dtype=np.float64)[:, None]
-            trials, hits = rows.trials, rows.hits
+            counts = np.column_stack([rows.trials - rows.hits, rows.hits])
         else:
             points, row = np.unique(features, axis=0, return_inverse=True)
             weight = np.ones(outcomes.size) if weights is None else weights
-            trials, hits = (
-                np.bincount(row.ravel(), each).astype(np.float64)
-                for each in (weight, weight * outcomes)
-            )
+            counts = np.zeros((len(points), 2))
+            np.add.at(counts, (row.ravel(), outcomes.astype(np.intp)), weight)
         limits = {"min_cases": min_cases, "max_leaves": max_leaves}
-        counts = np.column_stack([trials - hits, hits]).ravel()
-        grown, leaves = pruned(partial(_grow, points, limits), counts, n_folds)
+        grown, leaves = pruned(partial(_grow, points, limits), counts.ravel(), n_folds)
         self._set_tree(grown.fitted, leaves)
         ends = np.flatnonzero(leaves)
         ends = ends[np.argsort(leaf_numbers(grown.fitted.tree_, leaves)[ends])]

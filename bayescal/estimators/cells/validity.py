@@ -34,22 +34,25 @@ class ValidityCurve(NamedTuple):
     share: Floats
 
 
-def _distances(table: Table, outcomes: NDArray[Any], n_neighbors: int) -> Floats:
-    """|score - mean outcome of its neighbours| of each distinct score, (replicates, scores)."""
+def _distances(table: Table, n_neighbors: int) -> Statistic:
+    """Outcomes to |score - mean outcome of its neighbours|, of shape (replicates, scores)."""
     nearest = as_count(n_neighbors, "n_neighbors", 1, table.total, limit="the number of cases")
     sums = on_line(table.score, table.trials, nearest)
     around = sums(table.trials)
-    rates = np.array([sums(hits) / around for hits in table.hits(outcomes)])
-    distances: Floats = np.abs(table.score - np.clip(rates, 0, 1))
+
+    def distances(outcomes: NDArray[Any]) -> Floats:
+        rates = np.array([sums(hits) / around for hits in table.hits(outcomes)])
+        away: Floats = np.abs(table.score - np.clip(rates, 0, 1))
+        return away
+
     return distances
 
 
 def _core(scores: Floats, weights: Floats | None, *, n_neighbors: int) -> Statistic:
     """Core of `auc_v`; how many neighbours there can be is known with the cases."""
     table = tabulate(scores, weights)
-    return lambda outcomes: (
-        1 - _distances(table, outcomes, n_neighbors) @ table.trials / table.total
-    )
+    distances = _distances(table, n_neighbors)
+    return lambda outcomes: 1 - distances(outcomes) @ table.trials / table.total
 
 
 @estimator(
@@ -103,8 +106,8 @@ def auc_v(
     probability at a score, by about the mean of sqrt(2 q (1 - q) / (pi k)). Larger k lessen that,
     and blur the curve.
 
-    It is small where calibration is bad. `bayescal.check_consistency` takes large for bad, so give it
-    `lambda y_true, y_prob: 1 - auc_v(y_true, y_prob)`.
+    It is small where calibration is bad. `bayescal.check_consistency` takes large for bad, so give
+    it `lambda y_true, y_prob: 1 - auc_v(y_true, y_prob)`.
 
     The paper divides by k, which is the same where no scores are tied. Over cells given by name the
     area is 1 - `pde` of order 1, and over bins whose scores are averaged, as Gupta & Ramdas have
@@ -179,7 +182,7 @@ def validity_curve(
         shape = (*cases.shape, cases.scores.size)
         raise InputError(f"y_true must be one-dimensional, but has shape {shape}.")
     table = tabulate(cases.scores, cases.weights)
-    distance = _distances(table, cases.outcomes, n_neighbors)[0]
+    distance = _distances(table, n_neighbors)(cases.outcomes)[0]
     epsilon = np.unique(np.concatenate([[0.0, 1.0], distance]))
     step = np.searchsorted(epsilon, distance)
     within = np.cumsum(np.bincount(step, table.trials, epsilon.size))
