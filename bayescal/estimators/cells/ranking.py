@@ -92,7 +92,7 @@ def _read(
     assert y_prob is not None
     check_same_order(truth=truth, y_prob=y_prob, sample_weight=sample_weight)
     scores, weights = read_scores(y_prob, sample_weight)
-    shape = np.shape(truth)
+    shape = _shape(truth)
     if len(shape) < 2 or shape[1:] == (1,):
         probability = as_scores(truth, "truth")
         check_same_length(probability.size, "truth", scores.size, "y_prob")
@@ -101,6 +101,14 @@ def _read(
     rows = np.reshape(np.asarray(truth), (-1, scores.size))
     probabilities = np.array([as_scores(row, "truth") for row in rows])
     return Cases(probabilities.reshape(-1, scores.size), scores, weights, shape[:-1])
+
+
+def _shape(truth: ArrayLike) -> tuple[int, ...]:
+    """Its shape; that of a number where rows differ in length, which a vector may not hold."""
+    try:
+        return np.shape(truth)
+    except ValueError:
+        return ()
 
 
 def _core(scores: Floats, weights: Floats | None) -> Statistic:

@@ -10,7 +10,8 @@ import numpy as np
 
 from bayescal._base.arrays import RandomState, random_generator
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_count, as_scores, check_same_length
+from bayescal._base.text import shortened
+from bayescal.data.validate import MOST_DRAWS, as_count, as_scores, check_same_length
 from bayescal.estimators.door import read
 from bayescal.estimators.uncertainty.applied import applied_of
 
@@ -53,7 +54,7 @@ def estimator_bias(
         of shape (n_samples,). A fourth item, if there is one, is a mapping of options that have a
         value for each case, such as `{"cells": tree.leaf(y_prob, X)}`.
     n_simulations : int
-        Number of data sets, at least 2.
+        Number of data sets, from 2 to 1,000,000.
     random_state : int, numpy.random.Generator or None
         Seed or source of randomness.
     **options
@@ -98,10 +99,11 @@ def estimator_bias(
     """
     applied = applied_of(estimator, options)
     if not callable(sample):
-        raise InputError(f"sample must be a function of a random generator, got {sample!r}.")
+        given = shortened(repr(sample))
+        raise InputError(f"sample must be a function of a random generator, got {given}.")
     rng = random_generator(random_state)
     differences = []
-    for _ in range(as_count(n_simulations, "n_simulations", 2)):
+    for _ in range(as_count(n_simulations, "n_simulations", 2, MOST_DRAWS)):
         y_true, y_prob, probability, by_case = _drawn(sample, rng)
         cases, truth = read(y_true, y_prob), as_scores(probability, "probability")
         check_same_length(truth.size, "probability", cases.scores.size, "y_prob")

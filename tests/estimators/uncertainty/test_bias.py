@@ -64,7 +64,7 @@ def test_more_simulations_have_a_smaller_error() -> None:
 @pytest.mark.parametrize(
     ("drawn", "options", "message"),
     [
-        (sample, {"n_simulations": 1}, "n_simulations must be a whole number of at least 2"),
+        (sample, {"n_simulations": 1}, "n_simulations must be a whole number from 2"),
         (sample, {"random_state": -1}, "random_state"),
         (sample, {"cells": np.zeros(300)}, "has a value for each case"),
         ("D3", {}, "sample must be a function of a random generator, got 'D3'"),
