@@ -99,8 +99,9 @@ def estimator_bias(
     """
     applied = applied_of(estimator, options)
     if not callable(sample):
-        given = shortened(repr(sample))
-        raise InputError(f"sample must be a function of a random generator, got {given}.")
+        raise InputError(
+            f"sample must be a function of a random generator, got {shortened(repr(sample))}."
+        )
     rng = random_generator(random_state)
     differences = []
     for _ in range(as_count(n_simulations, "n_simulations", 2, MOST_DRAWS)):
