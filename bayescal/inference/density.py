@@ -23,7 +23,7 @@ DENSITY_NEGLIGIBLE = (
     1e-3  # posterior probability of a scale below which nothing is proposed round it
 )
 DENSITY_TOLERANCE = 1e-12
-DENSITY_NEAR = 1e-3  # what the mode at a scale may lack in log density, to propose round it
+DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 
 
@@ -169,12 +169,13 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     if problem.curve.in_cells:
         return sample_pieces(problem, draws)[0]
     rng, density = problem.rng("curve"), CurveDensity(problem)
-    modes = _modes_by_scale(density) if problem.curve.is_rough else [(density.mode(), 1.0)]
+    rough = problem.curve.is_rough
+    modes = _modes_by_scale(density) if rough else [(density.mode(tolerance=DENSITY_NEAR), 1.0)]
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
     sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
-    if sample.pareto_k <= (BAD_K if problem.curve.is_rough else GOOD_K):
+    if sample.pareto_k <= (BAD_K if rough else GOOD_K):
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
     return min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)

@@ -8,11 +8,11 @@ themselves, and a Beta density with a posterior of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, digamma, expit, log_expit, polygamma
+from scipy.special import betaln, digamma, expit, log_expit, ndtri, polygamma
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import maximise
@@ -29,7 +29,7 @@ POPULATIONS = {
 """The populations by name, and what each stands for."""
 
 POPULATION_NODES = 256
-FEW_CASES = 4  # up to which sums of exponentials take less time than a normal number
+LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
 LARGEST_LOG_SHAPE = 30.0
@@ -127,63 +127,45 @@ def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
 
 
 def _gammas(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Gamma variables of the shapes given, one a column, of shape (draws, rows)."""
-    if (shape < 1).any():
+    """Gamma variables of the shapes given, one a column, of shape (draws, rows).
+
+    Where the shapes are 1, or 2 and more, they are read off tables of quantiles with 16 random bits
+    a number; their mean and variance are within 0.1 % of the law's.
+    """
+    single = shape == 1
+    if not (single | (shape >= 2)).all():
         return rng.standard_gamma(shape, (draws, shape.size))
-    if (shape == 1).all():
-        uniform = _uniform(draws, shape.size, rng)
-        return np.negative(np.log(uniform, out=uniform), out=uniform)
-    few = (shape <= FEW_CASES) & (shape % 1 == 0)
-    if few.all():
-        return np.ascontiguousarray(_sums_of_exponentials(shape.astype(np.intp), draws, rng).T)
-    gammas = np.empty((shape.size, draws))
-    gammas[few] = _sums_of_exponentials(shape[few].astype(np.intp), draws, rng)
-    gammas[~few] = _cubes_of_normals(shape[~few], draws, rng)
-    return np.ascontiguousarray(gammas.T)
-
-
-def _sums_of_exponentials(shape: NDArray[np.intp], draws: int, rng: np.random.Generator) -> Floats:
-    """Gamma variables of whole shapes, one a row: logarithms of products of uniform numbers."""
-    order = np.argsort(-shape, kind="stable")
-    product = _uniform(shape.size, draws, rng)
-    for case in range(1, shape.max(initial=0)):
-        rows = int(np.count_nonzero(shape > case))
-        product[:rows] *= _uniform(rows, draws, rng)
-    gammas = np.empty_like(product)
-    gammas[order] = np.negative(np.log(product, out=product), out=product)
+    bits = rng.integers(1 << 64, size=(draws, -(-shape.size // 4)), dtype=np.uint64)
+    level = bits.view(np.uint16)[:, : shape.size] & (LEVELS - 1)
+    exponential, normal = _quantiles()
+    if single.all():
+        return exponential.take(level, mode="clip")
+    gammas = _cubes_of_normals(normal.take(level, mode="clip"), shape)
+    gammas[:, single] = exponential.take(level[:, single], mode="clip")
     return gammas
 
 
-def _cubes_of_normals(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Numbers whose mean and variance are within 0.1 % of a gamma law's from a shape of 2 on.
+@cache
+def _quantiles() -> tuple[Floats, Floats]:
+    """Exponential and normal quantiles at the middles of `LEVELS` even steps."""
+    middle = (np.arange(LEVELS) + 0.5) / LEVELS
+    return -np.log(middle), ndtri(middle)
 
-    One shape a row.
+
+def _cubes_of_normals(normal: Floats, shape: Floats) -> Floats:
+    """Gamma variables from standard normal ones, one shape a column; these are overwritten.
 
     References
     ----------
     Wilson & Hilferty (1931), The distribution of chi-square, PNAS 17.
     """
-    each = shape[:, None]
-    root = rng.standard_normal((shape.size, draws))
-    root *= 1 / (3 * np.sqrt(each))
-    root += 1 - 1 / (9 * each)
-    np.maximum(root, 0, out=root)
+    scale = np.cbrt(shape)
+    root = normal
+    root *= scale / (3 * np.sqrt(shape))
+    root += scale * (1 - 1 / (9 * shape))
     gammas: Floats = root * root
     gammas *= root
-    gammas *= each
     return gammas
-
-
-def _uniform(rows: int, columns: int, rng: np.random.Generator) -> Floats:
-    """Uniform numbers of 32 random bits, inside (0, 1).
-
-    The law of their logarithms differs from the exponential by less than 1e-9, and they take two
-    thirds of the time.
-    """
-    bits = rng.integers(1 << 64, size=(rows, (columns + 1) // 2), dtype=np.uint64)
-    uniform: Floats = np.add(bits.view(np.uint32)[:, :columns], 0.5, dtype=np.float64)
-    uniform *= 2.0**-32
-    return uniform
 
 
 def _beta_shapes(

@@ -40,15 +40,18 @@ def student_stretch(normal: Floats, degrees: int) -> Floats:
     >>> student_stretch(np.array([-1.0, 0.0, 1.0]), 4).round(4)
     array([1.6805, 1.0916, 0.7786])
     """
-    at, log_stretch = _table(degrees)
-    return np.asarray(np.exp(np.interp(normal, at, log_stretch)))
+    log_stretch = _table(degrees)
+    position = np.clip((normal + FARTHEST_NORMAL) * STEPS_OF_ONE, 0, log_stretch.size - 1)
+    below = np.minimum(position.astype(np.intp), log_stretch.size - 2)
+    share = position - below
+    return np.asarray(np.exp(log_stretch[below] * (1 - share) + log_stretch[below + 1] * share))
 
 
 @cache
-def _table(degrees: int) -> tuple[Floats, Floats]:
-    """Normal draws, and the logarithm of the stretch at each."""
+def _table(degrees: int) -> Floats:
+    """Logarithm of the stretch at evenly spaced normal draws, from -7.2 to 7.2."""
     ends = int(FARTHEST_NORMAL * STEPS_OF_ONE)
     at = np.arange(-ends, ends + 1) / STEPS_OF_ONE
     half = degrees / 2
     below, above = gammaincinv(half, ndtr(at[at < 0])), gammainccinv(half, ndtr(-at[at >= 0]))
-    return at, -np.log(np.concatenate([below, above]) / half) / 2
+    return -np.log(np.concatenate([below, above]) / half) / 2

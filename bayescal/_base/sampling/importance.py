@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, ndtri, softmax
+from scipy.special import gammaln, logsumexp, ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode
@@ -127,6 +128,15 @@ class _Kernels:
         covariance = np.linalg.inv(_positive_definite(mode.information))
         return cls(mode.point[None], np.linalg.cholesky(covariance), share)
 
+    def dealt(self, size: int, rng: np.random.Generator) -> Floats:
+        """Centres of this many points, equally many of each and in random order.
+
+        Of shape (size, d), or (1, d) where there is one centre.
+        """
+        if len(self.centres) == 1:
+            return self.centres
+        return np.asarray(self.centres[rng.permutation(np.arange(size) % len(self.centres))])
+
 
 def importance_sample(
     log_density: Callable[[Floats], Floats],
@@ -208,21 +218,22 @@ def _propose(
     power = int(np.ceil(np.log2(max(draws, 64))))
     normal = ndtri(np.clip(lattice_points(power, d + 1, rng), 1e-12, 1 - 1e-12))
     points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
-    part = np.zeros(len(points), dtype=np.intp)
+    parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
         part = _resample(np.array([each.share for each in kernels]), len(points), rng)
-    for index, each in enumerate(kernels):
-        mine = np.flatnonzero(part == index)
-        centre = rng.permutation(np.arange(mine.size) % len(each.centres))
-        points[mine] = each.centres[centre] + points[mine] @ each.scale.T
+        parts = [part == index for index in range(len(kernels))]
+    for mine, each in zip(parts, kernels, strict=True):
+        spread = points[mine] @ each.scale.T
+        points[mine] = spread + each.dealt(len(spread), rng)
     log_ratio = log_density(points) - _log_mixture(points, kernels)
     log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
     smoothed, pareto_k = smooth_rows(log_ratio[None])
-    ratio = np.exp(log_ratio - log_ratio.max())
+    weights, largest = np.exp(smoothed[0]), log_ratio.max()
+    ratio = np.exp(log_ratio - largest)
     return _Weighted(
         points,
-        softmax(smoothed[0]),
-        float(logsumexp(log_ratio) - np.log(log_ratio.size)),
+        weights / weights.sum(),
+        float(largest + np.log(ratio.mean())),
         float(ratio.std() / ratio.mean() / np.sqrt(ratio.size)),
         float(pareto_k[0]),
     )
