@@ -14,7 +14,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
-from bayescal.posterior.line import Expansion
+from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.one_sided import one_sided, sure_side
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 
@@ -138,7 +138,7 @@ class Evaluation:
             curve = at.probability(self.u[part])
         if self.side is not None:
             curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
-        return CurveDraws(curve, drawn, (lambda: self._expansion) if own else None)
+        return CurveDraws(curve, drawn)
 
     def _on_sample(self, part: slice) -> CurveDraws:
         """The curves of a block of draws at the observed scores."""
@@ -192,18 +192,54 @@ def evaluate(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> Non
         again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
     """
-    todo = [(each, missing) for each, w in asked if (missing := each._missing(w, population))]
-    computed = [{key: np.empty(each.u.shape[0]) for key in missing} for each, missing in todo]
-    for part, drawn in todo[0][0].populations(population) if todo else ():
-        for (each, missing), values in zip(todo, computed, strict=True):
-            draws = each._at(part, drawn)
-            on_sample = draws if drawn.score.ndim == 1 else each._on_sample(part)
-            for key, (name, options) in missing.items():
-                functional = FUNCTIONALS[name]
-                over = on_sample if functional.on_sample else draws
-                values[key][part] = functional.compute(over, **options)
-    for (each, _), values in zip(todo, computed, strict=True):
-        each._known.update(values)
+    todo = [_Pass(each, missing) for each, w in asked if (missing := each._missing(w, population))]
+    for part, drawn in todo[0].of.populations(population) if todo else ():
+        for each in todo:
+            each.add(part, drawn)
+    for each in todo:
+        each.finish()
+
+
+class _Pass:
+    """Functionals of one set of curves, computed a block of draws after the other."""
+
+    def __init__(self, of: Evaluation, missing: dict[Key, tuple[str, dict[str, Any]]]) -> None:
+        self.of = of
+        self._missing = missing
+        self._values = {key: np.empty(of.u.shape[0]) for key in missing}
+        self._blocks: list[tuple[Floats, Floats, Floats]] = []
+        self._first, self._numbers = 0, 0
+
+    def add(self, part: slice, drawn: Population) -> None:
+        """The next block of draws."""
+        draws, own = self.of._at(part, drawn), drawn.score.ndim == 1
+        on_sample = draws if own else self.of._on_sample(part)
+        summed = False
+        for key, (name, options) in self._missing.items():
+            functional = FUNCTIONALS[name]
+            if functional.by_totals and own:
+                summed = True
+                continue
+            over = on_sample if functional.on_sample else draws
+            self._values[key][part] = functional.compute(over, **options)
+        if summed:
+            sums = self.of._expansion.sums(draws.curve, drawn.weight)
+            self._blocks.append((draws.curve, drawn.weight, sums))
+            self._numbers += draws.curve.size
+            if part.stop == len(self.of.u) or self._numbers > MOST_KEPT:
+                self._sum_up(slice(self._first, part.stop))
+
+    def finish(self) -> None:
+        """Keep what was computed."""
+        self.of._known.update(self._values)
+
+    def _sum_up(self, part: slice) -> None:
+        """Functionals of the blocks that were only summed, all at once."""
+        totals = Totals(self.of._expansion, *zip(*self._blocks, strict=True))
+        for key, (name, options) in self._missing.items():
+            if FUNCTIONALS[name].by_totals:
+                self._values[key][part] = FUNCTIONALS[name].compute(totals, **options)
+        self._blocks, self._first, self._numbers = [], part.stop, 0
 
 
 def _key(name: str, options: dict[str, Any], population: str) -> Key:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
 from bayescal.data.validate import as_order
-from bayescal.posterior.line import Expansion, nearest_line, nearest_shift
+from bayescal.posterior.line import Totals, nearest_line, nearest_shift
 from bayescal.posterior.population import Population
 
 __all__ = [
@@ -39,6 +39,8 @@ __all__ = [
     "tce",
 ]
 
+ERROR_LEVELS = (0.5, 0.9)  # of E50 and E90
+
 
 @dataclass(frozen=True)
 class CurveDraws:
@@ -52,14 +54,10 @@ class CurveDraws:
         g at each score.
     population : Population
         The scores and their weights.
-    expand : callable, optional
-        Returns the expansion of lines and shifts round a curve near the draws, at scores that are
-        common to them.
     """
 
     curve: Floats
     population: Population
-    expand: Callable[[], Expansion] | None = None
 
     @cached_property
     def error(self) -> Floats:
@@ -80,10 +78,7 @@ class CurveDraws:
 
     @cached_property
     def below(self) -> Floats:
-        """Weight, or cases where they are whole, up to each row in that order, itself included.
-
-        Of a row whose cases differ, half its weight.
-        """
+        """Weight, or cases where they are whole, up to each row in that order, itself included."""
         order, population = self.order, self.population
         counted = population.weight if population.trials is None else population.trials
         if counted.ndim == 1:
@@ -92,10 +87,55 @@ class CurveDraws:
             ranked = counted[:, order[0]]
         else:
             ranked = counted.ravel().take(order + counted.shape[1] * np.arange(len(order))[:, None])
-        below = np.cumsum(ranked, axis=1)
-        if population.merged:
-            below -= ranked / 2
-        return below
+        return np.cumsum(ranked, axis=1)
+
+    @cached_property
+    def error_quantiles(self) -> Floats:
+        """The quantiles `ERROR_LEVELS` of the absolute error, of shape (levels, draws).
+
+        Of type 7 over patients for a sample, else the weighted inverse CDF. Where the cases of a
+        row differ they are interpolated between rows.
+        """
+        total, share = self.below[:, -1], np.array(ERROR_LEVELS)[:, None]
+        if self.population.merged:
+            quantiles = self._interpolated(share * total)
+        elif self.population.trials is None:
+            quantiles = self._error_at(self._reaching(share * total))
+        else:
+            position = (total - 1) * share
+            whole = np.floor(position)
+            lower, upper = (self._error_at(self._reaching(whole + k)) for k in (1, 2))
+            quantiles = lower + (position - whole) * (upper - lower)
+        return np.array(np.broadcast_to(quantiles, (len(share), len(self.curve))))
+
+    def _interpolated(self, level: Floats) -> Floats:
+        """The errors at which the weight below is `level`, half the weight of a row below its own.
+
+        Beyond the middles of the outer rows it is the least or the largest.
+        """
+        draw = np.arange(len(self.below))
+
+        def middle(row: NDArray[np.intp]) -> Floats:
+            before = np.where(row > 0, self.below[draw, row - 1], 0)
+            return np.asarray(before + self.below[draw, row]) / 2
+
+        row = self._reaching(level)
+        row += middle(row) < level
+        lower, upper = np.maximum(row - 1, 0), np.minimum(row, self.below.shape[1] - 1)
+        start = middle(lower)
+        gap = middle(upper) - start
+        share = np.clip((level - start) / np.where(gap > 0, gap, 1), 0, 1)
+        first, last = self._error_at(lower), self._error_at(upper)
+        return np.asarray(first + share * (last - first))
+
+    def _reaching(self, level: Floats) -> NDArray[np.intp]:
+        """The first of the ordered rows with which the weight reaches each level."""
+        return np.stack([(self.below >= each[:, None]).argmax(axis=1) for each in level])
+
+    def _error_at(self, row: NDArray[np.intp]) -> Floats:
+        """The absolute errors at ordered rows, of shape (levels, draws)."""
+        draw = np.arange(row.shape[1]) if len(self.order) > 1 else 0
+        return np.asarray(self.distance[draw, self.order[draw, row]])
 
     @cached_property
     def events(self) -> Floats:
@@ -108,15 +148,14 @@ class CurveDraws:
         return self.mean(self.population.score)
 
     @cached_property
-    def expansion(self) -> Expansion | None:
-        """Of lines and shifts; None where every draw has scores of its own."""
-        return None if self.expand is None else self.expand()
-
-    @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
-        score, weight = self.population.score, self.population.weight
-        return nearest_line(self.curve, weight, score, self.expansion)
+        return nearest_line(self.curve, self.population.weight, self.population.score)
+
+    @cached_property
+    def shift(self) -> Floats:
+        """The shift in log-odds that gives each draw its expected events."""
+        return nearest_shift(self.events, self.population.weight, self.population.score)
 
     def mean(self, values: Floats) -> Floats:
         """Average over the population, one number a draw."""
@@ -172,12 +211,12 @@ def ici(draws: CurveDraws) -> Floats:
 
 def e50(draws: CurveDraws) -> Floats:
     """Median of |g - s| over the population."""
-    return _error_quantile(draws, 0.5)
+    return np.asarray(draws.error_quantiles[0])
 
 
 def e90(draws: CurveDraws) -> Floats:
     """90th percentile of |g - s| over the population."""
-    return _error_quantile(draws, 0.9)
+    return np.asarray(draws.error_quantiles[1])
 
 
 def emax(draws: CurveDraws) -> Floats:
@@ -185,27 +224,26 @@ def emax(draws: CurveDraws) -> Floats:
     return draws.each(draws.distance.max(axis=1))
 
 
-def signed_error(draws: CurveDraws) -> Floats:
+def signed_error(draws: CurveDraws | Totals) -> Floats:
     """E_w (g - s): positive when events are more frequent than predicted."""
     return draws.events - draws.predicted
 
 
-def observed_expected(draws: CurveDraws) -> Floats:
+def observed_expected(draws: CurveDraws | Totals) -> Floats:
     """Observed over expected events: E_w g / E_w s."""
     return draws.events / draws.predicted
 
 
-def calibration_in_the_large(draws: CurveDraws) -> Floats:
+def calibration_in_the_large(draws: CurveDraws | Totals) -> Floats:
     """The shift a that makes E_w expit(logit s + a) = E_w g: the intercept with slope fixed at 1.
 
     Zero when the average prediction is right. Not the
     `calibration_intercept`, which is fitted with the slope.
     """
-    score, weight = draws.population.score, draws.population.weight
-    return nearest_shift(draws.events, weight, score, draws.expansion)
+    return draws.shift
 
 
-def calibration_intercept(draws: CurveDraws) -> Floats:
+def calibration_intercept(draws: CurveDraws | Totals) -> Floats:
     """Intercept a of the line a + b logit s nearest to the curve, fitted jointly with b.
 
     What a logistic regression of the outcomes on the log-odds tends to. It is the log-odds of an
@@ -214,7 +252,7 @@ def calibration_intercept(draws: CurveDraws) -> Floats:
     return draws.line[0]
 
 
-def calibration_slope(draws: CurveDraws) -> Floats:
+def calibration_slope(draws: CurveDraws | Totals) -> Floats:
     """Slope b of the line a + b logit s nearest to the curve: below 1 is overconfident."""
     return draws.line[1]
 
@@ -288,43 +326,6 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
     return np.stack([np.sum(spread, axis=1, where=score >= low) for low in least], axis=1)
 
 
-def _error_quantile(draws: CurveDraws, q: float) -> Floats:
-    """Quantile of |g - s|: type 7 over patients for a sample, else the weighted inverse CDF.
-
-    Where the cases of a row differ it is interpolated between rows.
-    """
-    below = draws.below
-    if draws.population.merged:
-        return draws.each(_interpolated(draws, q))
-    if draws.population.trials is None:
-        return draws.each(_error_at(draws, (below >= q * below[:, -1:]).argmax(axis=1)))
-    position = (below[0, -1] - 1) * q
-    lower = _error_at(draws, (below > np.floor(position)).argmax(axis=1))
-    upper = _error_at(draws, (below > np.ceil(position)).argmax(axis=1))
-    return draws.each(lower + (position - np.floor(position)) * (upper - lower))
-
-
-def _interpolated(draws: CurveDraws, q: float) -> Floats:
-    """The error at which the weight below is q; the least or largest beyond the outer rows."""
-    below = draws.below
-    index = (below >= q).argmax(axis=1)
-    index[below[:, -1] < q] = below.shape[1] - 1
-    lower = np.maximum(index - 1, 0)
-    weight = np.take_along_axis(below, np.stack([lower, index], axis=1), axis=1)
-    gap = weight[:, 1] - weight[:, 0]
-    share = np.clip((q - weight[:, 0]) / np.where(gap > 0, gap, 1), 0, 1)
-    first, last = _error_at(draws, lower), _error_at(draws, index)
-    return first + share * (last - first)
-
-
-def _error_at(draws: CurveDraws, index: NDArray[np.intp]) -> Floats:
-    """The absolute error at one of the ordered rows of each draw."""
-    shape = (index.size, draws.order.shape[1])
-    order, distance = np.broadcast_to(draws.order, shape), np.broadcast_to(draws.distance, shape)
-    row = np.take_along_axis(order, index[:, None], axis=1)
-    return np.asarray(np.take_along_axis(distance, row, axis=1)[:, 0])
-
-
 @dataclass(frozen=True)
 class Functional:
     """A functional as the registry knows it.
@@ -332,13 +333,15 @@ class Functional:
     Attributes
     ----------
     compute : callable
-        From CurveDraws (and options) to an array of shape (draws,).
+        From CurveDraws, or Totals, and options to an array of shape (draws,).
     label : str
         What tables call it.
     calibrated : float
         Its value when the model is perfectly calibrated.
     on_sample : bool
         Whether it depends on the observed scores alone, whatever the population and its weights.
+    by_totals : bool
+        Whether `Totals` know it too, of all draws at once.
     is_distance : bool
         Whether it is never negative, and zero only at calibration.
     caution : str
@@ -351,6 +354,7 @@ class Functional:
     label: str
     calibrated: float
     on_sample: bool = False
+    by_totals: bool = False
     is_distance: bool = False
     caution: str = ""
     same_as: str = ""
@@ -372,16 +376,20 @@ FUNCTIONALS: dict[str, Functional] = {
         caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
         "contained the true value in 32 to 100 % of simulated data sets",
     ),
-    "signed_error": Functional(signed_error, "mean signed error (curve minus score)", 0.0),
-    "observed_expected": Functional(observed_expected, "observed / expected events (O/E)", 1.0),
+    "signed_error": Functional(
+        signed_error, "mean signed error (curve minus score)", 0.0, by_totals=True
+    ),
+    "observed_expected": Functional(
+        observed_expected, "observed / expected events (O/E)", 1.0, by_totals=True
+    ),
     "calibration_in_the_large": Functional(
-        calibration_in_the_large, "calibration-in-the-large (at slope 1)", 0.0
+        calibration_in_the_large, "calibration-in-the-large (at slope 1)", 0.0, by_totals=True
     ),
     "calibration_intercept": Functional(
-        calibration_intercept, "intercept, fitted jointly with the slope", 0.0
+        calibration_intercept, "intercept, fitted jointly with the slope", 0.0, by_totals=True
     ),
     "calibration_slope": Functional(
-        calibration_slope, "slope, fitted jointly with the intercept", 1.0
+        calibration_slope, "slope, fitted jointly with the intercept", 1.0, by_totals=True
     ),
 }
 """The functionals by name."""

@@ -2,13 +2,13 @@
 
 Every draw of a curve has its own weights of the scores. Where the scores are common to all draws,
 the sums that the equations need are expanded in powers round the solution of one curve: they are
-then a matrix product, and all draws are solved without a sum over the scores. Draws that are too
-far from that curve are solved by Newton steps on the sums themselves.
+then a matrix product, and all draws are solved at once without a sum over the scores. Draws that
+are too far from that curve are solved by Newton steps on the sums themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.newton import maximise
 from bayescal.model.curve import expit_in_place
 
-__all__ = ["Expansion", "nearest_line", "nearest_shift"]
+__all__ = ["Expansion", "Totals", "nearest_line", "nearest_shift"]
 
 FLOOR = 1e-15
 WEIGHT_FLOOR = 1e-12  # keeps a line defined in a draw that gives all its weight to one score
@@ -29,6 +29,7 @@ LINE_CLOSE = 1e-4  # a Newton step this short leaves an error of the order of it
 LINE_STEPS = 25
 LINE_LONGEST = 3.0
 POWERS = 5  # of an expansion
+TARGETS = 2  # sums of the curve, alone and times z
 EXPANDED_STEPS = 4
 EXPANSION_NEGLIGIBLE = 1e-4  # what the last power of an expansion may move
 EXPANSION_START = 0.1  # and what it may move where the expansion is at least a start
@@ -70,21 +71,100 @@ class Expansion:
         return float(_shift(odds, target[None], self.weight[None], np.zeros(1))[0])
 
     @cached_property
-    def of_line(self) -> Floats:
-        """Columns for the equations of the line: p_j z^k for every power j and k up to j + 1."""
-        powers = _powers(expit(self.line[0] + self.line[1] * self.z))
-        columns = [p * self.z**k for j, p in enumerate(powers) for k in range(j + 2)]
-        return np.stack(columns, axis=1)
+    def columns(self) -> Floats:
+        """What `sums` adds up under the weights, of shape (rows, columns).
+
+        The score; p_j for every power j, round the shift; and round the line p_j z^k for every
+        power j and k up to j + 1.
+        """
+        round_shift = _powers(expit(logit(self.score) + self.shift))
+        round_line = _powers(expit(self.line[0] + self.line[1] * self.z))
+        of_line = [p * self.z**k for j, p in enumerate(round_line) for k in range(j + 2)]
+        return np.stack([self.score, *round_shift, *of_line], axis=1)
+
+    def sums(self, curve: Floats, weight: Floats) -> Floats:
+        """All that lines and shifts of a block of draws need, of shape (draws, sums).
+
+        Sums over the scores: of the curve, alone and times z, and of `columns`.
+
+        Parameters
+        ----------
+        curve : ndarray of shape (draws, rows)
+        weight : ndarray of shape (rows,) or (draws, rows)
+        """
+        own = _sums(weight * curve, [np.ones_like(self.z), self.z])
+        shared = weight @ self.columns
+        return np.hstack([own, np.broadcast_to(shared, (len(own), shared.shape[-1]))])
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Draws of curves, block by block, as far as sums over scores that all share describe them.
+
+    Attributes
+    ----------
+    expansion : Expansion
+    curve, weight : sequence of ndarray of shape (draws, rows)
+        Weights also of shape (rows,).
+    sums : sequence of ndarray of shape (draws, sums)
+        As `Expansion.sums` gives them.
+    """
+
+    expansion: Expansion
+    curve: Sequence[Floats]
+    weight: Sequence[Floats]
+    sums: Sequence[Floats]
 
     @cached_property
-    def of_shift(self) -> Floats:
-        """Columns for the equation of the shift: p_j for every power j."""
-        return np.stack(_powers(expit(logit(self.score) + self.shift)), axis=1)
+    def events(self) -> Floats:
+        """Expected events a case, E_w g, of shape (draws,)."""
+        return np.array(self._columns[0])
+
+    @cached_property
+    def predicted(self) -> Floats:
+        """Predicted events a case, E_w s, of shape (draws,)."""
+        return np.array(self._columns[TARGETS])
+
+    @cached_property
+    def line(self) -> tuple[Floats, Floats]:
+        """Intercept and slope of the line in log-odds nearest to each draw."""
+        _check_scores(self.expansion.score)
+        z, centre, scale = _standardised(self.expansion.score)
+        of_line = self._columns[TARGETS + 1 + POWERS + 1 :]
+        line, solved = _line_by_expansion(self.expansion, self._columns[:TARGETS].T, of_line)
+        for rows, curve, weight in self._unsolved(solved):
+            line[rows] = _lines(z, curve, weight, line[rows])
+        return _unstandardised(line, centre, scale)
+
+    @cached_property
+    def shift(self) -> Floats:
+        """The shift that gives each draw its expected events."""
+        target = np.clip(self.events, FLOOR, 1 - FLOOR)
+        of_shift = self._columns[TARGETS + 1 : TARGETS + 1 + POWERS + 1]
+        shift, solved = _shift_by_expansion(self.expansion, target, of_shift)
+        odds = 1 / self.expansion.score - 1
+        for rows, _, weight in self._unsolved(solved):
+            shift[rows] = _shift(odds, target[rows], weight, shift[rows])
+        return shift
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """The sums of all draws, of shape (sums, draws)."""
+        return np.ascontiguousarray(np.concatenate(self.sums).T)
+
+    def _unsolved(
+        self, solved: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
+        """The other draws with their curves and weights, block by block."""
+        start = 0
+        for curve, weight in zip(self.curve, self.weight, strict=True):
+            rest = np.flatnonzero(~solved[start : start + len(curve)])
+            if rest.size:
+                yield start + rest, curve[rest], np.broadcast_to(weight, curve.shape)[rest]
+            start += len(curve)
 
 
-def nearest_line(
-    curve: Floats, weight: Floats, score: Floats, expansion: Expansion | None = None
-) -> tuple[Floats, Floats]:
+def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, Floats]:
     """(a, b) minimising E_w KL(g || expit(a + b logit s)), one pair a draw.
 
     Parameters
@@ -93,8 +173,6 @@ def nearest_line(
         g at each score.
     weight, score : ndarray of shape (rows,) or (draws, rows)
         Weights sum to 1 over the rows.
-    expansion : Expansion, optional
-        Round a curve near the draws, at scores that are common to them.
 
     Returns
     -------
@@ -105,34 +183,41 @@ def nearest_line(
     InputError
         If all scores are the same.
     """
+    _check_scores(score)
+    z, centre, scale = _standardised(score)
+    start = np.broadcast_to(np.concatenate([centre, scale], axis=-1), (len(curve), 2))
+    line = _lines(z, curve, np.broadcast_to(weight, curve.shape), start)
+    return _unstandardised(line, centre, scale)
+
+
+def _check_scores(score: Floats) -> None:
     if np.ptp(score, axis=-1).min() == 0:
         raise InputError(
             "intercept and slope need at least two distinct scores; every score here is the same. "
             "calibration_in_the_large is still defined."
         )
-    z, centre, scale = _standardised(score)
-    weights = np.broadcast_to(np.maximum(weight, WEIGHT_FLOOR), curve.shape)
-    target = _sums(weights * curve, [np.ones_like(z), z])
-    start = np.concatenate([centre, scale], axis=-1)
-    line = np.array(np.broadcast_to(start, target.shape))
-    solved = np.zeros(len(line), dtype=bool)
-    if expansion is not None:
-        line, solved = _line_by_expansion(expansion, target, weights)
-    rest = np.flatnonzero(~solved)
-    if rest.size:
-        own = z if z.ndim == 1 else z[rest]
-        line[rest], solved[rest] = _newton(own, target[rest], weights[rest], line[rest])
-    for row in np.flatnonzero(~solved):
-        line[row] = _one_line(np.broadcast_to(z, curve.shape)[row], curve[row], weights[row])
-    b = line[:, 1] / scale[..., 0]
-    return line[:, 0] - b * centre[..., 0], b
 
 
 def _standardised(score: Floats) -> tuple[Floats, Floats, Floats]:
     """Log-odds with mean 0 and standard deviation 1 over the rows; the mean and deviation."""
     x = logit(score)
     centre, scale = x.mean(axis=-1, keepdims=True), x.std(axis=-1, keepdims=True)
-    return (x - centre) / scale, centre, scale
+    return (x - centre) / np.where(scale > 0, scale, 1), centre, scale
+
+
+def _unstandardised(line: Floats, centre: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Intercept and slope in log-odds of lines in z."""
+    slope = line[:, 1] / scale[..., 0]
+    return line[:, 0] - slope * centre[..., 0], slope
+
+
+def _lines(z: Floats, curve: Floats, weight: Floats, start: Floats) -> Floats:
+    """Lines in z, of shape (draws, 2), by Newton steps, or one by one where those fail."""
+    weights = np.maximum(weight, WEIGHT_FLOOR)
+    line, settled = _newton(z, _sums(weights * curve, [np.ones_like(z), z]), weights, start)
+    for row in np.flatnonzero(~settled):
+        line[row] = _one_line(np.broadcast_to(z, curve.shape)[row], curve[row], weights[row])
+    return line
 
 
 def _newton(
@@ -167,15 +252,19 @@ def _expit_of_line(line: Floats, z: Floats) -> Floats:
 
 
 def _line_by_expansion(
-    expansion: Expansion, target: Floats, weight: Floats
+    expansion: Expansion, target: Floats, sums: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Lines in z of all draws, and for which of them the expansion is exact enough."""
-    sums = np.ascontiguousarray((weight @ expansion.of_line).T)
+    """Lines in z of all draws, and for which of them the expansion is exact enough.
+
+    From the events, of shape (draws, 2), and the sums of the expansion, of shape (sums, draws).
+    """
     by_power = np.split(sums, np.cumsum(np.arange(2, POWERS + 2)))
-    a, b = np.zeros((2, len(target)))
-    for _ in range(EXPANDED_STEPS):
-        value, slope = by_power[-1], np.zeros((POWERS + 3, len(target)))
-        for lower in by_power[-2::-1]:  # Horner's scheme
+    step = _solved(target - by_power[0].T, by_power[1].T)
+    a, b = step.T
+    for _ in range(EXPANDED_STEPS - 1):
+        slope = by_power[-1]
+        value = _lowered(slope, a, b) + by_power[-2]
+        for lower in by_power[-3::-1]:  # Horner's scheme
             slope = _lowered(slope, a, b) + value
             value = _lowered(value, a, b) + lower
         step = _solved(target - value.T, slope.T)
@@ -235,9 +324,7 @@ def _one_line(z: Floats, g: Floats, weight: Floats) -> Floats:
     return maximise(negative_divergence, np.zeros(2), tolerance=1e-20).point
 
 
-def nearest_shift(
-    target: Floats, weight: Floats, score: Floats, expansion: Expansion | None = None
-) -> Floats:
+def nearest_shift(target: Floats, weight: Floats, score: Floats) -> Floats:
     """The shift a that makes E_w expit(logit s + a) the expected events, one number a draw.
 
     Parameters
@@ -246,30 +333,20 @@ def nearest_shift(
         Expected events a case, E_w g.
     weight, score : ndarray of shape (rows,) or (draws, rows)
         Weights sum to 1 over the rows.
-    expansion : Expansion, optional
-        Round a curve near the draws, at scores that are common to them.
 
     Returns
     -------
     ndarray of shape (draws,)
     """
     weights = np.broadcast_to(weight, (target.size, weight.shape[-1]))
-    wanted = np.clip(target, FLOOR, 1 - FLOOR)
-    shift, solved = np.zeros(target.size), np.zeros(target.size, dtype=bool)
-    if expansion is not None:
-        shift, solved = _shift_by_expansion(expansion, wanted, weights)
-    rest = np.flatnonzero(~solved)
-    if rest.size:
-        odds = 1 / (score if score.ndim == 1 else score[rest]) - 1  # against the event
-        shift[rest] = _shift(odds, wanted[rest], weights[rest], shift[rest])
-    return shift
+    odds = 1 / score - 1  # against the event
+    return _shift(odds, np.clip(target, FLOOR, 1 - FLOOR), weights, np.zeros(target.size))
 
 
 def _shift_by_expansion(
-    expansion: Expansion, target: Floats, weight: Floats
+    expansion: Expansion, target: Floats, sums: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Shifts of all draws, and for which of them the expansion is exact enough."""
-    sums = (weight @ expansion.of_shift).T
     step = np.zeros(target.size)
     for _ in range(EXPANDED_STEPS):
         value, slope = sums[-1], np.zeros(target.size)

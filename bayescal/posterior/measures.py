@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Measures"]
 
+SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
+
 
 class Measures(PosteriorView):
     """What one asks of the functionals of a posterior.
@@ -253,8 +255,7 @@ class Measures(PosteriorView):
         if not FUNCTIONALS[name].is_distance:
             return float(self._posterior.values([(name, options)], population)[name].mean())
         ends = self.interval(name, ci_prob, population=population, **options)
-        of_mean = self._mean_curve.values([(name, options)], population)[name]
-        return float(np.clip(of_mean.mean(), *ends))
+        return self._of_mean_curve(name, population, options, ends)
 
     def summary(
         self,
@@ -308,19 +309,17 @@ class Measures(PosteriorView):
         if distances and self._families is not None:
             parts.append((self._lower_reading("tce"), distances))
         evaluate(parts, population)  # all at once, for what is asked below
-        rows = {}
+        rows, tail = [], (1 - level) / 2
         for name, options in wanted:
-            values = self._posterior.values([(name, options)], population)[name]
-            lower, upper = self.interval(name, level, population=population, **options)
-            rows[name] = {
-                "estimate": self.estimate(name, level, population=population, **options),
-                "mean": values.mean(),
-                "median": np.median(values),
-                "lower": lower,
-                "upper": upper,
-            }
-        table = pd.DataFrame.from_dict(rows, orient="index")
-        table.index.name = "functional"
+            readings = self._readings(name, population, options)
+            low, middle, high = np.quantile(readings[0], [tail, 0.5, 1 - tail])
+            ends = (low, high) if len(readings) == 1 else joint_interval(readings, level)
+            mean = estimate = readings[0].mean()
+            if FUNCTIONALS[name].is_distance:
+                estimate = self._of_mean_curve(name, population, options, ends)
+            rows.append((estimate, mean, middle, *ends))
+        index = pd.Index([name for name, _ in wanted], name="functional")
+        table = pd.DataFrame(np.reshape(rows, (-1, 5)), index, SUMMARY)
         edges = self.problem.edges
         table.attrs.update(
             ci_prob=level,
@@ -333,6 +332,13 @@ class Measures(PosteriorView):
             weight_type=self.data.weight_type,
         )
         return table
+
+    def _of_mean_curve(
+        self, name: str, population: str, options: dict[str, Any], ends: tuple[float, float]
+    ) -> float:
+        """A distance of the posterior mean curve, brought into an interval."""
+        distance = self._mean_curve.values([(name, options)], population)[name].mean()
+        return float(np.clip(distance, *ends))
 
     def _defined(self, names: Sequence[str]) -> list[str]:
         """Those of the functionals that these data, and the version that stored them, define."""
