@@ -69,7 +69,7 @@ class CurveDensity:
 
     def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `u` of shape (d,)."""
-        coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
+        coefficients = self.curve.with_offset(u[None])[0, 1:]
         log_odds = self.offset + self.basis @ coefficients
         fitted = expit(log_odds)
         by_coefficient = self._events_basis - self.basis.T @ (self.trials * fitted)
@@ -91,7 +91,7 @@ class CurveDensity:
 
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""
-        coefficients = np.array(self.curve.coefficients(list(u)), dtype=np.float64)
+        coefficients = self.curve.with_offset(u[None])[0, 1:]
         return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
 
     def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
@@ -149,8 +149,7 @@ class _Pivoted:
 
     def _slopes(self, u: Floats) -> Floats:
         """What the coefficients other than the shift add at the pivot."""
-        terms = zip(self.curve.coefficients(list(u.T))[1:], self.at_pivot[1:], strict=True)
-        return np.asarray(sum((value * x for value, x in terms), np.zeros(u.shape[0])))
+        return np.asarray(self.curve.with_offset(u)[:, 2:] @ self.at_pivot[1:])
 
 
 def sample_importance(problem: Problem, draws: int) -> Sample:

@@ -165,9 +165,10 @@ class Curve:
 
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
-        weights = np.ones((u.shape[0], 1 + len(self.positive)))
-        for column, values in enumerate(self.coefficients(list(u.T)), start=1):
-            weights[:, column] = values
+        weights, columns = np.ones((u.shape[0], 1 + len(self.positive))), np.array(self.positive)
+        if columns.size:
+            weights[:, 1:] = u @ np.array(self.combination, dtype=np.float64).T
+            weights[:, 1:][:, columns] = np.exp(weights[:, 1:][:, columns])
         return weights
 
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:

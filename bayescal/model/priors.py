@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, gammaln, logsumexp
+from scipy.special import expit, gammaln
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
@@ -268,11 +268,12 @@ class Prior:
 
     def deviation_logpdf(self, deviations: Floats) -> Floats:
         """Joint log density of deviations of shape (draws, k), tau summed out."""
-        terms = [
-            np.log(weight) + Normal(0.0, tau).logpdf(deviations).sum(axis=1)
-            for tau, weight in self.roughness
-        ]
-        return np.asarray(logsumexp(terms, axis=0))
+        taus, weights = np.array(self.roughness).T
+        size, squares = deviations.shape[1], np.vecdot(deviations, deviations)
+        terms = np.log(weights) - size * np.log(taus) - squares[:, None] / (2 * taus**2)
+        largest = terms.max(axis=1)
+        summed = np.exp(terms - largest[:, None]).sum(axis=1)
+        return np.asarray(largest + np.log(summed) - size * np.log(2 * np.pi) / 2)
 
     def sample(
         self, coordinates: tuple[str, ...], rng: np.random.Generator, size: int

@@ -258,8 +258,13 @@ def _log_kernels(points: Floats, kernels: _Kernels) -> Floats:
     whiten = np.linalg.inv(scale).T
     degrees = _degrees(d)
     half = (degrees + d) / 2
-    middle = centres.mean(axis=0)
-    squared = _squared_distances((points - middle) @ whiten, (centres - middle) @ whiten)
+    middle = centres.mean(axis=0) @ whiten
+    whitened = points @ whiten
+    whitened -= middle
+    if len(centres) == 1:
+        squared = np.vecdot(whitened, whitened)[:, None]
+    else:
+        squared = _squared_distances(whitened, centres @ whiten - middle)
     terms = -half * np.log1p(squared / degrees)
     summed = terms[:, 0] if centres.shape[0] == 1 else logsumexp(terms, axis=1)
     constant = (

@@ -62,7 +62,7 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     points = np.empty((size, d))
     for axis in range(d):
         if axis < len(GENERATORS):
-            points[:, axis] = step * GENERATORS[axis] % size
+            points[:, axis] = step * GENERATORS[axis] & (size - 1)  # the remainder
         else:
             points[:, axis] = rng.permutation(step)
     points /= size
