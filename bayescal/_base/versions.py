@@ -1,4 +1,4 @@
-"""The one file that knows library versions.
+"""The one file that knows library versions, and how to say that a library is missing.
 
 Python 3.11 has PyMC 5 (which returns ArviZ's InferenceData) and ArviZ's libraries at 0.8; from
 Python 3.12 on it is PyMC 6 (which returns an xarray.DataTree) and ArviZ's libraries at 1.x.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["library_versions", "sample_nuts"]
+__all__ = ["library_versions", "needed", "sample_nuts"]
 
 
 @functools.cache
@@ -64,3 +68,30 @@ def sample_nuts(
 def _as_dataset(group: Any) -> xr.Dataset:
     dataset: xr.Dataset = group.to_dataset() if hasattr(group, "to_dataset") else group
     return dataset
+
+
+@contextmanager
+def needed(purpose: str, package: str, otherwise: str = "") -> Iterator[None]:
+    """Import a library in this block, or say how to install it.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs it, as the beginning of a sentence: "reading Parquet".
+    package : str
+        What pip is to install, such as "bayescal[parquet]".
+    otherwise : str
+        What to do without it, as a sentence.
+
+    Raises
+    ------
+    InputError
+        If the library is missing.
+    """
+    try:
+        yield
+    except ImportError as error:
+        library = (error.name or package).partition(".")[0]
+        raise InputError(
+            f'{purpose} needs {library}: python -m pip install "{package}". {otherwise}'.rstrip()
+        ) from None

@@ -23,7 +23,10 @@ def assess(
     weight_type: option.WeightType = None,
     group: option.Group = None,
     drop_missing: option.DropMissing = False,
+    logit: option.Logit = False,
+    percent: option.Percent = False,
     encoding: option.Encoding = None,
+    sheet: option.Sheet = None,
     curve: Annotated[
         str,
         typer.Option(
@@ -73,6 +76,7 @@ def assess(
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
     from bayescal.cli._update import RunningTable
+    from bayescal.cli.form import Form
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
 
@@ -104,6 +108,7 @@ def assess(
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
+    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
     predictions = read_predictions(
         file,
@@ -113,7 +118,7 @@ def assess(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
-        encoding=encoding,
+        form=form,
         group=group,
     )
     data, source = predictions.data, predictions.source

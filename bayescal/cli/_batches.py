@@ -16,6 +16,7 @@ from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weigh
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source
+from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def read_batches(
     weight_type: str | None,
     drop_missing: bool,
     group: str | None,
+    scale: Scale = PROBABILITY,
 ) -> Batches:
     """Read a Parquet file, or all below a folder, in constant memory.
 
@@ -92,6 +94,8 @@ def read_batches(
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
     drop_missing : bool
+    scale : Scale
+        What the scores are written as.
 
     Returns
     -------
@@ -106,9 +110,9 @@ def read_batches(
 
     told = check_weight_type(weight, weight_type)
     files = ParquetFiles.of(path)
-    columns = choose_columns(_head(files, outcome, score), outcome, score, weight, group)
+    columns = choose_columns(_head(files, outcome, score), outcome, score, weight, group, scale)
     files.check(columns)
-    reading = Reading(path, files, columns, event, told, drop_missing)
+    reading = Reading(path, files, columns, scale, event, told, drop_missing)
     with warnings.catch_warnings():
         warnings.simplefilter("error", WeightWarning)
         try:
@@ -128,6 +132,7 @@ class Reading:
     path: Path
     files: ParquetFiles
     columns: Columns
+    scale: Scale
     event: str | None
     weight_type: WeightType | None
     drop_missing: bool
@@ -155,6 +160,7 @@ class Reading:
             _frame(batch),
             self.columns,
             BatchSource(batch.file, self.files.names, None, "", batch.row_group, batch.first),
+            scale=self.scale,
             event=self.event,
             drop_missing=self.drop_missing,
             labels=self.labels,

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import count
 from bayescal.cli._read import Source
+from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import (
@@ -30,7 +31,7 @@ __all__ = [
     "Cases",
     "about_counts",
     "about_sampling_weights",
-    "as_numbers",
+    "as_probabilities",
     "check_weight_type",
     "read_cases",
     "with_weight_type",
@@ -90,6 +91,7 @@ def read_cases(
     columns: Columns,
     source: Source,
     *,
+    scale: Scale = PROBABILITY,
     event: str | None = None,
     drop_missing: bool = False,
     labels: dict[object, None] | None = None,
@@ -102,6 +104,8 @@ def read_cases(
     columns : Columns
     source : Source
         The file, to say where a fault is.
+    scale : Scale
+        What the scores are written as.
     event : str, optional
         The label of the event, when labels are not 0 and 1.
     drop_missing : bool
@@ -121,11 +125,11 @@ def read_cases(
     """
     part = labels is not None
     label = frame[columns.outcome]
-    score = as_numbers(frame[columns.score], columns.score, source)
+    score = as_probabilities(frame[columns.score], columns.score, source, scale)
     weight = (
         None
         if columns.weight is None
-        else as_numbers(frame[columns.weight], columns.weight, source)
+        else _as_numbers(frame[columns.weight], columns.weight, source)
     )
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
@@ -139,7 +143,6 @@ def read_cases(
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
     keep = ~missing
-    _check_scores(score, columns.score, source)
     if weight is not None:
         _check_weights(weight, columns.weight, source)
     distinct = label[keep].unique().tolist()
@@ -222,8 +225,38 @@ def _as_groups(column: pd.Series) -> NDArray[np.object_]:
     return texts
 
 
-def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
-    """The column as floats, NaN where it is missing; decimal commas between semicolons."""
+def as_probabilities(
+    column: pd.Series, name: str, source: Source, scale: Scale = PROBABILITY
+) -> Floats:
+    """A column of scores as probabilities, NaN where one is missing.
+
+    Parameters
+    ----------
+    column : pandas.Series
+    name : str
+    source : Source
+    scale : Scale
+        What the scores are written as.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    InputError
+        If a score is not a number, or not on its scale.
+    """
+    score = _as_numbers(column, name, source, scale)
+    _check_scores(score, name, source, scale)
+    return scale.to_probability(score)
+
+
+def _as_numbers(column: pd.Series, name: str, source: Source, scale: Scale | None = None) -> Floats:
+    """The column as floats, NaN where it is missing; decimal commas between semicolons.
+
+    Percentages may have their sign. `scale` is None for what is no score.
+    """
     import pandas as pd
 
     if column.dtype.kind in "biuf":
@@ -232,14 +265,17 @@ def as_numbers(column: pd.Series, name: str, source: Source) -> Floats:
     text = text.mask(text == "")
     if source.separator == ";":
         text = text.str.replace(",", ".", regex=False)
+    if scale is PERCENT:
+        text = text.str.removesuffix("%").str.strip()
     numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
         value = column[wrong].iloc[0]
-        is_percent = str(value).strip().endswith("%")
-        cure = " Write percentages without the sign, divided by 100." if is_percent else ""
+        is_percent = scale is not None and str(value).strip().endswith("%")
+        cure = " Percentages, with or without the sign, are read with --percent."
         raise InputError(
-            f"column {name!r}: {value!r} is not a number{_where(wrong, source)}.{cure}"
+            f"column {name!r}: {value!r} is not a number{_where(wrong, source)}."
+            f"{cure if is_percent else ''}"
         )
     return numbers
 
@@ -303,19 +339,19 @@ def _is_label(label: object, event: str) -> bool:
     return str(label) == event
 
 
-def _check_scores(score: Floats, name: str, source: Source) -> None:
-    outside = (score < 0) | (score > 1)
-    if outside.any():
-        first = score[outside][0]
-        cure = ""
-        if (score < 0).any():
-            cure = " If these are log-odds, write 1 / (1 + exp(-x))."
-        elif 1 < first <= 100:
-            cure = " If these are percentages, divide them by 100."
-        raise InputError(
-            f"column {name!r}: {first:g} is outside [0, 1]{_where(outside, source)}; "
-            f"scores are probabilities.{cure}"
-        )
+def _check_scores(score: Floats, name: str, source: Source, scale: Scale) -> None:
+    outside = (score < scale.lowest) | (score > scale.highest)
+    if not outside.any():
+        return
+    cure = ""
+    if (score < 0).any():
+        cure = f" If these are {LOGIT.name}, read them with --logit."
+    elif scale is PROBABILITY and np.nanmax(score) <= PERCENT.highest:
+        cure = f" If these are {PERCENT.name}, read them with --percent."
+    raise InputError(
+        f"column {name!r}: {score[outside][0]:g} is outside [{scale.lowest}, {scale.highest}]"
+        f"{_where(outside, source)}; scores are {scale.name}.{cure}"
+    )
 
 
 def _check_weights(weight: Floats, name: str | None, source: Source) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns, listed
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def choose_columns(
     score: str | None,
     weight: str | None,
     group: str | None = None,
+    scale: Scale = PROBABILITY,
 ) -> Columns:
     """Check the columns that were named, and guess those that were not.
 
@@ -38,6 +40,8 @@ def choose_columns(
     frame : pandas.DataFrame
     outcome, score, weight, group : str or None
         None to guess; a weight or a group is never guessed.
+    scale : Scale
+        What the scores are written as.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def choose_columns(
             "score",
             names,
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
-            [name for name in _free(names, taken) if _holds_probabilities(frame[name])],
+            [name for name in _free(names, taken) if _holds_scores(frame[name], scale)],
         )
     return Columns(outcome, score, weight, group)
 
@@ -98,8 +102,9 @@ def _guess(
                 f"several columns could be the {role}: {listed(candidates)}. "
                 f"Say which with --{role}."
             )
+    other = " Log-odds are read with --logit, percentages with --percent." * (role == "score")
     raise InputError(
-        f"no column looks like the {role}. Say which it is with --{role}: {listed(names)}."
+        f"no column looks like the {role}. Say which it is with --{role}: {listed(names)}.{other}"
     )
 
 
@@ -119,9 +124,10 @@ def _distinct(column: pd.Series) -> float:
         return np.inf
 
 
-def _holds_probabilities(column: pd.Series) -> bool:
-    """Whether these are numbers in [0, 1], and not just a code of zeros and ones."""
+def _holds_scores(column: pd.Series, scale: Scale) -> bool:
+    """Whether these are numbers on the scale of scores, and not just a code of zeros and ones."""
     if column.dtype.kind != "f" or _distinct(column) <= 2:
         return False
     values = column.dropna().to_numpy()
-    return values.size > 0 and bool(np.all((values >= 0) & (values <= 1)))
+    inside = (values >= scale.lowest) & (values <= scale.highest)
+    return values.size > 0 and bool(np.all(inside))

@@ -26,7 +26,10 @@ def compare(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    logit: option.Logit = False,
+    percent: option.Percent = False,
     encoding: option.Encoding = None,
+    sheet: option.Sheet = None,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
@@ -45,6 +48,7 @@ def compare(
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say, working
     from bayescal.cli._write import check_targets, write_record, write_report
+    from bayescal.cli.form import Form
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -52,6 +56,7 @@ def compare(
     if close is not None:
         as_level(close, "close")
     check_targets(plot, json, html, inputs=[file])
+    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     predictions = read_predictions(
         file,
         outcome=outcome,
@@ -60,7 +65,7 @@ def compare(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
-        encoding=encoding,
+        form=form,
     )
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL

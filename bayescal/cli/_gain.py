@@ -59,7 +59,10 @@ def gain(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    logit: option.Logit = False,
+    percent: option.Percent = False,
     encoding: option.Encoding = None,
+    sheet: option.Sheet = None,
     threshold: option.Threshold = None,
     in_sample: Annotated[
         bool,
@@ -85,11 +88,13 @@ def gain(
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._terminal import note, output, say, working
     from bayescal.cli._write import check_targets, write_record
+    from bayescal.cli.form import Form
     from bayescal.data.validate import as_level
 
     level = as_level(ci_prob)
     check_targets(plot, json, inputs=[file])
     _check_columns(before, after, folds, score, method, in_sample)
+    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     pairs = read_pairs(
         file,
         outcome=outcome,
@@ -99,7 +104,7 @@ def gain(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
-        encoding=encoding,
+        form=form,
     )
     from bayescal.data.data import CalibrationData
     from bayescal.gain import recalibration_gain
@@ -193,7 +198,7 @@ def gain(
         if folds is not None:
             numbers |= {"folds": folds, "method": method or BAYESIAN}
         source = {"file": str(file), "before": pairs.before, "after": after}
-        source |= {"outcome": pairs.outcome}
+        source |= {"outcome": pairs.outcome} | form.source
         write_record(json, numbers | source | {"rows_dropped": pairs.dropped})
         say(console, f"Wrote {json}.", "dim")
 

@@ -17,12 +17,15 @@ __all__ = [
     "File",
     "Group",
     "Html",
+    "Logit",
     "Outcome",
+    "Percent",
     "Prior",
     "Record",
     "RowFile",
     "Score",
     "Seed",
+    "Sheet",
     "Threshold",
     "Weight",
     "WeightType",
@@ -31,11 +34,12 @@ __all__ = [
 File = Annotated[
     Path,
     typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz), Parquet, or a folder of Parquet files."
+        help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx), Parquet, or a folder of "
+        "Parquet files."
     ),
 ]
 RowFile = Annotated[
-    Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")
+    Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz), Excel (.xlsx) or Parquet.")
 ]
 Outcome = Annotated[
     str | None, typer.Option(help="Column with the outcome. Not needed if only one column fits.")
@@ -66,6 +70,17 @@ Encoding = Annotated[
     typer.Option(
         help="Encoding of text files, such as latin-1 or cp1252. By default UTF-8, or UTF-16 if "
         "the file starts with its byte order mark."
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(help="Sheet of an Excel workbook. By default the only one that is not empty."),
+]
+Logit = Annotated[bool, typer.Option("--logit", metavar=" ", help="Scores are log-odds.")]
+Percent = Annotated[
+    bool,
+    typer.Option(
+        "--percent", metavar=" ", help="Scores are percentages, with or without the sign."
     ),
 ]
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]

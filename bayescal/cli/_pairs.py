@@ -9,8 +9,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.cli._cases import Cases, read_cases, with_weight_type
 from bayescal.cli._columns import check_column, choose_columns
-from bayescal.cli._read import open_source
 from bayescal.cli._terminal import working
+from bayescal.cli.form import AS_IS, Form
 
 __all__ = ["Pairs", "read_pairs"]
 
@@ -48,7 +48,7 @@ def read_pairs(
     weight: str | None,
     weight_type: str | None = None,
     drop_missing: bool,
-    encoding: str | None = None,
+    form: Form = AS_IS,
 ) -> Pairs:
     """Read a file of one row per case, with one or two columns of predictions.
 
@@ -62,8 +62,8 @@ def read_pairs(
         Columns of predictions. That before is guessed when only one fits; without `after` there
         is only that one.
     drop_missing : bool
-    encoding : str, optional
-        Of text; see `open_source`.
+    form : Form
+        How the file is to be read; of both columns of predictions.
 
     Returns
     -------
@@ -77,18 +77,19 @@ def read_pairs(
     if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
     with working(f"Reading {path} ..."):
-        source = open_source(path, encoding)
+        source = form.open(path)
         frame = source.load()
         rows = len(frame)
         named = {"score": before} if after is None else {"before": before, "after": after}
         for option, name in named.items():
             if name is not None:
                 check_column(name, [str(column) for column in frame.columns], option)
-        first = choose_columns(frame, outcome, before, weight)
+        first = choose_columns(frame, outcome, before, weight, scale=form.scale)
         both = [first]
         if after is not None:
             both.append(choose_columns(frame, first.outcome, after, weight))
         options: dict[str, Any] = {"event": event, "drop_missing": drop_missing}
+        options["scale"] = form.scale
         read = [read_cases(frame, columns, source, **options) for columns in both]
         if any(cases.dropped for cases in read):
             needed = {name for columns in both for name in columns if isinstance(name, str)}

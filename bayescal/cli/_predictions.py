@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._cases import (
@@ -17,8 +16,8 @@ from bayescal.cli._cases import (
     with_weight_type,
 )
 from bayescal.cli._columns import choose_columns
-from bayescal.cli._read import open_source
 from bayescal.cli._terminal import say, working
+from bayescal.cli.form import AS_IS, PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ class Predictions(NamedTuple):
     dropped, rows : int
         Rows left out, and rows in all.
     path : Path
+    form : Form
+        How the file was read.
     """
 
     data: CalibrationData
@@ -47,6 +48,7 @@ class Predictions(NamedTuple):
     dropped: int
     rows: int
     path: Path
+    form: Form
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -59,6 +61,8 @@ class Predictions(NamedTuple):
         )
         if self.dropped:
             say(console, f"{self.dropped} of {self.rows} rows left out: a value is missing.")
+        if self.form.scale is not PROBABILITY:
+            say(console, self.form.describe(self.data))
         if self.columns.weight is not None:
             say(console, self._about_weights())
 
@@ -70,13 +74,14 @@ class Predictions(NamedTuple):
     @property
     def source(self) -> dict[str, Any]:
         """Where the data came from, for the record."""
-        return {
+        told = {
             "file": str(self.path),
             "event": self.event,
             "rows_dropped": self.dropped,
             **self.columns._asdict(),
             "weight_type": None if self.columns.weight is None else self.data.weight_type,
         }
+        return told | self.form.source
 
 
 def read_predictions(
@@ -89,7 +94,7 @@ def read_predictions(
     weight_type: str | None = None,
     drop_missing: bool,
     group: str | None = None,
-    encoding: str | None = None,
+    form: Form = AS_IS,
 ) -> Predictions:
     """Read a file of one row per case, or a folder of such Parquet files.
 
@@ -101,8 +106,8 @@ def read_predictions(
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
     drop_missing : bool
-    encoding : str, optional
-        Of text; see `open_source`.
+    form : Form
+        How the file is to be read.
     group : str, optional
         Column of the group of each case.
 
@@ -116,8 +121,6 @@ def read_predictions(
         If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
     if in_batches(path):
-        if encoding is not None:
-            raise InputError(f"--encoding goes with text, and {path} is read as Parquet.")
         batches = read_batches(
             path,
             outcome=outcome,
@@ -127,15 +130,18 @@ def read_predictions(
             weight_type=weight_type,
             drop_missing=drop_missing,
             group=group,
+            scale=form.scale,
         )
-        return Predictions(*batches, path)
+        return Predictions(*batches, path, form)
     with working(f"Reading {path} ..."):
-        source = open_source(path, encoding)
+        source = form.open(path)
         frame = source.load()
-        columns = choose_columns(frame, outcome, score, weight, group)
-        cases = read_cases(frame, columns, source, event=event, drop_missing=drop_missing)
+        columns = choose_columns(frame, outcome, score, weight, group, form.scale)
+        cases = read_cases(
+            frame, columns, source, scale=form.scale, event=event, drop_missing=drop_missing
+        )
         cases = with_weight_type(cases, weight, weight_type)
         data = CalibrationData(
             cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
         )
-    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path)
+    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, form)

@@ -1,11 +1,10 @@
-"""Tables on disk: CSV and Parquet, and where in the file a row stands."""
+"""Tables on disk: text, Parquet and Excel, and where in the file a row stands."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import gzip
-import importlib
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +16,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
 
 from bayescal._base.errors import InputError
+from bayescal._base.versions import needed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Source", "open_source"]
+__all__ = ["PARQUET", "Source", "check_file", "is_text", "is_workbook", "open_source"]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
-EXCEL = (".xlsx", ".xls", ".xlsm", ".xlsb")
+EXCEL = (".xlsx", ".xlsm")
+OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 SEPARATORS = ",;\t"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
@@ -41,7 +42,7 @@ class Source:
     names : tuple of str
         Its columns, in order; a name may occur twice.
     separator : str or None
-        What stands between two fields; None for Parquet.
+        What stands between two fields; None for Parquet and Excel.
     encoding : str
         Of text.
     """
@@ -106,6 +107,31 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
         If it is missing, a folder, a pipe or of another kind, or not readable as what it says
         it is, or if text is in another encoding.
     """
+    check_file(path)
+    if is_text(path):
+        with _understood(path):
+            return _look_at_text(path, _encoding_of(path, encoding))
+    if path.name.lower().endswith(PARQUET):
+        with _understood(path):
+            return Source(path, tuple(_parquet().read_schema(path).names), None)
+    if path.name.lower().endswith(OTHER_WORKBOOKS):
+        raise InputError(
+            f"{path} is a workbook in a format that is not read. Save it as .xlsx, or its sheet as "
+            "CSV UTF-8 (File, Save As), and name that file."
+        )
+    raise InputError(
+        f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz), Parquet (.parquet) nor Excel "
+        "(.xlsx) by its name. Save the table as one of these."
+    )
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file on disk.
+
+    Raises
+    ------
+    InputError
+    """
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     if path.is_dir():
@@ -114,22 +140,16 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
         raise InputError(
             f"{path} is a pipe or a device, and a table is read more than once. Save it to a file."
         )
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith(TEXT):
-        with _understood(path):
-            return _look_at_text(path, _encoding_of(path, encoding))
-    if path.name.lower().endswith(PARQUET):
-        with _understood(path):
-            return Source(path, tuple(_parquet().read_schema(path).names), None)
-    if path.name.lower().endswith(EXCEL):
-        raise InputError(
-            f"{path} is an Excel workbook, which is not read. In Excel save the sheet as CSV UTF-8 "
-            "(File, Save As), and name that file."
-        )
-    raise InputError(
-        f"{path} is neither CSV (.csv, .tsv or .txt, also with .gz) nor Parquet (.parquet) by "
-        "its name. Save the table as one of these."
-    )
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file is text by its name."""
+    return path.name.lower().removesuffix(".gz").endswith(TEXT)
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a workbook that can be read, by its name."""
+    return path.name.lower().endswith(EXCEL)
 
 
 def _encoding_of(path: Path, told: str | None) -> str:
@@ -228,12 +248,10 @@ def _is_number(text: str) -> bool:
 
 
 def _parquet() -> ModuleType:
-    try:
-        return importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise InputError(
-            "reading Parquet needs pyarrow. Install bayescal[parquet], or save the table as CSV."
-        ) from None
+    with needed("reading Parquet", "bayescal[parquet]", "Or save the table as CSV."):
+        import pyarrow.parquet
+    module: ModuleType = pyarrow.parquet
+    return module
 
 
 @contextmanager

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
     from bayescal.cli._read import Source
+    from bayescal.cli.form import Scale
     from bayescal.model.priors import Prior
     from bayescal.recalibrate import Recalibrator
 
@@ -39,7 +40,10 @@ def recalibrate(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     drop_missing: option.DropMissing = False,
+    logit: option.Logit = False,
+    percent: option.Percent = False,
     encoding: option.Encoding = None,
+    sheet: option.Sheet = None,
     method: Annotated[
         str,
         typer.Option(help=METHODS),
@@ -51,18 +55,20 @@ def recalibrate(
     """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._read import open_source
     from bayescal.cli._terminal import note, say, working
     from bayescal.cli._terminal import output as terminal
-    from bayescal.cli._write import check_targets, write_table
+    from bayescal.cli._write import check_csv, check_targets, write_table
+    from bayescal.cli.form import PROBABILITY, Form
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
     check_targets(None, output, inputs=[file, apply_to])
+    check_csv(output)
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
-    target = open_source(apply_to or file, encoding) if file.is_dir() else None
+    form = Form.of(file, apply_to, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
+    target = form.open(apply_to or file) if file.is_dir() else None
     predictions = read_predictions(
         file,
         outcome=outcome,
@@ -71,10 +77,10 @@ def recalibrate(
         weight=weight,
         weight_type=weight_type,
         drop_missing=drop_missing,
-        encoding=encoding,
+        form=form,
     )
-    target = target or open_source(apply_to or file, encoding)
-    scores = scores_of(target, predictions.columns.score)
+    target = target or form.open(apply_to or file)
+    scores = scores_of(target, predictions.columns.score, form.scale)
     new = new_names(target, predictions.columns.score, recalibrator)
     console = terminal()
     predictions.introduce(console, "Recalibration")
@@ -95,33 +101,32 @@ def recalibrate(
             "these are the patients that the map was fitted to, on whom its gain is overestimated. "
             "Estimate the gain on other patients, or by cross-fitting:",
         )
-        say(console, f"  {gain_command(predictions, method, chosen.name, encoding)}")
+        say(console, f"  {gain_command(predictions, method, chosen.name)}")
+    scale = "" if form.scale is PROBABILITY else f" ({form.scale.name}, as read)"
     say(
         console,
-        f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}, and "
+        f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}{scale}, and "
         f"{mark.name} with a fingerprint of the patients that the map was fitted to.",
         "dim",
     )
 
 
-def gain_command(
-    predictions: Predictions, method: str, prior: str, encoding: str | None = None
-) -> str:
+def gain_command(predictions: Predictions, method: str, prior: str) -> str:
     """The command that cross-fits the same recalibration."""
     columns = predictions.columns
     words = ["gain", str(predictions.path), "--outcome", columns.outcome, "--score", columns.score]
     words += [] if columns.weight is None else ["--weight", columns.weight]
     words += [] if predictions.event == "1" else ["--event", predictions.event]
-    words += [] if encoding is None else ["--encoding", encoding]
+    words += predictions.form.words
     words += [] if method == BAYESIAN else ["--method", method]
     words += [] if prior == "neutral" else ["--prior", prior]
     return f"bayescal {shlex.join([*words, '--folds', '10'])}"
 
 
-def scores_of(source: Source, name: str) -> Floats:
-    """The scores in a column of a file."""
+def scores_of(source: Source, name: str, scale: Scale) -> Floats:
+    """The probabilities in a column of a file, none missing."""
     from bayescal._base.errors import InputError
-    from bayescal.cli._cases import as_numbers
+    from bayescal.cli._cases import as_probabilities
     from bayescal.data.validate import as_scores
 
     if name not in source.names:
@@ -133,7 +138,7 @@ def scores_of(source: Source, name: str) -> Floats:
             f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
             "but one."
         )
-    scores = as_numbers(source.load()[name], name, source)
+    scores = as_probabilities(source.load()[name], name, source, scale)
     return as_scores(scores, f"column {name!r} of {source.path}")
 
 
@@ -171,9 +176,12 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
 def new_columns(
     predictions: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
 ) -> list[Floats]:
-    """Recalibrated probabilities, then the ends of their intervals where there are any."""
+    """Recalibrated scores, then the ends of their intervals where there are any.
+
+    They are on the scale of the scores that were read.
+    """
     recalibrator.fit(predictions.data)
     columns = [recalibrator.transform(scores)]
     if hasattr(recalibrator, "interval"):
         columns += recalibrator.interval(scores, level)
-    return columns
+    return [predictions.form.scale.from_probability(column) for column in columns]

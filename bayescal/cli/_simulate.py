@@ -26,7 +26,7 @@ def simulate(
     from bayescal._base.text import count
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._terminal import say
-    from bayescal.cli._write import write_table
+    from bayescal.cli._write import check_csv, check_targets, write_table
     from bayescal.validation.simulate import names
     from bayescal.validation.simulate import truth as truth_of
 
@@ -46,6 +46,8 @@ def simulate(
         return
     if output is None:
         raise InputError("--output is missing: name the CSV file for the cases.")
+    check_csv(output)
+    check_targets(None, output)
     import pandas as pd
 
     known = truth_of(truth)

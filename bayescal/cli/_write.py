@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = [
+    "check_csv",
     "check_targets",
     "numbers_of",
     "save_figure",
@@ -30,6 +31,10 @@ __all__ = [
     "write_report",
     "write_table",
 ]
+
+
+BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
+"""Ends of names that promise what is not written; also of text that is packed."""
 
 
 def check_targets(
@@ -66,6 +71,17 @@ def check_targets(
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if plot.suffix.lower().removeprefix(".") not in formats:
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+
+
+def check_csv(path: Path) -> None:
+    """Refuse a name that says the file is something else than CSV.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.suffix.lower() in BINARY:
+        raise InputError(f"cannot write {path}: a table is written as CSV. End its name in .csv.")
 
 
 def _check_permission(path: Path) -> None:

@@ -98,18 +98,14 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
     if low < 0 or high > 1:
-        looks_like_percent = low >= 0 and 1 < high <= 100
-        cure = (
-            "If these are percentages, divide by 100"
-            if looks_like_percent
-            else "If these are log-odds, pass 1 / (1 + exp(-x))"
-        )
         _reject_first(
             (scores < 0) | (scores > 1),
             scores,
             name,
             "is outside [0, 1]; scores are probabilities",
-            cure,
+            "If these are percentages, divide by 100"
+            if low >= 0 and high <= 100
+            else "If these are log-odds, pass scipy.special.expit(values)",
         )
     return scores
 
@@ -320,9 +316,11 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         at = next(i for i, value in enumerate(array) if not _is_number(value))
+        cure = "Convert the column to numbers, and drop or impute missing values, first."
+        if str(array[at]).rstrip().endswith("%"):
+            cure = "Pass percentages as numbers without the sign, / 100."
         raise InputError(
-            f"{name}[{at}] is {shortened(repr(array[at]))}, which is not a number. "
-            "Convert the column to numbers, and drop or impute missing values, first."
+            f"{name}[{at}] is {shortened(repr(array[at]))}, which is not a number. {cure}"
         ) from None
 
 

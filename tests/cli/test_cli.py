@@ -583,7 +583,7 @@ BAD_FILES = {
     "word.csv": ('y,p\n1,0.3\n0,"a\nb"\n1,x\n', "'a\\nb' is not a number on line 3 of {path}"),
     "range.csv": ('y,p\n1,0.3\n"0",1.2\n', "column 'p': 1.2 is outside [0, 1] on line 3 of"),
     "negative.csv": ("y,p\n1,-0.3\n0,0.2\n", "-0.3 is outside [0, 1] on line 2 of"),
-    "percent.csv": ("y,p\n1,30\n0,20\n", "If these are percentages, divide them by 100"),
+    "percent.csv": ("y,p\n1,30\n0,20\n", "If these are percentages, read them with --percent"),
     "infinite.csv": ("y,p\n1,inf\n0,0.2\n", "inf is outside [0, 1] on line 2 of"),
     "labels.csv": ("y,p\nno,0.3\nyes,0.2\n", "holds 'no', 'yes'. Say which is the event"),
     "codes.csv": ("y,p\n1,0.3\n2,0.2\n", "holds 1, 2. Say which is the event with --event"),

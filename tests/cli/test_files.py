@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit, logit
 
 from bayescal.cli import main
 
@@ -255,3 +257,30 @@ def test_other_columns_keep_their_letters(done, table) -> None:
     printed = done("recalibrate", table, *NAMES, *options)
     assert "--encoding latin-1" in " ".join(printed.split())
     assert "\nZürich," in Path("out.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize("option", ["--logit", "--percent"])
+def test_a_recalibration_is_written_on_the_scale_that_was_read(done, tmp_path, option) -> None:
+    p = pd.read_csv(io.StringIO(ROWS))
+    there, back = {"--logit": (logit, expit), "--percent": (lambda x: 100 * x, lambda x: x / 100)}[
+        option
+    ]
+    plain, scaled = tmp_path / "plain.csv", tmp_path / "scaled.csv"
+    p.to_csv(plain, index=False)
+    p.assign(p=there(p["p"])).to_csv(scaled, index=False)
+    how = (*NAMES, "--method", "logistic", "--seed", 1, "--output")
+    done("recalibrate", plain, *how, tmp_path / "a.csv")
+    told = done("recalibrate", scaled, option, *how, tmp_path / "b.csv")
+    assert f"--score p {option} --method logistic" in " ".join(told.split())
+    one, other = (pd.read_csv(tmp_path / name)["p_recalibrated"] for name in ("a.csv", "b.csv"))
+    np.testing.assert_allclose(back(other), one, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.csv.gz"])
+def test_a_table_is_not_written_under_the_name_of_another_format(refused, tmp_path, name) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(ROWS)
+    output = tmp_path / name
+    assert "written as CSV" in refused("recalibrate", path, *NAMES, "--output", output)
+    assert "written as CSV" in refused("simulate", "D5", "--output", output)
+    assert not output.exists()

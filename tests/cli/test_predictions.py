@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import logit
 
 from bayescal._base.errors import InputError
 from bayescal.cli._predictions import read_predictions
+from bayescal.cli.form import LOGIT, PERCENT, Form
+from bayescal.data.validate import as_scores
 
 
 def refused(path: Path) -> str:
@@ -19,9 +23,9 @@ def refused(path: Path) -> str:
 @pytest.mark.parametrize(
     ("scores", "cure"),
     [
-        (("-1.5", "0.3", "2.2"), "log-odds"),
-        (("16.7", "30", "80"), "percentages"),
-        (("16.7%", "30%", "80%"), "without the sign"),
+        (("-1.5", "0.3", "2.2"), "log-odds, read them with --logit"),
+        (("16.7", "30", "80"), "percentages, read them with --percent"),
+        (("16.7%", "30%", "80%"), "with or without the sign, are read with --percent"),
     ],
 )
 def test_scores_that_are_no_probabilities_get_a_hint(
@@ -33,7 +37,64 @@ def test_scores_that_are_no_probabilities_get_a_hint(
     assert cure in refused(path)
 
 
-def test_an_excel_workbook_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    path.write_bytes(b"PK")
-    assert "save the sheet as CSV" in refused(path)
+PROBABILITIES = [0.02, 0.35, 0.5, 0.875]
+
+
+@pytest.mark.parametrize("guessed", [False, True])
+@pytest.mark.parametrize(
+    ("form", "texts"),
+    [
+        (Form(scale=LOGIT), [repr(float(x)) for x in logit(PROBABILITIES)]),
+        (Form(scale=PERCENT), ["2.0", "35", "50", "87.5"]),
+        (Form(scale=PERCENT), ["2%", "35.0 %", "50%", "87.5%"]),
+    ],
+)
+def test_log_odds_and_percentages_are_read(tmp_path, form, texts, guessed) -> None:
+    name = "x" if guessed and "%" not in texts[0] else "p"
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
+    read = read_predictions(
+        path, outcome=None, score=None, event=None, weight=None, drop_missing=False, form=form
+    )
+    np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
+    assert read.source["scale"] == form.scale.name
+
+
+@pytest.mark.parametrize("score", ["-3", "101"])
+def test_percentages_have_a_range(tmp_path, score) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"y,p\n1,20\n0,{score}\n")
+    message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
+    with pytest.raises(InputError, match=message):
+        read_predictions(
+            path,
+            outcome="y",
+            score="p",
+            event=None,
+            weight=None,
+            drop_missing=False,
+            form=Form(scale=PERCENT),
+        )
+
+
+def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,p,w\n1,.3,10%\n0,.4,20\n")
+    with pytest.raises(
+        InputError, match=r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\.$"
+    ):
+        read_predictions(path, outcome="y", score="p", event=None, weight="w", drop_missing=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "cure"),
+    [
+        ([-2.0, 0.5], r"scipy\.special\.expit"),
+        ([120.0, 0.5], r"scipy\.special\.expit"),
+        ([0.0, 90.0], "percentages, divide by 100"),
+        (["16.7%", "3%"], "percentages as numbers without the sign, / 100"),
+    ],
+)
+def test_python_gets_the_same_hints(values, cure) -> None:
+    with pytest.raises(InputError, match=cure):
+        as_scores(values)

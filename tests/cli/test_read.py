@@ -78,3 +78,11 @@ def test_an_unknown_encoding_is_refused(tmp_path, name) -> None:
     path.write_text("y,p\n1,0.3\n")
     with pytest.raises(InputError, match=r"--encoding: .* is no encoding of text"):
         open_source(path, name)
+
+
+@pytest.mark.parametrize("suffix", ["xls", "xlsb", "ods"])
+def test_other_workbooks_are_refused_with_what_to_do(tmp_path, suffix) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=r"Save it as \.xlsx, or its sheet as CSV UTF-8"):
+        open_source(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.versions import needed
 from bayescal.data.sources.columns import Columns
 
 __all__ = ["added_up", "partitions_of"]
@@ -159,9 +159,7 @@ def _alike(first: Any, other: Any) -> bool:
 
 
 def _dask() -> ModuleType:
-    try:
-        return importlib.import_module("dask")
-    except ImportError:
-        raise InputError(
-            'reading Dask objects needs dask: python -m pip install "bayescal[dask]".'
-        ) from None
+    with needed("reading Dask objects", "bayescal[dask]"):
+        import dask
+    module: ModuleType = dask
+    return module

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.versions import needed
 from bayescal.data.sources.columns import Columns, Encoded
 
 if TYPE_CHECKING:
@@ -46,8 +48,7 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
     InputError
         If it is no data frame, a column is missing, or a value is.
     """
-    import narwhals.stable.v2 as nw
-
+    nw = _narwhals()
     try:
         wrapped = nw.from_native(frame)
     except TypeError:
@@ -86,8 +87,7 @@ def as_plain(values: Any, name: str) -> Any:
     """
     if type(values).__module__.partition(".")[0] in READ_DIRECTLY:
         return values
-    import narwhals.stable.v2 as nw
-
+    nw = _narwhals()
     wrapped = nw.from_native(_chunked(values), allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):
         return _plain(_values_of(wrapped, name))
@@ -106,6 +106,12 @@ def as_plain(values: Any, name: str) -> Any:
     return values
 
 
+def _narwhals() -> ModuleType:
+    with needed("reading data frames of other libraries than pandas", "narwhals"):
+        import narwhals.stable.v2 as nw
+    return nw
+
+
 def _chunked(values: Any) -> Any:
     """An array of pyarrow as the series that it is; anything else as it is."""
     arrow = sys.modules.get("pyarrow")
@@ -116,8 +122,7 @@ def _chunked(values: Any) -> Any:
 
 def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any] | Encoded:
     """The values of a series, none of which may be missing."""
-    import narwhals.stable.v2 as nw
-
+    nw = _narwhals()
     if series.null_count():
         at = int(series.is_null().arg_true()[0])
         raise InputError(f"{name}[{at}] is missing (null). Drop or impute it first.")

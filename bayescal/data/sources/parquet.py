@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from bayescal._base.errors import InputError, as_items
 from bayescal._base.files import as_path
+from bayescal._base.versions import needed
 from bayescal.data.sources.columns import Columns
 
 if TYPE_CHECKING:
@@ -254,13 +255,9 @@ def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
 
 
 def _pyarrow() -> ModuleType:
-    try:
+    with needed("reading Parquet", "bayescal[parquet]"):
         import pyarrow as pa
         import pyarrow.parquet
-    except ImportError:
-        raise InputError(
-            'reading Parquet needs pyarrow: python -m pip install "bayescal[parquet]".'
-        ) from None
     module: ModuleType = pa
     return module
 

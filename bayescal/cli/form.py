@@ -1,0 +1,128 @@
+"""How a file is to be read: its encoding, its sheet, and the scale of its scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.cli._excel import open_workbook
+from bayescal.cli._read import Source, is_text, is_workbook, open_source
+
+if TYPE_CHECKING:
+    from bayescal.data.data import CalibrationData
+
+__all__ = ["AS_IS", "LOGIT", "PERCENT", "PROBABILITY", "Form", "Scale"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What scores are written as.
+
+    Attributes
+    ----------
+    name : str
+        In the plural: "log-odds".
+    lowest, highest : float
+        Of the scores that there can be.
+    to_probability, from_probability : callable
+        From scores to probabilities, and back.
+    """
+
+    name: str
+    lowest: float
+    highest: float
+    to_probability: Callable[[Floats], Floats]
+    from_probability: Callable[[Floats], Floats]
+
+
+PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
+LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)
+PERCENT = Scale(
+    "percentages", 0, 100, lambda score: score / 100, lambda probability: 100 * probability
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What was said of a file, or of several that are alike.
+
+    Attributes
+    ----------
+    encoding : str or None
+        Of text; None for UTF-8, or UTF-16 where the file is marked so.
+    sheet : str or None
+        Of an Excel workbook; None for the only one that is not empty.
+    scale : Scale
+        Of the scores.
+    """
+
+    encoding: str | None = None
+    sheet: str | None = None
+    scale: Scale = PROBABILITY
+
+    @classmethod
+    def of(
+        cls,
+        *files: Path | None,
+        encoding: str | None,
+        sheet: str | None,
+        logit: bool,
+        percent: bool,
+    ) -> Form:
+        """Take the options as they were typed, for the files that are read.
+
+        Raises
+        ------
+        InputError
+            If scores are said to be two things, or no file has an encoding or a sheet.
+        """
+        paths = [path for path in files if path is not None]
+        if encoding is not None and not any(map(is_text, paths)):
+            raise InputError(f"--encoding goes with text, and {paths[0]} is none by its name.")
+        if sheet is not None and not any(map(is_workbook, paths)):
+            raise InputError(
+                f"--sheet goes with Excel workbooks (.xlsx), and {paths[0]} is none by its name."
+            )
+        if logit and percent:
+            raise InputError("--logit and --percent exclude each other: name one scale of scores.")
+        return cls(encoding, sheet, LOGIT if logit else PERCENT if percent else PROBABILITY)
+
+    def open(self, path: Path) -> Source:
+        """Look at a file; see `open_source` and `open_workbook`."""
+        if is_workbook(path):
+            return open_workbook(path, self.sheet)
+        return open_source(path, self.encoding)
+
+    def describe(self, data: CalibrationData) -> str:
+        """How scores that are no probabilities were read, in a sentence."""
+        scores = data.score
+        return (
+            f"Scores are read as {self.scale.name}; as probabilities they run from "
+            f"{scores.min():.3g} to {scores.max():.3g}."
+        )
+
+    @property
+    def source(self) -> dict[str, str]:
+        """What scores are written as, for the record; nothing for probabilities."""
+        return {} if self.scale is PROBABILITY else {"scale": self.scale.name}
+
+    @property
+    def words(self) -> list[str]:
+        """The options that say the same on a command line."""
+        words = [] if self.encoding is None else ["--encoding", self.encoding]
+        words += [] if self.sheet is None else ["--sheet", self.sheet]
+        if self.scale is LOGIT:
+            words.append("--logit")
+        if self.scale is PERCENT:
+            words.append("--percent")
+        return words
+
+
+AS_IS = Form()
