@@ -243,10 +243,33 @@ class Findings:
         """
         if not self.data.groups:
             raise InputError("there are no groups. Pass groups= to assess, one label a case.")
-        return {
-            name: compare(self.data.select(name), random_state=self.seed, **self.options).posterior
-            for name in in_order(self.data.groups)
-        }
+        return {name: self.group(name) for name in in_order(self.data.groups)}
+
+    def group(self, name: str) -> CalibrationPosterior:
+        """The averaged posterior of one group by itself.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If there is no such group.
+        """
+        if name not in self._by_name:
+            ladder = compare(self.data.select(name), random_state=self.seed, **self.options)
+            self._by_name[name] = ladder.posterior
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, CalibrationPosterior]:
+        """The groups that are assessed so far."""
+        return {}
 
     @cached_property
     def by_group(self) -> pd.DataFrame:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from bayescal._base.errors import InputError
 from bayescal.cli._notes import as_typed, noted
-from bayescal.cli._terminal import announce, is_narrow, note, say, working
+from bayescal.cli._progress import working
+from bayescal.cli._terminal import announce, is_narrow, note, say
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
 from bayescal.data.validate import as_level, check_choice
 from bayescal.model.curves import Curve, as_curve
@@ -127,7 +128,7 @@ class Analysis:
             post = self._fit(data)
         for text in posterior_notes(post):
             remark(as_typed(text))
-        with working("Computing measures of calibration ..."):
+        with working("Computing measures of calibration"):
             summary = post.summary(self.ci_prob, p=self.p)
         console.print(_table.summary_table(summary, self.p, narrow=is_narrow(console)))
         say(console, _table.describe_error(summary, self.p), "bold")
@@ -155,7 +156,7 @@ class Analysis:
 
     def _write(self, post: CalibrationPosterior, record: dict[str, Any]) -> None:
         if self.plot is not None:
-            with working("Drawing ..."):
+            with working("Drawing"):
                 write_figure(self.plot, post, p=self.p, ci_prob=self.ci_prob)
         if self.record is not None:
             write_record(self.record, record)

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from bayescal._base.errors import InputError
 from bayescal.cli._notes import as_typed
-from bayescal.cli._terminal import is_narrow, note, say, working
+from bayescal.cli._progress import Steps
+from bayescal.cli._terminal import is_narrow, note, say
 from bayescal.cli._write import check_targets, write_figure, write_record, write_report
 from bayescal.data.validate import as_level
 from bayescal.model.priors import Prior, as_prior
@@ -119,7 +120,8 @@ class Averaged:
         from bayescal.cli._table import describe_cases
 
         say(console, describe_cases(data))
-        with working("Fitting the families of curves ..."):
+        steps = Steps(4 + bool(data.groups) + sum(path is not None for path in self._pictures))
+        with steps.working("Fitting the families of curves"):
             assessment = self._assess(data)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
@@ -127,8 +129,8 @@ class Averaged:
             say(console, text, "bold")
         for text in notes[len(first) :]:
             note(console, text)
-        self._show(assessment, console)
-        self._write(assessment, notes, source, title)
+        self._show(assessment, console, steps)
+        self._write(assessment, notes, source, title, steps)
         for path in (self.plot, self.record, self.html):
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
@@ -146,12 +148,17 @@ class Averaged:
             thresholds=self.thresholds,
         )
 
-    def _show(self, a: Assessment, console: Console) -> None:
+    @property
+    def _pictures(self) -> tuple[Path | None, Path | None]:
+        """The files that take time to draw."""
+        return self.plot, self.html
+
+    def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
         from bayescal.assessment.words import directions, exactness, where
         from bayescal.cli import _parts
 
         narrow = is_narrow(console)
-        with working("Computing measures of calibration ..."):
+        with steps.working("Computing measures of calibration"):
             table = _parts.measures_table(a, narrow=narrow)
         say(console, a.headline(), "bold")
         say(console, directions(a.table, a.posterior.data))
@@ -159,14 +166,17 @@ class Averaged:
         console.print(table)
         if a.thresholds:
             console.print(_parts.benefit_table(a, narrow=narrow))
-        with working("Comparing estimators with those of calibrated models ..."):
+        with steps.working("Comparing estimators with those of calibrated models"):
             table = _parts.estimators_table(a, narrow=narrow)
         console.print(table)
         if a.data.groups:
-            with working(f"Assessing {len(a.data.groups)} groups ..."):
+            with steps.counting("Assessing groups", "groups") as progress:
+                for done, name in enumerate(a.data.groups, 1):
+                    a.group(name)
+                    progress(done, len(a.data.groups))
                 table = _parts.groups_table(a, narrow=narrow)
             console.print(table)
-        with working("Computing leave-one-out and the sensitivity to the prior ..."):
+        with steps.working("Computing leave-one-out and the sensitivity to the prior"):
             sentences = exactness(a), str(a.recommendation)
         for text in sentences:
             say(console, text)
@@ -174,13 +184,18 @@ class Averaged:
         say(console, _parts.describe_method(a), "dim")
 
     def _write(
-        self, a: Assessment, notes: list[str], source: dict[str, Any], title: str | None
+        self,
+        a: Assessment,
+        notes: list[str],
+        source: dict[str, Any],
+        title: str | None,
+        steps: Steps,
     ) -> None:
         if self.plot is not None:
-            with working("Drawing ..."):
+            with steps.working("Drawing"):
                 write_figure(self.plot, a.posterior, p=1, ci_prob=self.ci_prob)
         if self.record is not None:
             write_record(self.record, a.to_dict() | {"notes": notes, "source": source})
         if self.html is not None:
-            with working("Writing the report ..."):
+            with steps.working("Writing the report"):
                 write_report(self.html, a, source, title)

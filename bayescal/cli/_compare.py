@@ -46,7 +46,8 @@ def compare(
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._terminal import output, say, working
+    from bayescal.cli._progress import Steps
+    from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.cli.form import Form
     from bayescal.data.validate import as_level
@@ -76,7 +77,8 @@ def compare(
     console = output()
     predictions.introduce(console, "Curves")
     say(console, describe_cases(predictions.data))
-    with working("Fitting the ladder of curves ..."):
+    steps = Steps(2 + sum(path is not None for path in (plot, html)))
+    with steps.working("Fitting the families of curves"):
         ladder = compare_curves(
             predictions.data,
             prior=chosen,
@@ -87,7 +89,7 @@ def compare(
         lower, upper = ladder.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close
         chances = ladder.prob_tce_below(limit), ladder.prob_tce_above(limit)
-    with working("Leaving each case out, and trying other priors ..."):
+    with steps.working("Computing leave-one-out and the sensitivity to the prior"):
         table, by_prior = ladder.table, ladder.prob_by_prior
     console.print(ladder_table(table))
     say(console, describe_calibration(ladder, limit, chances), "bold")
@@ -104,12 +106,12 @@ def compare(
         numbers = numbers_of(ladder, (lower, upper), limit, chances)
         write_record(json, numbers | predictions.source)
     if plot is not None:
-        with working("Drawing ..."):
+        with steps.working("Drawing"):
             _draw(plot, ladder)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
         assessment = Assessment(ladder, predictions.data, limit, level, PANEL, options)
-        with working("Writing the report ..."):
+        with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):
         if path is not None:

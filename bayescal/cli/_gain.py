@@ -86,7 +86,8 @@ def gain(
     from bayescal._base.text import count
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
-    from bayescal.cli._terminal import note, output, say, working
+    from bayescal.cli._progress import working
+    from bayescal.cli._terminal import note, output, say
     from bayescal.cli._write import check_targets, write_record
     from bayescal.cli.form import Form
     from bayescal.data.validate import as_level
@@ -129,12 +130,13 @@ def gain(
         "bold",
     )
     seed = as_seed(seed)
-    with working("Computing the gain ..."), warnings.catch_warnings():
+    predicted = _cross_fitted(pairs, folds, method, prior, seed)
+    with working("Computing the gain"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
             pairs.cases.outcome,
             pairs.cases.score,
-            _cross_fitted(pairs, folds, method, prior, seed),
+            predicted,
             thresholds=tuple(threshold or ()),
             in_sample=in_sample or mark is not None,
             prior=prior,
@@ -232,19 +234,22 @@ def _cross_fitted(
     pairs: Pairs, folds: int | None, method: str | None, prior: str, seed: int
 ) -> Floats:
     """The predictions after: a column of the file, or repeats of a cross-fit."""
+    from bayescal.cli._progress import counting
     from bayescal.gain import cross_fit
     from bayescal.model.priors import as_prior
 
     if pairs.after is not None:
         return pairs.after
-    return cross_fit(
-        pairs.cases.outcome,
-        pairs.cases.score,
-        recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
-        n_folds=folds or 0,
-        sample_weight=pairs.cases.weight,
-        random_state=seed,
-    )
+    with counting("Fitting on all folds but one", "fits") as progress:
+        return cross_fit(
+            pairs.cases.outcome,
+            pairs.cases.score,
+            recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
+            n_folds=folds or 0,
+            sample_weight=pairs.cases.weight,
+            random_state=seed,
+            progress=progress,
+        )
 
 
 def gain_table(table: pd.DataFrame) -> Table:

@@ -9,7 +9,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.cli._cases import Cases, read_cases, with_weight_type
 from bayescal.cli._columns import check_column, choose_columns
-from bayescal.cli._terminal import working
+from bayescal.cli._progress import working
 from bayescal.cli.form import AS_IS, Form
 
 __all__ = ["Pairs", "read_pairs"]
@@ -76,7 +76,7 @@ def read_pairs(
     """
     if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
-    with working(f"Reading {path} ..."):
+    with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
         rows = len(frame)

@@ -16,7 +16,8 @@ from bayescal.cli._cases import (
     with_weight_type,
 )
 from bayescal.cli._columns import choose_columns
-from bayescal.cli._terminal import say, working
+from bayescal.cli._progress import working
+from bayescal.cli._terminal import say
 from bayescal.cli.form import AS_IS, PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
@@ -133,7 +134,7 @@ def read_predictions(
             scale=form.scale,
         )
         return Predictions(*batches, path, form)
-    with working(f"Reading {path} ..."):
+    with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
         columns = choose_columns(frame, outcome, score, weight, group, form.scale)

@@ -13,6 +13,7 @@ from bayescal.cli import _options as option
 if TYPE_CHECKING:
     from bayescal._base.arrays import Floats
     from bayescal.cli._predictions import Predictions
+    from bayescal.cli._progress import Progress
     from bayescal.cli._read import Source
     from bayescal.cli.form import Scale
     from bayescal.model.priors import Prior
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["BAYESIAN", "METHODS", "recalibrate", "recalibrator_of"]
 
 BAYESIAN = "bayesian"
+ROWS_AT_ONCE = 1 << 13
+"""Rows that are recalibrated between two messages of progress."""
 METHODS = (
     "bayesian (the averaged posterior), or a recalibrator by name: intercept, logistic, "
     "temperature, beta, isotonic, histogram, spline, ..."
@@ -55,7 +58,8 @@ def recalibrate(
     """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._terminal import note, say, working
+    from bayescal.cli._progress import Steps
+    from bayescal.cli._terminal import note, say
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_csv, check_targets, write_table
     from bayescal.cli.form import PROBABILITY, Form
@@ -86,9 +90,14 @@ def recalibrate(
     predictions.introduce(console, "Recalibration")
     from bayescal.gain import recommend
 
-    with working("Fitting ..."):
+    steps = Steps(3)
+    with steps.working("Comparing updates"):
         advice = recommend(predictions.data, prior=chosen, random_state=seed)
-        columns = new_columns(predictions, scores, recalibrator, level)
+    with steps.working("Fitting"):
+        recalibrator.fit(predictions.data)
+    with steps.counting("Recalibrating", "rows") as progress:
+        columns = new_columns(recalibrator, scores, level, progress)
+    columns = [form.scale.from_probability(column) for column in columns]
     table = target.load(verbatim=True)
     for name, values in zip(new, columns, strict=True):
         table[name] = values
@@ -174,14 +183,31 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
 
 
 def new_columns(
-    predictions: Predictions, scores: Floats, recalibrator: Recalibrator, level: float
+    recalibrator: Recalibrator, scores: Floats, level: float, progress: Progress
 ) -> list[Floats]:
-    """Recalibrated scores, then the ends of their intervals where there are any.
+    """Recalibrated probabilities, then the ends of their intervals where there are any.
 
-    They are on the scale of the scores that were read.
+    Parameters
+    ----------
+    recalibrator : Recalibrator
+        Fitted.
+    scores : ndarray of shape (n,)
+    level : float
+    progress : callable
+        Called with the number of scores that are done, and of all.
+
+    Returns
+    -------
+    list of ndarray of shape (n,)
     """
-    recalibrator.fit(predictions.data)
-    columns = [recalibrator.transform(scores)]
-    if hasattr(recalibrator, "interval"):
-        columns += recalibrator.interval(scores, level)
-    return [predictions.form.scale.from_probability(column) for column in columns]
+    import numpy as np
+
+    parts = []
+    for start in range(0, scores.size, ROWS_AT_ONCE):
+        block = scores[start : start + ROWS_AT_ONCE]
+        columns = [recalibrator.transform(block)]
+        if hasattr(recalibrator, "interval"):
+            columns += recalibrator.interval(block, level)
+        parts.append(np.stack(columns))
+        progress(start + block.size, scores.size)
+    return list(np.concatenate(parts, axis=1))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from rich import box
 from rich.console import Console
@@ -13,7 +11,7 @@ from rich.text import Text
 
 from bayescal._base.text import plain
 
-__all__ = ["announce", "complain", "is_narrow", "new_table", "note", "output", "say", "working"]
+__all__ = ["announce", "complain", "is_narrow", "new_table", "note", "output", "say"]
 
 WIDEST_SCREEN = 88
 NARROW = 70
@@ -59,14 +57,3 @@ def announce(text: str) -> None:
     console = Console(file=sys.stderr, highlight=False)
     if console.is_terminal:
         console.print(Text(plain(text), style="dim"))
-
-
-@contextmanager
-def working(doing: str) -> Iterator[None]:
-    """Show a spinner while a block runs, if stderr is a terminal."""
-    console = Console(file=sys.stderr)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(Text(plain(doing))):
-        yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,6 +40,7 @@ def validate(
     from functools import partial
 
     from bayescal._base.errors import InputError
+    from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say
     from bayescal.model.curves import AVERAGE, as_curve
     from bayescal.model.priors import as_prior
@@ -55,26 +56,18 @@ def validate(
     console = output()
     title = f"{family.name} curve, {chosen.name} prior, {n} cases, {simulations} simulations"
     say(console, title, "bold")
-    ranks = sbc(
-        curve if averaged else family,
-        chosen,
-        n=n,
-        n_simulations=simulations,
-        random_state=seed,
-        n_jobs=jobs,
-    )
+    steps = Steps(2)
+    common: dict[str, Any] = {"n_simulations": simulations, "random_state": seed, "n_jobs": jobs}
+    with steps.counting("Ranking truths among posterior draws", "simulations") as progress:
+        ranks = sbc(curve if averaged else family, chosen, n=n, progress=progress, **common)
     say(console, "")
     say(console, describe_ranks(ranks, uniformity(ranks)))
     ours = partial(posterior_of, curve=family, prior=chosen)
     methods = {AVERAGE.name: AVERAGE.name} if averaged else {family.name: ours}
-    intervals = coverage(
-        list(TRUTHS),
-        [n],
-        methods | {RIVAL: RIVAL},
-        n_simulations=simulations,
-        random_state=seed,
-        n_jobs=jobs,
-    )
+    with steps.counting("Counting covered truths", "intervals") as progress:
+        intervals = coverage(
+            list(TRUTHS), [n], methods | {RIVAL: RIVAL}, progress=progress, **common
+        )
     table = coverage_table(intervals)
     say(console, "")
     say(console, "95 % intervals of the true calibration error (TCE), on known populations:")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bayescal._base.errors import InputError
 from bayescal.cli._assess import assess
@@ -23,18 +24,37 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 
+
+class Command(TyperCommand):
+    """A subcommand, whose `--help` is shown by its names alone, as other flags are."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option, without the type of its value."""
+        return _without_type(super().get_help_option(ctx))
+
+
+class Group(TyperGroup):
+    """All subcommands; likewise."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option, without the type of its value."""
+        return _without_type(super().get_help_option(ctx))
+
+
+def _without_type(option: Any) -> Any:
+    if option is not None:
+        option.metavar = " "
+    return option
+
+
 app = typer.Typer(
+    cls=Group,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(assess)
-app.command()(compare)
-app.command()(gain)
-app.command()(recalibrate)
-app.command()(simulate)
-app.command()(validate)
+for subcommand in (demo, assess, compare, gain, recalibrate, simulate, validate):
+    app.command(cls=Command)(subcommand)
 
 
 @app.callback(invoke_without_command=True)

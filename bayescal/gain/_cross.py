@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def cross_fit(
     n_repeats: int = 5,
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Floats:
     """Recalibrated predictions by repeated K-fold cross-fitting, the map fitted again each time.
 
@@ -49,6 +51,8 @@ def cross_fit(
         Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional
         Seed of the splits, and of a recalibrator that was given none.
+    progress : callable, optional
+        Called after each fit with the number of fits that are done, and of all.
 
     Returns
     -------
@@ -95,12 +99,16 @@ def cross_fit(
     X = score[:, None]
     rng = random_generator(random_state)
     after = np.empty((n_repeats, outcome.size))
+    done = 0
     for row in after:
         splits = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for seen, unseen in splits.split(X, outcome):
             cases = {} if weight is None else {"sample_weight": weight[seen]}
             fitted = _seeded(clone(recalibrator), rng).fit(X[seen], outcome[seen], **cases)
             row[unseen] = fitted.predict_proba(X[unseen])[:, 1]
+            done += 1
+            if progress is not None:
+                progress(done, n_repeats * n_folds)
     return after
 
 

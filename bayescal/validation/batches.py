@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import BadZipFile
 
 import numpy as np
@@ -21,10 +21,12 @@ from bayescal._base.files import as_path
 from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 
-__all__ = ["Arrays", "Batch", "run_batches", "spans", "stream"]
+__all__ = ["Arrays", "Batch", "Progress", "run_batches", "spans", "stream"]
 
 MOST_JOBS = 10_000
 Arrays = dict[str, NDArray[Any]]
+Progress: TypeAlias = bool | Callable[[int, int], object] | None
+"""Whether to show a bar, or what to call with the units that are done, and all."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def run_batches(
     title: str,
     *,
     n_jobs: int,
-    progress: bool | None,
+    progress: Progress,
     path: str | PathLike[str] | None,
 ) -> list[Arrays]:
     """Results of all batches, in order.
@@ -70,8 +72,9 @@ def run_batches(
         What the progress bar says.
     n_jobs : int
         Processes; -1 is one a core.
-    progress : bool or None
-        Whether to show a bar; None shows it when a person is watching.
+    progress : bool, callable or None
+        Whether to show a bar; None shows it when a person is watching. Or what to call with the
+        units that are done, and all.
     path : str or path-like, optional
         Folder where each finished batch is kept, and looked for.
 
@@ -147,13 +150,29 @@ def _finish(batch: Batch, folder: Path | None) -> Arrays:
 
 
 @contextmanager
-def _bar(title: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
+def _bar(title: str, total: int, progress: Progress) -> Iterator[Callable[[int], None]]:
+    if callable(progress):
+        yield _added_up(progress, total)
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     shown = console.is_terminal if progress is None else progress
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+    with Bar(*columns, console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task(title, total=total)
         yield lambda amount: bar.advance(task, amount)
+
+
+def _added_up(progress: Callable[[int, int], object], total: int) -> Callable[[int], None]:
+    """What hears of each amount as it is done, and tells of all so far."""
+    done = 0
+
+    def advance(amount: int) -> None:
+        nonlocal done
+        done += amount
+        progress(done, total)
+
+    return advance

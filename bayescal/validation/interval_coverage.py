@@ -22,6 +22,7 @@ from bayescal.validation._targets import Interval, Target, as_targets, read_inte
 from bayescal.validation.batches import (
     Arrays,
     Batch,
+    Progress,
     run_batches,
     spans,
     stream,
@@ -54,7 +55,7 @@ def coverage(
     target: str | Sequence[str] = "tce",
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 2,
-    progress: bool | None = None,
+    progress: Progress = None,
     path: str | PathLike[str] | None = None,
 ) -> xr.Dataset:
     """Intervals for what is known of populations, many times over.
@@ -92,8 +93,9 @@ def coverage(
     random_state : int or numpy.random.Generator, optional
     n_jobs : int
         Processes to work in. Results do not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar on stderr; by default when that is a terminal.
+    progress : bool or callable, optional
+        Whether to show a progress bar on stderr; by default when that is a terminal. Or what to
+        call with the number of simulations that are done, and of all.
     path : str or path-like, optional
         Folder for finished batches. A later call finds those it needs, so that a run can be
         interrupted, lengthened, or given more truths, sizes and methods; another `target` is

@@ -21,6 +21,7 @@ from bayescal.model.problem import prepare
 from bayescal.validation.batches import (
     Arrays,
     Batch,
+    Progress,
     run_batches,
     spans,
     stream,
@@ -53,7 +54,7 @@ def sbc(
     draws: int = 255,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int = 2,
-    progress: bool | None = None,
+    progress: Progress = None,
     path: str | PathLike[str] | None = None,
 ) -> xr.Dataset:
     """Simulation-based calibration of a family, its prior and the default engine.
@@ -83,8 +84,9 @@ def sbc(
     random_state : int or numpy.random.Generator, optional
     n_jobs : int
         Processes to work in. Results do not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar on stderr; by default when that is a terminal.
+    progress : bool or callable, optional
+        Whether to show a progress bar on stderr; by default when that is a terminal. Or what to
+        call with the number of simulations that are done, and of all.
     path : str or path-like, optional
         Folder for finished batches. The same call finds them again, so that a run can be
         interrupted, or lengthened.
@@ -153,7 +155,7 @@ def sbc_of(
     draws: int,
     seed: int,
     n_jobs: int,
-    progress: bool | None,
+    progress: Progress,
     path: str | PathLike[str] | None,
 ) -> xr.Dataset:
     """Simulation-based calibration of any experiment; see `sbc` for the arguments.
@@ -162,7 +164,7 @@ def sbc_of(
     ----------
     experiment : Experiment
     n_simulations, draws, seed, n_jobs : int
-    progress : bool, optional
+    progress : bool or callable, optional
     path : str or path-like, optional
 
     Returns

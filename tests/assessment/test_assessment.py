@@ -116,6 +116,7 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
     assert table.loc["north", "tce_estimate"] == north.posterior.estimate("tce")
     assert table.loc["north", "prob_close"] == north.prob_tce_below(rare.close)
     assert set(rare.groups) == set(table.index)
+    assert all(rare.group(name) is post for name, post in rare.groups.items())
 
 
 def test_a_group_with_one_score_has_no_slope() -> None:

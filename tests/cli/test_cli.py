@@ -698,6 +698,8 @@ def test_version_and_help(run) -> None:
         assert "assess" in result.out
         assert "demo" in result.out
     assert "--drop-missing" in run("assess", "--help").out
+    for command in ((), ("assess",), ("compare",), ("gain",), ("validate",)):
+        assert "<bool>" not in run(*command, "--help").out
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -53,3 +53,15 @@ def test_a_classifier_that_must_be_fitted_first_says_so(patients) -> None:
         recalibrate.RecalibratedClassifier(LogisticRegression().fit(s[:, None], y), "isotonic").fit(
             s[:, None], y
         )
+
+
+def test_progress_hears_of_each_fit(patients) -> None:
+    heard: list[tuple[int, int]] = []
+    bc.cross_fit(
+        *patients,
+        recalibrate.LogisticRecalibrator(),
+        n_folds=3,
+        n_repeats=2,
+        progress=lambda *counts: heard.append(counts),
+    )
+    assert heard == [(done, 6) for done in range(1, 7)]

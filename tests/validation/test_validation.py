@@ -320,6 +320,16 @@ def test_coverage_does_not_depend_on_jobs_methods_or_resumption(tmp_path) -> Non
         )
 
 
+def test_progress_hears_of_all_runs(tmp_path) -> None:
+    heard: list[tuple[int, int]] = []
+    options = {"n_simulations": 30, "random_state": 0, "n_jobs": 1, "path": tmp_path}
+    for _ in range(2):
+        coverage(["D3"], [20], ["ece_basic"], progress=lambda *runs: heard.append(runs), **options)
+    assert heard[-1] == (30, 30)
+    assert [done for done, _ in heard] == [0, 25, 30, 30]
+    assert {total for _, total in heard} == {30}
+
+
 def test_finished_batches_are_not_done_again(tmp_path) -> None:
     calls = []
 
