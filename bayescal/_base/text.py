@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
+from itertools import takewhile
 
 __all__ = [
     "cases_and_events",
@@ -16,6 +19,7 @@ __all__ = [
     "ratio",
     "rounded",
     "shortened",
+    "told_apart",
 ]
 
 LONGEST_NAME = 60
@@ -116,3 +120,62 @@ def shortened(text: object, longest: int = LONGEST_NAME) -> str:
         return shown
     told = f"… ({len(str(text)):,} characters)"
     return shown[: max(longest - len(told), 1)] + told
+
+
+def told_apart(names: Iterable[object], longest: int) -> tuple[dict[str, str], str]:
+    """Names short enough for a table, no two of them alike.
+
+    Parameters
+    ----------
+    names : iterable of object
+        Distinct.
+    longest : int
+        Characters of the longest name that is shown, at least 8.
+
+    Returns
+    -------
+    shown : dict of str to str
+        For each name what stands for it. Where one is too long, words that all begin with are
+        left out, and what is still too long is cut in its middle.
+    omitted : str
+        The words that were left out; often none.
+
+    Examples
+    --------
+    >>> from bayescal._base.text import told_apart
+    >>> shown, omitted = told_apart(["North Hospital, ward 1", "North Hospital, ward 2"], 9)
+    >>> list(shown.values()), omitted
+    (['ward 1', 'ward 2'], 'North Hospital, ')
+    """
+    texts = {str(name): plain(name) for name in names}
+    if all(len(text) <= longest for text in texts.values()):
+        return texts, ""
+    omitted = _shared_words(list(texts.values()), longest)
+    shown: dict[str, str] = {}
+    for name, text in texts.items():
+        rest = text[len(omitted) :]
+        short, number = _without_middle(rest, longest), 0
+        while not short or short in shown.values():
+            number += 1
+            short = _without_middle(f"{number}: {rest}", longest)
+        shown[name] = short
+    return shown, omitted
+
+
+def _shared_words(texts: list[str], longest: int) -> str:
+    """Words that all begin with, but the last of them if what remains is short enough with it."""
+    if len(texts) < 2:
+        return ""
+    ends = zip(min(texts), max(texts), strict=False)
+    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    cuts = [match.end() for match in re.finditer(r"\W+(?=\w|$)", shared)]
+    widest = max(map(len, texts))
+    before = [cut for cut in cuts[-2:] if widest - cut <= longest]
+    return texts[0][: (before or cuts[-1:] or [0])[0]]
+
+
+def _without_middle(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[-end:]}"

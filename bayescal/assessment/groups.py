@@ -97,4 +97,5 @@ def group_table(
         }
     table = pd.DataFrame.from_dict(rows, orient="index").astype(np.float64)
     table.index.name = "group"
-    return table
+    counts = [name for name in ("cases", "events") if (table[name] % 1 == 0).all()]
+    return table.astype(dict.fromkeys(counts, np.int64))

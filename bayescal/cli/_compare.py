@@ -54,6 +54,7 @@ def compare(
     from bayescal.model.priors import as_prior
 
     level, chosen = as_level(ci_prob), as_prior(prior)
+    as_level(prior_calibrated, "prior_calibrated")
     if close is not None:
         as_level(close, "close")
     check_targets(plot, json, html, inputs=[file])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayescal._base.arrays import Floats
     from bayescal.cli._pairs import Pairs
     from bayescal.gain import RecalibrationGain
+    from bayescal.model.priors import Prior
 
 __all__ = ["gain"]
 
@@ -90,11 +91,17 @@ def gain(
     from bayescal.cli._terminal import note, output, say
     from bayescal.cli._write import check_targets, write_record
     from bayescal.cli.form import Form
-    from bayescal.data.validate import as_level
+    from bayescal.data.validate import as_count, as_level
+    from bayescal.model.priors import as_prior
 
     level = as_level(ci_prob)
     check_targets(plot, json, inputs=[file])
     _check_columns(before, after, folds, score, method, in_sample)
+    chosen = as_prior(prior)
+    thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
+    if folds is not None:
+        as_count(folds, "folds", 2)
+        recalibrator_of(method or BAYESIAN, chosen, seed)
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     pairs = read_pairs(
         file,
@@ -130,16 +137,16 @@ def gain(
         "bold",
     )
     seed = as_seed(seed)
-    predicted = _cross_fitted(pairs, folds, method, prior, seed)
+    predicted = _cross_fitted(pairs, folds, method, chosen, seed)
     with working("Computing the gain"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
             pairs.cases.outcome,
             pairs.cases.score,
             predicted,
-            thresholds=tuple(threshold or ()),
+            thresholds=thresholds,
             in_sample=in_sample or mark is not None,
-            prior=prior,
+            prior=chosen,
             sample_weight=pairs.cases.weight,
             weight_type=pairs.cases.weight_type,
             random_state=seed,
@@ -231,12 +238,11 @@ def _check_columns(
 
 
 def _cross_fitted(
-    pairs: Pairs, folds: int | None, method: str | None, prior: str, seed: int
+    pairs: Pairs, folds: int | None, method: str | None, prior: Prior, seed: int
 ) -> Floats:
     """The predictions after: a column of the file, or repeats of a cross-fit."""
     from bayescal.cli._progress import counting
     from bayescal.gain import cross_fit
-    from bayescal.model.priors import as_prior
 
     if pairs.after is not None:
         return pairs.after
@@ -244,7 +250,7 @@ def _cross_fitted(
         return cross_fit(
             pairs.cases.outcome,
             pairs.cases.score,
-            recalibrator_of(method or BAYESIAN, as_prior(prior), seed),
+            recalibrator_of(method or BAYESIAN, prior, seed),
             n_folds=folds or 0,
             sample_weight=pairs.cases.weight,
             random_state=seed,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning
 
-__all__ = ["as_typed", "noted"]
+__all__ = ["as_typed", "in_options", "noted"]
 
 OPTIONS = {
     "edge=": "--edge",
@@ -27,6 +28,29 @@ def as_typed(text: str) -> str:
     for argument, option in OPTIONS.items():
         text = text.replace(argument, option)
     return text
+
+
+def in_options(message: str, known: Collection[str]) -> str:
+    """An error that begins with Python's name of an argument, with the option instead.
+
+    Parameters
+    ----------
+    message : str
+        Such as "ci_prob must lie strictly between 0 and 1".
+    known : collection of str
+        The options of the subcommand, such as "--ci-prob".
+
+    Returns
+    -------
+    str
+    """
+    match = re.match(r"(\w+)(?= must )", message)
+    if match is None:
+        return message
+    dashed = "--" + match[0].replace("_", "-")
+    others = (dashed.removesuffix("s"), dashed.replace("--n-", "--"))
+    option = next((name for name in (dashed, *others) if name in known), match[0])
+    return option + message[match.end() :]
 
 
 @contextmanager

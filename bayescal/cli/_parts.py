@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from bayescal._base.text import chance, count, percent, shortened
+from bayescal._base.text import chance, count, percent, shortened, told_apart
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import WITHIN_CHANCE, estimator_row, of_group
@@ -109,9 +109,11 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
     level = percent(a.ci_prob)
     heads = ("Cases", "Events", f"TCE ({level} interval)", f"P(< {a.close:g})")
     table = _table(f"Group: cases, events, TCE, P(< {a.close:g})", heads, narrow, first="Group")
+    shown, omitted = told_apart(a.by_group.index, PARTS_GROUP)
+    table.caption = f"Each name begins with: {shortened(omitted)}" if omitted else None
     for name, row in a.by_group.iterrows():
         cells = (
-            shortened(name, PARTS_GROUP),
+            shown[str(name)],
             count(row["cases"]),
             count(row["events"]),
             of_group(row, "tce"),

@@ -27,6 +27,7 @@ def simulate(
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._terminal import say
     from bayescal.cli._write import check_csv, check_targets, write_table
+    from bayescal.data.validate import check_choice
     from bayescal.validation.simulate import names
     from bayescal.validation.simulate import truth as truth_of
 
@@ -46,6 +47,7 @@ def simulate(
         return
     if output is None:
         raise InputError("--output is missing: name the CSV file for the cases.")
+    check_choice(truth, names(), "TRUTH")
     check_csv(output)
     check_targets(None, output)
     import pandas as pd

@@ -42,9 +42,11 @@ def validate(
     from bayescal._base.errors import InputError
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say
-    from bayescal.model.curves import AVERAGE, as_curve
+    from bayescal.data.validate import check_choice
+    from bayescal.model.curves import AVERAGE, CURVES, as_curve
     from bayescal.model.priors import as_prior
 
+    check_choice(curve, (AVERAGE.name, *CURVES), "curve")
     chosen = as_prior(prior)
     averaged = curve == AVERAGE.name
     family = AVERAGE if averaged else as_curve(curve)

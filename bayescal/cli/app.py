@@ -15,6 +15,7 @@ from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
 from bayescal.cli._gain import gain
+from bayescal.cli._notes import in_options
 from bayescal.cli._recalibrate import recalibrate
 from bayescal.cli._simulate import simulate
 from bayescal.cli._terminal import complain
@@ -26,7 +27,18 @@ INTERRUPTED = 130
 
 
 class Command(TyperCommand):
-    """A subcommand, whose `--help` is shown by its names alone, as other flags are."""
+    """A subcommand, whose errors name its options.
+
+    Its `--help` is shown by its names alone, as other flags are.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            known = {option for parameter in self.params for option in parameter.opts}
+            raise InputError(in_options(str(error), known)) from error
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option, without the type of its value."""

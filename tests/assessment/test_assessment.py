@@ -112,6 +112,7 @@ def test_groups_are_assessed_one_by_one(rare) -> None:
     table = rare.by_group
     assert table["cases"].tolist() == [200, 200, 200]
     assert table["events"].sum() == rare.data.events
+    assert table[["cases", "events"]].dtypes.tolist() == [np.int64, np.int64]
     north = bc.compare(rare.data.select("north"), draws=1000, random_state=1)
     assert table.loc["north", "tce_estimate"] == north.posterior.estimate("tce")
     assert table.loc["north", "prob_close"] == north.prob_tce_below(rare.close)
@@ -196,7 +197,7 @@ def test_it_prints_within_80_columns(off, rare) -> None:
         assert "\x1b" not in text
     for label in ("-in-the-large", "jointly with the slope", "Kolmogorov-Smirnov", "C-statistic"):
         assert label in str(off)
-    assert "(125 char" in str(rare)
+    assert "…" in str(rare)  # of a name of 125 characters
     assert "north" in str(rare)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayescal._base.text import chance, count, per_thousand, percent, ratio, shortened
+from bayescal._base.text import chance, count, per_thousand, percent, ratio, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import Row, Table
 from bayescal.assessment.treatment import benefit_rows
@@ -106,17 +106,19 @@ def estimators_table(f: Findings) -> Table:
 def groups_table(f: Findings) -> Table:
     """Each group by itself."""
     rows = []
+    names, omitted = told_apart(f.by_group.index, LONGEST_VALUE)
+    first = f"Group (all begin with: {shortened(omitted)})" if omitted else "Group"
     for name, row in f.by_group.iterrows():
         measures = (
             of_group(row, functional) or UNDEFINED_NUMBER
             for functional in ("tce", "observed_expected", "calibration_slope")
         )
         cells = (count(row["cases"]), count(row["events"]), *measures, chance(row["prob_close"]))
-        rows.append(Row(shortened(name, LONGEST_VALUE), cells))
+        rows.append(Row(names[str(name)], cells))
     return Table(
         "groups",
         f"Each group by itself: estimates and {percent(f.ci_prob)} intervals",
-        ("Group", "Cases", "Events", "TCE", "O/E", "Slope", f"P(TCE below {f.close:g})"),
+        (first, "Cases", "Events", "TCE", "O/E", "Slope", f"P(TCE below {f.close:g})"),
         rows,
         stacks=True,
     )

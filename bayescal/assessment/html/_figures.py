@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from bayescal import plots
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance, percent, shortened
+from bayescal._base.text import chance, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
@@ -98,7 +98,9 @@ def _group_curves(f: Findings) -> Figure:
 
     with drawing():
         figure = Figure(figsize=(5.4, 6.2 + 0.2 * len(f.groups)), layout="constrained")
-        axes = plots.reliability(f.groups, figure.subplots(), ci_probs=(f.ci_prob,))
+        names, _ = told_apart(f.groups, LONGEST_GROUP)
+        posts = {names[name]: post for name, post in f.groups.items()}
+        axes = plots.reliability(posts, figure.subplots(), ci_probs=(f.ci_prob,))
         axes.set_title("", loc="left")
         return figure
 
@@ -108,20 +110,14 @@ def _group_errors(f: Findings) -> Figure:
 
     parts = ("estimate", "lower", "upper")
     table = f.by_group[[f"tce_{part}" for part in parts]].set_axis(parts, axis=1)
-    names = [short_label(name) for name in table.index]
-    repeated = len(set(names)) < len(names)
-    table.index = [f"{i + 1}: {name}" for i, name in enumerate(names)] if repeated else names
+    names, _ = told_apart(table.index, LONGEST_GROUP)
+    table.index = [label(names[str(name)]) for name in table.index]
     with drawing():
         figure = Figure(figsize=(5.4, 0.9 + 0.23 * len(table)), layout="constrained")
         (axes,) = plots.forest(table, figure.subplots(), ci_prob=f.ci_prob)
         axes.axvline(f.close, color=EVENTS, lw=1, ls=":")
         axes.set_xlabel("True calibration error (dotted: the limit for close enough)")
         return figure
-
-
-def short_label(name: object) -> str:
-    """A group's name in a figure."""
-    return label(shortened(name, LONGEST_GROUP))
 
 
 def _zones(f: Findings, axes: Axes, height: float) -> list[Zone]:

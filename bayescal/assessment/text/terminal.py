@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from bayescal._base.text import cases_and_events, count, percent, shortened
+from bayescal._base.text import cases_and_events, count, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.text.measures import measure_sections
@@ -82,10 +82,12 @@ def _calibrated(f: Findings) -> Iterator[str]:
 
 def _groups(f: Findings) -> Iterator[str]:
     yield f"{'group':{TERMINAL_GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
+    names, omitted = told_apart(f.by_group.index, TERMINAL_GROUP - 1)
+    if omitted:
+        yield f"each name begins with: {shortened(omitted)}"
     for name, row in f.by_group.iterrows():
         cases, events = count(row["cases"]), count(row["events"])
-        shown = shortened(name, TERMINAL_GROUP - 1)
-        yield f"{shown:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
+        yield f"{names[str(name)]:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
 
 
 def _notes(notes: list[str]) -> Iterator[str]:
