@@ -25,13 +25,13 @@ COLUMNS = ["mean texture", "mean smoothness", "mean symmetry", "texture error", 
 
 
 def readme_figure() -> None:
-    """The reliability diagram of the README."""
+    """The reliability diagram of the README, of the tutorial's patients."""
     features, benign = load_breast_cancer(return_X_y=True, as_frame=True)
     train_x, test_x, train_y, test_y = train_test_split(
         features[COLUMNS], 1 - benign, train_size=400, random_state=4, stratify=1 - benign
     )
-    scores = GaussianNB().fit(train_x, train_y).predict_proba(test_x)[:, 1]
-    ax = bc.plots.reliability(bc.fit(test_y, scores, random_state=1))
+    scores = GaussianNB().fit(train_x, train_y).predict_proba(test_x)[:, 1].round(4)
+    ax = bc.plots.reliability(bc.compare(test_y, scores, random_state=1).posterior)
     ax.figure.savefig(STATIC / "reliability.png", dpi=110, bbox_inches="tight")
 
 
