@@ -46,6 +46,8 @@ nitpicky = False
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "bayescal"
+html_static_path = ["_static"]
+html_css_files = ["notebooks.css"]
 html_theme_options = {
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -77,9 +77,10 @@ def benefit_table(f: Findings) -> Table:
     ]
     return Table(
         "benefit",
-        "Net benefit per 1000 patients; treating no one has 0",
+        "Net benefit per 1000 patients, by the risk treated from on; treating no one has 0",
         ("Treated from", f"By the model ({percent(f.ci_prob)} interval)", "Everyone", "Model best"),
         rows,
+        stacks=True,
     )
 
 
@@ -107,7 +108,7 @@ def groups_table(f: Findings) -> Table:
     """Each group by itself."""
     rows = []
     names, omitted = told_apart(f.by_group.index, LONGEST_VALUE)
-    first = f"Group (all begin with: {shortened(omitted)})" if omitted else "Group"
+    begin = f". Each name begins with: {shortened(omitted.strip())}" if omitted else ""
     for name, row in f.by_group.iterrows():
         measures = (
             of_group(row, functional) or UNDEFINED_NUMBER
@@ -117,8 +118,8 @@ def groups_table(f: Findings) -> Table:
         rows.append(Row(names[str(name)], cells))
     return Table(
         "groups",
-        f"Each group by itself: estimates and {percent(f.ci_prob)} intervals",
-        (first, "Cases", "Events", "TCE", "O/E", "Slope", f"P(TCE below {f.close:g})"),
+        f"Each group by itself: estimates and {percent(f.ci_prob)} intervals{begin}",
+        ("Group", "Cases", "Events", "TCE", "O/E", "Slope", f"P(TCE below {f.close:g})"),
         rows,
         stacks=True,
     )

@@ -63,6 +63,7 @@ def measures_table(f: Findings, key: str = "measures") -> Table:
         f"All measures, under the {f.prior.name} prior",
         ("Measure", "Estimate", f"{percent(f.ci_prob)} interval", "Ideal"),
         rows,
+        stacks=True,
     )
 
 
