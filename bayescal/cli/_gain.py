@@ -101,7 +101,6 @@ def gain(
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
     if folds is not None:
         as_count(folds, "folds", 2)
-        recalibrator_of(method or BAYESIAN, chosen, seed)
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     pairs = read_pairs(
         file,
@@ -117,6 +116,8 @@ def gain(
     from bayescal.data.data import CalibrationData
     from bayescal.gain import recalibration_gain
 
+    if folds is not None:
+        recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
     console = output()
     title = f"{after} over {pairs.before}"
     mark = None

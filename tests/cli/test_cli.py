@@ -780,7 +780,7 @@ def test_assess_takes_thresholds(run, csv, tmp_path) -> None:
     assert printed.code == 0
     assert "Net benefit of 1000" in printed.out
     assert set(json.loads(record.read_text())["net_benefit"]) == {"0.2", "0.4"}
-    assert run("assess", csv, "--threshold", 2).err.startswith("Error: threshold must lie")
+    assert run("assess", csv, "--threshold", 2).err.startswith("Error: --threshold must lie")
 
 
 def test_compare_takes_the_prior_into_account(run, csv) -> None:
@@ -792,7 +792,7 @@ def test_compare_takes_the_prior_into_account(run, csv) -> None:
 @pytest.mark.parametrize(
     ("options", "about"),
     [
-        (("--prior-calibrated", 1.5), "prior_calibrated must lie strictly between 0 and 1"),
+        (("--prior-calibrated", 1.5), "--prior-calibrated must lie strictly between 0 and 1"),
         (("--close", 0), "close must lie strictly between 0 and 1"),
         (("--prior", "flat"), "prior must be one of"),
         (("--json", "/nowhere/at/all.json"), "there is no folder"),
