@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares, minimize
-from scipy.special import expit, logit
+from scipy.special import expit, gammaln, log_expit, logit, logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal.data.table import levels_of
@@ -19,8 +19,9 @@ __all__ = [
     "BPMCurve",
     "Bins",
     "basis_of",
-    "fit_paper",
+    "fit_likelihood",
     "fit_released",
+    "fit_squares",
     "probability_of",
     "released_bins",
     "schemes",
@@ -32,6 +33,7 @@ LARGEST_COEFFICIENT = 100.0
 FEWEST_BINS = 2
 MOST_BINS_OF_FEW = 5
 MOST_COUNTED = 100_000
+_PRECISE = {"ftol": 1e-14, "gtol": 1e-10, "maxiter": 1000}
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,9 @@ class BPMCurve:
     a, b, c : float
         Coefficients; `c` has the opposite sign to the paper's equation 12.
     objective : str
-        What was optimised, "paper" or "released".
+        What was optimised: "paper", "likelihood", "unconstrained" or "released".
     loss : float
-        The minimum: equation 9, or minus the sum that the released code maximises.
+        The minimum: equation 9, or minus the sum that equation 8 or the released code maximises.
     """
 
     a: float
@@ -81,12 +83,16 @@ class BPMCurve:
 
 @dataclass(frozen=True)
 class Bins:
-    """Rows of all schemes: mean score s, q = 1 - s, mean outcome, and weight in the objective."""
+    """Rows of all schemes: mean score s, q = 1 - s, mean outcome, and weight in the objective.
+
+    `trials` is the number of cases of each bin.
+    """
 
     s: Floats
     q: Floats
     hit_rate: Floats
     weight: Floats
+    trials: Floats
 
 
 # Bins
@@ -123,6 +129,7 @@ def shared_bins(outcomes: NDArray[Any], scores: Floats, weights: Floats | None) 
                 -np.diff(np.interp(edges, position, above)) * (bins / total),
                 np.diff(np.interp(edges, position, running_hits)) * (bins / total),
                 np.full(bins, 1 / bins),
+                np.full(bins, total / bins),
             ]
         )
     return Bins(*np.concatenate(parts, axis=1))
@@ -138,7 +145,7 @@ def released_bins(outcomes: NDArray[Any], scores: Floats) -> Bins:
         used = slice(0, kept * rows)
         mean_s = s[used].reshape(kept, rows).mean(axis=1)
         hit_rate = y[used].reshape(kept, rows).mean(axis=1)
-        parts.append([mean_s, 1 - mean_s, hit_rate, np.ones(kept)])
+        parts.append([mean_s, 1 - mean_s, hit_rate, np.ones(kept), np.full(kept, rows)])
     return Bins(*np.concatenate(parts, axis=1))
 
 
@@ -168,10 +175,9 @@ def fit_released(bins: Bins) -> BPMCurve:
     return _as_curve(best.x, "released", loss(best.x))
 
 
-def fit_paper(bins: Bins) -> BPMCurve:
+def fit_squares(bins: Bins, *, constrained: bool) -> BPMCurve:
     """Equation 9 as least squares: sum w exp(e^2) is sum w plus the sum of w (exp(e^2) - 1)."""
     basis, root_weight = basis_of(bins.s, bins.q), np.sqrt(bins.weight)
-    limit = np.array([LARGEST_COEFFICIENT, LARGEST_COEFFICIENT, np.inf])
 
     def error(coefficients: Floats) -> tuple[Floats, Floats, Floats]:
         g = probability_of(coefficients, basis)
@@ -189,12 +195,54 @@ def fit_paper(bins: Bins) -> BPMCurve:
 
     fits = [
         least_squares(
-            residual, start, jacobian, bounds=(-limit, limit), ftol=1e-13, xtol=1e-10, gtol=1e-10
+            residual,
+            start,
+            jacobian,
+            bounds=_limits(constrained),
+            ftol=1e-13,
+            xtol=1e-10,
+            gtol=1e-10,
         )
         for start in _starts(bins)
     ]
     best = min(fits, key=lambda fit: float(fit.cost))
-    return _as_curve(best.x, "paper", float(bins.weight.sum() + 2 * best.cost))
+    objective = "paper" if constrained else "unconstrained"
+    return _as_curve(best.x, objective, float(bins.weight.sum() + 2 * best.cost))
+
+
+def fit_likelihood(bins: Bins) -> BPMCurve:
+    """Equation 8: the largest mean, over schemes and bins, of the probability of a bin's events.
+
+    The logarithm of that mean is maximised. A number of events that is not whole, of a bin that
+    shares cases with its neighbours, has the binomial probability that gamma functions give it.
+    """
+    basis = basis_of(bins.s, bins.q)
+    events, others = bins.trials * bins.hit_rate, bins.trials * (1 - bins.hit_rate)
+    ways = gammaln(bins.trials + 1) - gammaln(events + 1) - gammaln(others + 1)
+    constant = ways + np.log(bins.weight)
+
+    def loss(coefficients: Floats) -> tuple[float, Floats]:
+        eta = basis @ coefficients
+        terms = constant + events * log_expit(eta) + others * log_expit(-eta)
+        total = logsumexp(terms)
+        share = np.exp(terms - total)
+        return -float(total), -(share * (events - bins.trials * expit(eta))) @ basis
+
+    near = fit_squares(bins, constrained=True)
+    starts = [np.array([near.a, near.b, near.c]), *_starts(bins)]
+    limits = np.transpose(_limits(constrained=True))
+    fits = [
+        minimize(loss, start, jac=True, bounds=limits, method="L-BFGS-B", options=_PRECISE)
+        for start in starts
+    ]
+    best = min(fits, key=lambda fit: float(fit.fun))
+    return _as_curve(best.x, "likelihood", -float(np.exp(-best.fun)))
+
+
+def _limits(constrained: bool) -> tuple[Floats, Floats]:
+    """Least and greatest a, b and c: of the paper a and b are at least 0 (equations 11 and 12)."""
+    greatest = np.array([LARGEST_COEFFICIENT, LARGEST_COEFFICIENT, np.inf])
+    return np.where([constrained, constrained, False], 0, -greatest), greatest
 
 
 def _stretch(miss: Floats) -> Floats:

@@ -13,7 +13,12 @@ class TPMRecalibrator(Recalibrator):
     """The curve of the binomial process model: Algorithm 1 of Dong et al.
 
     It is of the beta family, logit g(s) = a log s - b log(1 - s) + c, fitted by least squares to
-    the mean outcomes of bins of equal mass, over many numbers of bins.
+    the mean outcomes of bins of equal mass, over many numbers of bins, with a and b of at least 0.
+
+    Parameters
+    ----------
+    objective : {"paper", "likelihood", "unconstrained", "released"}
+        What is optimised; see `fit_bpm_curve`.
 
     Attributes
     ----------
@@ -31,12 +36,12 @@ class TPMRecalibrator(Recalibrator):
     Notes
     -----
     Separated outcomes, one class only and equal scores give a finite curve, since a and b are
-    kept within 100 of zero. The curve may fall.
+    kept within 100 of zero. The curve never falls, unless it is "unconstrained" or "released".
 
     References
     ----------
     Dong et al., "Combining Priors with Experience: Confidence Calibration Based on Binomial
-    Process Modeling", AAAI 2025, equations 9 and 12, Algorithm 1.
+    Process Modeling", AAAI 2025, equations 8 to 12, Algorithm 1.
 
     Examples
     --------
@@ -48,8 +53,13 @@ class TPMRecalibrator(Recalibrator):
 
     curve_: BPMCurve
 
+    def __init__(self, objective: str = "paper") -> None:
+        self.objective = objective
+
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        self.curve_ = fit_bpm_curve(outcomes, scores, sample_weight=weights)
+        self.curve_ = fit_bpm_curve(
+            outcomes, scores, objective=self.objective, sample_weight=weights
+        )
 
     def _map(self, scores: Floats) -> Floats:
         return self.curve_.curve(scores)

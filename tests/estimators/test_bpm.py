@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import differential_evolution, minimize
+from scipy.special import beta, expit, softmax
+from scipy.stats import binom
 
 from bayescal import estimators, simulate
 from bayescal.errors import InputError
@@ -45,7 +48,7 @@ def oracle_bins(outcomes: np.ndarray, scores: np.ndarray) -> _bpm.Bins:
         s, y = (
             a[order][: bins * rows].reshape(bins, rows).mean(axis=1) for a in (scores, outcomes)
         )
-        parts.append([s, 1 - s, y, np.full(bins, 1 / bins)])
+        parts.append([s, 1 - s, y, np.full(bins, 1 / bins), np.full(bins, rows)])
     return _bpm.Bins(*np.concatenate(parts, axis=1))
 
 
@@ -106,16 +109,17 @@ def test_the_oracle_minimum_is_reached_on_its_own_bins(shared_data: Path, name: 
     oracle = answers[EQUATION_9]
     bins = oracle_bins(outcomes, scores)
     assert equation_9(oracle["a,b,c"], bins) == pytest.approx(oracle["objective"], abs=1e-10)
-    fitted = _bpm.fit_paper(bins)
+    fitted = _bpm.fit_squares(bins, constrained=False)
     assert fitted.loss <= oracle["objective"]
     assert coefficients(fitted) == pytest.approx(oracle["a,b,c"], rel=2e-4)
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C"])
-def test_the_paper_objective_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
+def test_equation_9_beats_the_oracle_coefficients(shared_data: Path, name: str) -> None:
+    """The oracle minimises without the constraint; on A it falls towards a score of 1."""
     outcomes, scores, answers = read(shared_data, name)
     bins = _bpm.shared_bins(outcomes, scores, None)
-    fitted = fit_bpm_curve(outcomes, scores)
+    fitted = fit_bpm_curve(outcomes, scores, objective="unconstrained")
     assert fitted.loss == pytest.approx(equation_9(coefficients(fitted), bins), abs=1e-9)
     assert fitted.loss <= equation_9(answers[EQUATION_9]["a,b,c"], bins)
     assert fitted.loss <= answers[EQUATION_9]["objective"]
@@ -126,9 +130,103 @@ def test_no_start_finds_a_better_minimum(name: str) -> None:
     y_true, y_prob = simulate.sample(name, 500, random_state=5)
     bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
     result = fit_bpm_curve(y_true, y_prob).loss
-    rng = np.random.default_rng(0)
-    tries = rng.normal(0, 3, size=(2000, 3))
+    tries = np.random.default_rng(0).normal(0, 3, size=(2000, 3))
+    free = fit_bpm_curve(y_true, y_prob, objective="unconstrained").loss
+    assert free <= result
+    assert free <= min(equation_9(coefficients, bins) for coefficients in tries)
+    tries[:, :2] = np.abs(tries[:, :2])
     assert result <= min(equation_9(coefficients, bins) for coefficients in tries)
+
+
+@pytest.mark.parametrize("name", ["D1", "D2", "D4", "D5", "clinical-low-underconfident"])
+def test_the_constrained_minimum_against_a_general_optimiser(name: str) -> None:
+    y_true, y_prob = simulate.sample(name, 500, random_state=5)
+    bins = _bpm.shared_bins(y_true.astype(float), y_prob, None)
+    best = min(
+        minimize(equation_9, start, args=(bins,), bounds=[(0, 100), (0, 100), (None, None)]).fun
+        for start in ([1, 1, 0], [0.1, 2, 0], [2, 0.1, 0], [5, 5, -7])
+    )
+    assert fit_bpm_curve(y_true, y_prob).loss == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("objective", ["paper", "likelihood"])
+def test_the_curve_never_falls(objective: str) -> None:
+    """Equations 11 and 12: alpha and beta are at least 0, also where the data say otherwise."""
+    y_true, y_prob = simulate.sample("calibrated", 2000, random_state=3)
+    fitted = fit_bpm_curve(1 - y_true, y_prob, objective=objective)
+    assert [fitted.a, fitted.b] == pytest.approx([0, 0], abs=1e-6)
+    if objective == "paper":
+        assert fitted.curve([0.1, 0.9]) == pytest.approx(np.full(2, 1 - y_true.mean()), abs=0.02)
+    free = fit_bpm_curve(1 - y_true, y_prob, objective="unconstrained")
+    assert free.a < -0.5
+    assert free.b < -0.5
+
+
+def test_the_constraint_on_the_cifar_classifier(shared_data: Path) -> None:
+    """The free fit falls at low confidence; the paper's does not, and serves new cases better."""
+    kept = np.load(shared_data / "data" / "cifar10_resnet110_logits.npz")
+
+    def top_label(part: str) -> tuple[np.ndarray, np.ndarray]:
+        probability = softmax(kept[f"{part}_logits"].astype(float), axis=1)
+        hit = probability.argmax(axis=1) == kept[f"{part}_y"].ravel()
+        return hit.astype(int), probability.max(axis=1)
+
+    (y_val, s_val), (y_test, s_test) = top_label("val"), top_label("test")
+    fitted, free = (fit_bpm_curve(y_val, s_val, objective=o) for o in ("paper", "unconstrained"))
+    assert free.a == pytest.approx(-0.79, abs=0.01)
+    assert fitted.a == pytest.approx(0, abs=1e-6)
+    assert tce_bpm(y_test, free.curve(s_test)) == pytest.approx(0.0070, abs=5e-5)
+    assert tce_bpm(y_test, fitted.curve(s_test)) == pytest.approx(0.0052, abs=5e-5)
+
+
+# The likelihood of the bins
+
+
+def equation_8(coefficients: Any, scores: np.ndarray, outcomes: np.ndarray) -> float:
+    """Mean over schemes and bins of the binomial probability of a bin, by SciPy's distribution."""
+    a, b, c = coefficients
+    total, order = 0.0, np.argsort(scores)
+    for bins in range(2, 7):
+        for rows in np.split(order, bins):
+            s = scores[rows].mean()
+            g = expit(a * np.log(s) - b * np.log(1 - s) + c)
+            total += rows.size / scores.size * binom.pmf(outcomes[rows].sum(), rows.size, g)
+    return total
+
+
+@pytest.mark.parametrize("name", ["D4", "D5", "clinical-middle-shifted"])
+def test_the_likelihood_of_bins_is_the_largest_that_a_search_finds(name: str) -> None:
+    """The schemes of 120 cases have 2 to 6 bins, of equal numbers of whole cases."""
+    y_true, y_prob = simulate.sample(name, 120, random_state=4)
+    fitted = fit_bpm_curve(y_true, y_prob, objective="likelihood")
+    value = equation_8(coefficients(fitted), y_prob, y_true)
+    assert fitted.loss == pytest.approx(-value, rel=1e-9)
+    search = differential_evolution(
+        lambda tried: -equation_8(tried, y_prob, y_true),
+        [(0, 20), (0, 20), (-20, 20)],
+        maxiter=40,
+        popsize=10,
+        seed=1,
+    )
+    assert fitted.loss <= search.fun + 1e-7
+
+
+def test_events_of_bins_that_share_cases_are_counted_by_gamma_functions() -> None:
+    bins = _bpm.Bins(
+        s=np.array([0.3]),
+        q=np.array([0.7]),
+        hit_rate=np.array([0.45]),
+        weight=np.array([1.0]),
+        trials=np.array([2.5]),
+    )
+    rate, trials = 0.45, 2.5
+    events = rate * trials
+    probability = (
+        rate**events
+        * (1 - rate) ** (trials - events)
+        / ((trials + 1) * beta(events + 1, trials - events + 1))
+    )
+    assert _bpm.fit_likelihood(bins).loss == pytest.approx(-probability, rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 200, 731])
@@ -228,7 +326,7 @@ def few_scores() -> st.SearchStrategy[list[float]]:
 @pytest.mark.slow
 @given(y_prob=few_scores(), data=st.data(), p=st.sampled_from([1, 2, 50.0]))
 @pytest.mark.parametrize("density", ["beta", "empirical"])
-@pytest.mark.parametrize("objective", ["paper", "released"])
+@pytest.mark.parametrize("objective", ["paper", "likelihood", "unconstrained", "released"])
 def test_any_data_give_a_number_from_zero_to_one(
     y_prob: list[float], data: st.DataObject, p: float, objective: str, density: str
 ) -> None:
@@ -253,7 +351,7 @@ def test_any_weights_give_a_bounded_curve(y_prob: list[float], data: st.DataObje
     assert np.all((curve >= 0) & (curve <= 1))
 
 
-@pytest.mark.parametrize("objective", ["paper", "released"])
+@pytest.mark.parametrize("objective", ["paper", "likelihood", "unconstrained", "released"])
 @pytest.mark.parametrize("size", [20, 99, 100, 239, 240])
 def test_separated_and_one_class_data(size: int, objective: str) -> None:
     y_prob = np.linspace(0, 1, size)
