@@ -34,6 +34,7 @@ PRIOR_WEIGHTS = "prior_weights"  # an argument of compare
 LEAVE_ONE_OUT = "loo"  # an attribute of what compare gives
 WEAK_CALIBRATION_ERROR = "weak_calibration_error"
 KERNEL_CURVE = "smooth_ece_curve"  # gives scores, outcomes, density and bandwidth
+BERNOULLI_SCORE = "bernoulli_dawid_sebastiani_score"
 SMOOTHER_CURVE = "flexible_curve"  # gives the curve at each score
 
 FAMILIES = ("identity", "intercept", "temperature", "logistic", "beta", "spline", "pieces")
@@ -439,7 +440,6 @@ SCORES: Theme = (
         for name in (
             "brier_score",
             "c_statistic",
-            "dawid_sebastiani_score",
             "log_score",
             "root_brier_score",
             "scaled_brier_score",
@@ -447,6 +447,7 @@ SCORES: Theme = (
             "spherical_score",
         )
     }
+    | {"dawid_sebastiani_score/clinical": partial(score, BERNOULLI_SCORE)}
     | {
         f"{name}/classes": partial(lambda key: getattr(bc.scores, key)(*many_classes()), name)
         for name in ("brier_score", "log_score", "spherical_score")

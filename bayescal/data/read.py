@@ -15,14 +15,26 @@ from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import (
+    as_numbers,
     as_outcome_batch,
     as_scores,
+    as_variances,
     as_weights,
+    check_same_length,
     check_same_order,
     check_scores,
 )
+from bayescal.data.weights import effective_cases
 
-__all__ = ["Cases", "Needs", "Outcomes", "paired", "read_cases"]
+__all__ = [
+    "Cases",
+    "Needs",
+    "Outcomes",
+    "VarianceCases",
+    "paired",
+    "read_cases",
+    "read_variance_cases",
+]
 
 Outcomes: TypeAlias = ArrayLike | CalibrationData
 """What `y_true` may be: outcomes, or a table that stands for outcomes, scores and weights."""
@@ -122,6 +134,32 @@ class Cases:
         if undefined and np.isnan(values).any():
             raise InputError(undefined)
         return float(values[0]) if values.ndim == 1 else values[0]
+
+
+@dataclass(frozen=True)
+class VarianceCases:
+    """Checked cases of a number that is predicted with a variance, those that have a weight.
+
+    Attributes
+    ----------
+    outcome, mean : ndarray of shape (n,)
+        Finite numbers.
+    variances : tuple of ndarray of shape (n,)
+        One or more predicted variances of each case, positive.
+    weight : ndarray of shape (n,)
+        Positive numbers of cases; of sampling weights, on the scale of Kish's effective size.
+    """
+
+    outcome: Floats
+    mean: Floats
+    variances: tuple[Floats, ...]
+    weight: Floats
+
+    @property
+    def squared_error(self) -> Floats:
+        """(outcome - mean)^2 of each case."""
+        squares: Floats = (self.outcome - self.mean) ** 2
+        return squares
 
 
 def read_cases(
@@ -230,3 +268,39 @@ def _from_table(
         )
     repeats = weights.astype(np.intp)
     return np.repeat(outcomes, repeats), np.repeat(scores, repeats), None
+
+
+def read_variance_cases(
+    y_true: ArrayLike, mean: ArrayLike, sample_weight: ArrayLike | None, **variances: ArrayLike
+) -> VarianceCases:
+    """Outcomes of a number, its predicted means and variances, and weights of the same cases.
+
+    Parameters
+    ----------
+    y_true, mean : array-like of shape (n,)
+        Finite numbers.
+    sample_weight : array-like of shape (n,), optional
+    **variances : array-like of shape (n,)
+        Predicted variances, by what the user calls them.
+
+    Returns
+    -------
+    VarianceCases
+
+    Raises
+    ------
+    InputError
+        If they are not numbers and variances of the same cases.
+    """
+    outcome = as_numbers(y_true, "y_true")
+    numbers = [as_numbers(mean, "mean")]
+    numbers += [as_variances(values, name) for name, values in variances.items()]
+    for values, name in zip(numbers, ("mean", *variances), strict=True):
+        check_same_length(outcome.size, "y_true", values.size, name)
+    check_same_order(y_true=y_true, mean=mean, **variances, sample_weight=sample_weight)
+    weights = as_weights(sample_weight, outcome.size)
+    if weights is None:
+        return VarianceCases(outcome, numbers[0], tuple(numbers[1:]), np.ones(outcome.size))
+    kept = weights > 0
+    known = [values[kept] for values in numbers]
+    return VarianceCases(outcome[kept], known[0], tuple(known[1:]), effective_cases(weights[kept]))

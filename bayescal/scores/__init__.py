@@ -1,9 +1,9 @@
 """Proper scores, what they are made of, and what they bound; net benefit and discrimination.
 
 Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; those of the taxonomy take
-true probabilities in place of outcomes. Scores of an event also take many outcomes at the same
-scores in one call, or a `CalibrationData`; on the grid of a large one, cases have the mean score of
-their cell.
+true probabilities in place of outcomes, and `dawid_sebastiani_score` a number with its predicted
+mean and variance. Scores of an event also take many outcomes at the same scores in one call, or a
+`CalibrationData`; on the grid of a large one, cases have the mean score of their cell.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from bayescal.scores.decomposition import (
 )
 from bayescal.scores.discrimination import c_statistic, somers_dxy
 from bayescal.scores.proper import (
+    bernoulli_dawid_sebastiani_score,
     brier_score,
-    dawid_sebastiani_score,
     log_score,
     root_brier_score,
     scaled_brier_score,
@@ -34,10 +34,12 @@ from bayescal.scores.taxonomy import (
     proper_calibration_error,
     top_label_calibration_error,
 )
+from bayescal.scores.variance import dawid_sebastiani_score
 
 __all__ = [
     "DecisionCurve",
     "Decomposition",
+    "bernoulli_dawid_sebastiani_score",
     "brier_score",
     "c_statistic",
     "canonical_calibration_error",

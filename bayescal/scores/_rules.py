@@ -16,9 +16,9 @@ __all__ = [
     "BINARY",
     "MULTICLASS",
     "Loss",
+    "bernoulli_dawid_sebastiani",
     "brier",
     "contradiction",
-    "dawid_sebastiani",
     "entropy",
     "half_brier",
     "log",
@@ -64,7 +64,7 @@ def spherical(given: Floats, others: Floats) -> Floats:
     return loss
 
 
-def dawid_sebastiani(given: Floats, others: Floats) -> Floats:
+def bernoulli_dawid_sebastiani(given: Floats, others: Floats) -> Floats:
     """Log determinant of the prediction's covariance, plus squared distance in its metric.
 
     A contradiction, which costs infinitely much, counts as 0 here.

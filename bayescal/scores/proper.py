@@ -17,9 +17,9 @@ from bayescal.data.validate import is_matrix
 from bayescal.scores import _core
 from bayescal.scores._classes import mean_loss
 from bayescal.scores._rules import (
+    bernoulli_dawid_sebastiani,
     brier,
     contradiction,
-    dawid_sebastiani,
     half_brier,
     log,
     spherical,
@@ -27,8 +27,8 @@ from bayescal.scores._rules import (
 )
 
 __all__ = [
+    "bernoulli_dawid_sebastiani_score",
     "brier_score",
-    "dawid_sebastiani_score",
     "log_score",
     "root_brier_score",
     "scaled_brier_score",
@@ -244,14 +244,15 @@ def spherical_score(
 
 
 @documented
-def dawid_sebastiani_score(
+def bernoulli_dawid_sebastiani_score(
     y_true: Outcomes, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
 ) -> float | Floats:
-    """Dawid-Sebastiani score: of the mean and variance that the prediction implies.
+    """Dawid-Sebastiani score of the mean and variance that a probability implies.
 
-    For an event of score s, mean log v + (y - s)^2 / v with v = s (1 - s). For k classes, the
-    indicators of all but one have mean p and a covariance with determinant prod_k p_k, and the
-    score is mean sum_k log p_k + 1 / p_c - 1, with c the class that happened.
+    Of a number with a predicted mean and variance the score is `dawid_sebastiani_score`; this one
+    takes probabilities. For an event of score s it is mean log v + (y - s)^2 / v with v = s (1 - s).
+    For k classes, the indicators of all but one have mean p and a covariance with determinant
+    prod_k p_k, and the score is mean sum_k log p_k + 1 / p_c - 1, with c the class that happened.
 
     Parameters
     ----------
@@ -274,6 +275,10 @@ def dawid_sebastiani_score(
     InputError
         As `brier_score`.
 
+    See Also
+    --------
+    dawid_sebastiani_score : The score of a predicted mean and variance.
+
     Notes
     -----
     It has no least value, so that it bounds no calibration error from above.
@@ -286,10 +291,12 @@ def dawid_sebastiani_score(
     Examples
     --------
     >>> from bayescal import scores
-    >>> round(scores.dawid_sebastiani_score([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    >>> round(scores.bernoulli_dawid_sebastiani_score([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     -1.443
     """
-    total = mean_loss(y_true, y_prob, sample_weight, dawid_sebastiani, dawid_sebastiani)
+    total = mean_loss(
+        y_true, y_prob, sample_weight, bernoulli_dawid_sebastiani, bernoulli_dawid_sebastiani
+    )
     wrong = mean_loss(y_true, y_prob, sample_weight, contradiction, contradiction)
     if isinstance(total, float):
         return np.inf if wrong else total

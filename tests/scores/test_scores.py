@@ -27,7 +27,7 @@ PROPER = [
     scores.brier_score,
     scores.log_score,
     scores.spherical_score,
-    scores.dawid_sebastiani_score,
+    scores.bernoulli_dawid_sebastiani_score,
 ]
 DECOMPOSITIONS = [scores.corp_decomposition, scores.murphy_decomposition]
 SCORES = {
@@ -209,9 +209,20 @@ def test_spherical_and_dawid_sebastiani_by_definition() -> None:
         covariance, gap = np.diag(p) - np.outer(p, p), (np.arange(3) == label) - p
         square = gap @ np.linalg.solve(covariance, gap)
         moments.append(np.linalg.slogdet(covariance)[1] + square)
-    assert scores.dawid_sebastiani_score(labels, matrix) == pytest.approx(np.mean(moments))
+    assert scores.bernoulli_dawid_sebastiani_score(labels, matrix) == pytest.approx(
+        np.mean(moments)
+    )
     s, v = 0.3, 0.21
-    assert scores.dawid_sebastiani_score([1], [s]) == pytest.approx(math.log(v) + 0.49 / v)
+    assert scores.bernoulli_dawid_sebastiani_score([1], [s]) == pytest.approx(
+        math.log(v) + 0.49 / v
+    )
+
+
+def test_the_bernoulli_score_is_that_of_the_mean_and_variance_of_a_probability() -> None:
+    y_true, y_prob = cases()
+    y_prob = np.clip(y_prob, 0.01, 0.99)
+    moments = scores.dawid_sebastiani_score(y_true, y_prob, y_prob * (1 - y_prob))
+    assert scores.bernoulli_dawid_sebastiani_score(y_true, y_prob) == pytest.approx(moments)
 
 
 @pytest.mark.parametrize("score", PROPER)
@@ -232,7 +243,7 @@ def test_an_event_is_two_classes(score: Any) -> None:
         (scores.root_brier_score, 0, 1),
         (scores.log_score, 0, np.inf),
         (scores.spherical_score, 0, 1),
-        (scores.dawid_sebastiani_score, -np.inf, np.inf),
+        (scores.bernoulli_dawid_sebastiani_score, -np.inf, np.inf),
     ],
 )
 def test_scores_of_0_and_1(score: Any, right: float, wrong: float) -> None:
@@ -247,11 +258,11 @@ def test_scores_of_0_and_1(score: Any, right: float, wrong: float) -> None:
 
 def test_one_contradiction_outweighs_every_certainty_that_proved_right() -> None:
     y_true, y_prob = [0, 1, 1, 0], [0.0, 1.0, 0.0, 0.5]
-    assert scores.dawid_sebastiani_score(y_true, y_prob) == np.inf
+    assert scores.bernoulli_dawid_sebastiani_score(y_true, y_prob) == np.inf
     assert scores.log_score(y_true, y_prob) == np.inf
     batch = [[0, 1, 1, 0], [0, 1, 0, 0]]
-    assert scores.dawid_sebastiani_score(batch, y_prob).tolist() == [np.inf, -np.inf]
-    assert scores.dawid_sebastiani_score([1], [5e-324]) == np.inf
+    assert scores.bernoulli_dawid_sebastiani_score(batch, y_prob).tolist() == [np.inf, -np.inf]
+    assert scores.bernoulli_dawid_sebastiani_score([1], [5e-324]) == np.inf
     assert np.isfinite(scores.log_score(y_true, y_prob, sample_weight=[1, 1, 0, 1]))
 
 
@@ -552,7 +563,7 @@ EVENT_SCORES = [
     scores.root_brier_score,
     scores.log_score,
     scores.spherical_score,
-    scores.dawid_sebastiani_score,
+    scores.bernoulli_dawid_sebastiani_score,
     scores.scaled_brier_score,
     scores.c_statistic,
     scores.somers_dxy,

@@ -1,0 +1,86 @@
+"""The score of a predicted mean and variance, by its definition, and what makes it proper."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from bayescal import scores
+from bayescal.errors import InputError
+
+NUMBERS = st.floats(-1e3, 1e3)
+VARIANCES = st.floats(1e-3, 1e3)
+CASES = st.lists(st.tuples(NUMBERS, NUMBERS, VARIANCES), min_size=1, max_size=20)
+
+
+@given(CASES)
+def test_it_is_the_mean_of_squared_error_over_variance_and_log_variance(
+    cases: list[tuple[float, float, float]],
+) -> None:
+    each = [(y - mean) ** 2 / v + math.log(v) for y, mean, v in cases]
+    actual = scores.dawid_sebastiani_score(*zip(*cases, strict=True))
+    assert actual == pytest.approx(math.fsum(each) / len(each), rel=1e-9, abs=1e-9)
+
+
+def predictions(n: int = 50) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    mean, variance = rng.normal(size=n), rng.gamma(2, size=n)
+    return rng.normal(mean, np.sqrt(variance)), mean, variance
+
+
+def test_it_is_the_log_score_of_normal_predictions() -> None:
+    y_true, mean, variance = predictions()
+    log_density = norm(mean, np.sqrt(variance)).logpdf(y_true).mean()
+    expected = -2 * log_density - math.log(2 * math.pi)
+    assert scores.dawid_sebastiani_score(y_true, mean, variance) == pytest.approx(expected)
+
+
+def test_weights_are_case_counts() -> None:
+    arrays, counts = predictions(), np.arange(50) % 4
+    repeated = [np.repeat(values, counts) for values in arrays]
+    actual = scores.dawid_sebastiani_score(*arrays, sample_weight=counts)
+    assert actual == pytest.approx(scores.dawid_sebastiani_score(*repeated))
+
+
+def test_a_unit_adds_a_constant() -> None:
+    y_true, mean, variance = predictions()
+    metres = scores.dawid_sebastiani_score(y_true, mean, variance)
+    centimetres = scores.dawid_sebastiani_score(100 * y_true, 100 * mean, 1e4 * variance)
+    assert centimetres == pytest.approx(metres + 2 * math.log(100))
+
+
+def test_mean_and_variance_of_any_law_score_best() -> None:
+    """Proper: over the outcomes of a skewed law no other mean and variance has a lower score."""
+    y_true = np.random.default_rng(1).gamma(0.5, size=2000)
+    mean, variance = y_true.mean(), y_true.var()
+
+    def score(m: float, v: float) -> float:
+        return scores.dawid_sebastiani_score(y_true, np.full(2000, m), np.full(2000, v))
+
+    best = score(mean, variance)
+    assert best == pytest.approx(1 + math.log(variance))
+    for factor in (0.5, 0.9, 1.1, 2):
+        assert score(mean * factor, variance) > best
+        assert score(mean, variance * factor) > best
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([1, 2], [1, 2], [1, 0]), r"variance\[1\] = 0 is not a variance"),
+        (([1, 2], [1, 2], [-1, 1]), r"variance\[0\] = -1"),
+        (([1, 2], [1, np.nan], [1, 1]), r"mean\[1\] = nan"),
+        (([1, np.inf], [1, 2], [1, 1]), r"y_true\[1\] = inf"),
+        (([1, 2], [1], [1, 1]), "mean has 1"),
+        (([1, 2], [1, 2], [1]), "variance has 1"),
+    ],
+)
+def test_what_is_no_prediction_is_named(arrays: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        scores.dawid_sebastiani_score(*arrays)
