@@ -118,8 +118,8 @@ def root_brier_score(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         As in `brier_score`.
     scale_by_half : bool or "auto"
-        As in `brier_score`. The paper's bound, RBS, sums over classes also when there are two:
-        pass False.
+        As in `brier_score`: "auto" halves for a vector, so that its value is the paper's RBS
+        divided by sqrt(2). Pass False, or both columns, for the paper's.
     %(counts)s
 
     Returns
@@ -134,6 +134,10 @@ def root_brier_score(
 
     Notes
     -----
+    The paper's RBS is sqrt(E |p - e_y|^2), with the squares of all classes summed, also when there
+    are two; it bounds the canonical calibration error of order 2. Halved, it bounds the error of
+    one probability, sqrt(E (s - P(event | s))^2), which is that error divided by sqrt(2).
+
     It needs no bins, but is far above the error unless the scores are nearly certain. What can
     be read off it is a gain: a recalibration that merges no scores changes the mean of its square
     by exactly the change in squared calibration error (Proposition 4.5).
@@ -146,8 +150,11 @@ def root_brier_score(
     Examples
     --------
     >>> from bayescal import scores
-    >>> round(scores.root_brier_score([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
+    >>> y_true, y_prob = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+    >>> round(scores.root_brier_score(y_true, y_prob), 3)
     0.274
+    >>> round(scores.root_brier_score(y_true, y_prob, scale_by_half=False), 3)
+    0.387
     """
     square = brier_score(y_true, y_prob, scale_by_half=scale_by_half, sample_weight=sample_weight)
     return square**0.5
@@ -250,7 +257,7 @@ def bernoulli_dawid_sebastiani_score(
     """Dawid-Sebastiani score of the mean and variance that a probability implies.
 
     Of a number with a predicted mean and variance the score is `dawid_sebastiani_score`; this one
-    takes probabilities. For an event of score s it is mean log v + (y - s)^2 / v with v = s (1 - s).
+    takes probabilities. For an event of score s it is mean log v + (y - s)^2 / v, v = s (1 - s).
     For k classes, the indicators of all but one have mean p and a covariance with determinant
     prod_k p_k, and the score is mean sum_k log p_k + 1 / p_c - 1, with c the class that happened.
 

@@ -120,6 +120,7 @@ def test_groups_are_refused_with_the_cure(name: str) -> None:
         ("pde", {"cells": np.zeros(200)}),
         ("pde_bins", {"cells": np.zeros(200)}),
         ("ece", {"cells": np.zeros(200)}),
+        ("ks_error", {"cells": np.zeros(200)}),
         ("average_labels", {}),
     ],
 )

@@ -111,13 +111,16 @@ def top_label_ece(
     return evaluate(_top_label_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
 
 
-def _class_wise_core(scores: Floats, weights: Floats | None, *, p: float, **cut: Any) -> Statistic:
+def _class_wise_core(
+    scores: Floats, weights: Floats | None, *, p: float, average: bool, **cut: Any
+) -> Statistic:
     """Core of `class_wise_ece`, on scores of shape (n_samples,) or (classes, n_samples)."""
     errors = [ece_core(column, weights, p=p, **cut) for column in _columns(scores)]
+    over_classes = np.mean if average else np.sum
 
     def statistic(classes: NDArray[Any]) -> Floats:
         each = np.stack([error(classes == k) for k, error in enumerate(errors)], axis=-1)
-        return power_mean(each, p, lambda power: power.mean(axis=-1))
+        return power_mean(each, p, lambda power: over_classes(power, axis=-1))
 
     return statistic
 
@@ -138,13 +141,15 @@ def class_wise_ece(
     binning: str = "width",
     p: float = 1,
     ties: str = "together",
+    average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Class-wise calibration error: `ece` of every class against the rest, averaged over classes.
 
     (1/K sum_k ECE_k^p)^(1/p), with ECE_k the `ece` of order p of column k against whether class k
     is the true one. For p = 1 it is the mean over classes of Kull et al.; for p = 2 the marginal
-    calibration error of Kumar et al. with equal weight for every class.
+    calibration error of Kumar et al. with equal weight for every class. Gruber & Buettner sum over
+    classes, without the 1/K: `average=False`.
 
     Parameters
     ----------
@@ -156,16 +161,21 @@ def class_wise_ece(
         class 1 of two.
     n_bins, binning, p, ties
         As in `ece`.
+    average : bool
+        Whether to average over classes. If not, errors to the power p are summed, CWCE_p of
+        definition C.1 of Gruber & Buettner: K^(1/p) times the average, and at most 2^(1/p).
     %(weights)s
 
     Returns
     -------
-    %(share_of_each_replicate)s
+    float or ndarray
+        From 0 to 1, or with `average=False` to 2^(1/p); one for each replicate when `y_true` has
+        leading dimensions.
 
     Raises
     ------
     InputError
-        As `top_label_ece`.
+        As `top_label_ece`; also if `average` is neither True nor False.
 
     Notes
     -----
@@ -177,6 +187,8 @@ def class_wise_ece(
     Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach, "Beyond temperature scaling",
     NeurIPS 2019, section 2.
     Kumar, Liang & Ma, "Verified Uncertainty Calibration", NeurIPS 2019, definition 2.2.
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, definition C.1.
 
     Examples
     --------
@@ -184,9 +196,14 @@ def class_wise_ece(
     >>> y_proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
     >>> round(estimators.class_wise_ece([0, 1, 1], y_proba), 3)
     0.333
+    >>> round(estimators.class_wise_ece([0, 1, 1], y_proba, average=False), 3)
+    1.0
     """
     cases = _read(y_true, y_proba, sample_weight)
-    return evaluate(_class_wise_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
+    if not isinstance(average, (bool, np.bool_)):
+        raise InputError(f"average must be True or False, got {average!r}.")
+    cut = as_cut(n_bins, binning, ties)
+    return evaluate(_class_wise_core, cases, p=as_order(p), average=bool(average), **cut)
 
 
 def _read(

@@ -7,18 +7,20 @@ order of the rows never matters.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, kolmogorov, log_ndtr, ndtr
 
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
+from bayescal.estimators.cells._labels import Labels, as_labels
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
 from bayescal.estimators.cumulative._walk import Walk, ends_of
-from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read, read_ranked
 from bayescal.estimators.registry import estimator
 
 __all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
@@ -56,7 +58,22 @@ def _error(extent: Extent) -> Core:
     return core
 
 
-_KS, _KUIPER = _error(_largest), _error(_range)
+_POOLED, _KUIPER = _error(_largest), _error(_range)
+
+
+def _ks(scores: Floats, weights: Floats | None, *, cells: Labels | None = None) -> Statistic:
+    """Core of `ks_error`: with cells, the mean over cases of the error of their cell."""
+    if cells is None:
+        return _POOLED(scores, weights)
+    members = [np.flatnonzero(cells == cell) for cell in range(int(cells.max()) + 1)]
+    mass = np.ones(scores.size) if weights is None else weights
+    parts = [(rows, Walk.over(scores[rows], mass[rows])) for rows in members]
+
+    def statistic(outcomes: NDArray[Any]) -> Floats:
+        largest = [_largest(walk.differences(outcomes[:, rows])) for rows, walk in parts]
+        return np.asarray(np.sum(largest, axis=0) / mass.sum())
+
+    return statistic
 
 
 WALK_DEAR = "Running sums are stored beside the sorted cases, and again where scores are tied."
@@ -64,16 +81,21 @@ WALK_DEAR = "Running sums are stored beside the sorted cases, and again where sc
 
 @estimator(
     "Kolmogorov-Smirnov calibration error",
-    prepare=_KS,
+    prepare=_ks,
     paper="Gupta et al. 2021",
     estimates="the largest calibration error of the cases below some score, as a share of all",
     span=(0, 1),
     bound="below TCE of order 1 in the population; biased upwards in a sample",
-    weighted=lambda scores, outcomes, weights: _weighted(scores, outcomes, weights, _largest),
+    weighted=lambda scores, outcomes, weights, **_: _weighted(scores, outcomes, weights, _largest),
+    by_case=("cells",),
     dear=WALK_DEAR,
 )
 def ks_error(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    cells: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Kolmogorov-Smirnov calibration error: the largest cumulative difference.
 
@@ -84,6 +106,9 @@ def ks_error(
     ----------
     %(replicates)s
     %(scores)s
+    cells : array-like of shape (n_samples,), optional
+        Label of the cell that each case is in, such as its predicted class; the result is then the
+        mean over cases of the error of their cell, which is never below that of all together.
     %(weights)s
 
     Returns
@@ -92,10 +117,18 @@ def ks_error(
 
     Raises
     ------
-    %(not_cases)s
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases; if `cells` does not
+        give one label to each.
 
     Notes
     -----
+    Of more than two classes, with `y_true` whether the predicted class is right and `y_prob` its
+    probability, there are two errors of this name. That of Gupta et al., and of the code of Gruber
+    & Buettner, takes all cases together, as here without `cells`. Definition C.2 of the latter is
+    the mean, over predicted classes, of the error among the cases predicted to be of that class,
+    in the form that its proof uses: pass the predicted classes as `cells`.
+
     Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
     average below every score. The authors' code adds up case by case, so that what it prints
     depends on the order of cases with equal scores.
@@ -106,14 +139,22 @@ def ks_error(
     Splines", ICLR 2021.
     Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu, "Metrics of Calibration for Probabilistic
     Predictions", JMLR 23, 2022.
+    Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
+    Beyond", NeurIPS 2022, definition C.2.
 
     Examples
     --------
     >>> from bayescal import estimators
-    >>> round(estimators.ks_error([0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]), 3)
+    >>> y_true, y_prob = [0, 1, 1, 0], [0.2, 0.4, 0.7, 0.9]
+    >>> round(estimators.ks_error(y_true, y_prob), 3)
     0.175
+    >>> round(estimators.ks_error(y_true, y_prob, cells=["cat", "dog", "cat", "dog"]), 3)
+    0.2
     """
-    return evaluate(_KS, read_ranked(y_true, y_prob, sample_weight))
+    if cells is None:
+        return evaluate(_ks, read_ranked(y_true, y_prob, sample_weight))
+    cases = read(y_true, y_prob, sample_weight, needs="order")
+    return evaluate(_ks, cases, cells=as_labels(cells, cases.scores.size))
 
 
 @estimator(

@@ -58,6 +58,26 @@ def test_class_wise_is_its_definition(p: int) -> None:
     assert class_wise_ece(labels, proba, n_bins=5, p=p) == pytest.approx(total ** (1 / p))
 
 
+@pytest.mark.parametrize("p", [1, 2, 3.5])
+def test_the_sum_over_classes_is_that_of_gruber_and_buettner(p: float) -> None:
+    """Definition C.1: no 1/K under the root."""
+    labels, proba = drawn()
+    each = [ece(labels == k, proba[:, k], p=p) for k in range(4)]
+    expected = sum(error**p for error in each) ** (1 / p)
+    summed = class_wise_ece(labels, proba, p=p, average=False)
+    assert summed == pytest.approx(expected)
+    assert summed == pytest.approx(4 ** (1 / p) * class_wise_ece(labels, proba, p=p))
+
+
+def test_the_sum_over_classes_is_at_most_two_to_the_one_over_p() -> None:
+    certain_and_wrong = np.eye(2)[[0, 1, 1]]
+    for p in (1, 2, 5):
+        error = class_wise_ece([1, 0, 0], certain_and_wrong, p=p, average=False)
+        assert error == pytest.approx(2 ** (1 / p))
+    with pytest.raises(InputError, match="average must be True or False"):
+        class_wise_ece([1, 0, 0], certain_and_wrong, average="sum")  # type: ignore[arg-type]
+
+
 def test_agrees_with_the_table_made_from_many_classes() -> None:
     labels, proba = drawn()
     top = CalibrationData.from_multiclass(labels, proba)

@@ -92,6 +92,37 @@ def test_errors_are_their_definitions(decimals: int) -> None:
     assert kuiper_error(outcomes, scores) == pytest.approx(between)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_by_predicted_class_it_is_definition_c2_of_gruber_and_buettner(weighted: bool) -> None:
+    """sum_c P(C = c) max_t |E[(f_c - 1[Y = c]) 1[f_c <= t] | C = c]|, term by term."""
+    rng = np.random.default_rng(4)
+    proba = rng.dirichlet(np.full(4, 0.5), size=300).round(2)
+    predicted = proba.argmax(axis=1)
+    labels = np.where(rng.random(300) < 0.9 - 0.2 * predicted, predicted, (predicted + 1) % 4)
+    weight = rng.integers(0, 3, 300) if weighted else np.ones(300)
+    expected = 0.0
+    for c in range(4):
+        mine = predicted == c
+        gap = weight * (proba[:, c] - (labels == c))
+        share = weight[mine].sum()
+        largest = max(abs(gap[mine & (proba[:, c] <= t)].sum()) for t in proba[mine, c])
+        expected += share / weight.sum() * largest / share
+    hit, confidence = labels == predicted, proba.max(axis=1)
+    by_class = ks_error(hit, confidence, cells=predicted, sample_weight=weight)
+    assert by_class == pytest.approx(expected)
+    assert by_class > ks_error(hit, confidence, sample_weight=weight) + 0.01
+    names = np.array(["cat", "dog", "bird", "ant"])[predicted]
+    assert ks_error(hit, confidence, cells=names, sample_weight=weight) == pytest.approx(expected)
+
+
+def test_one_cell_is_no_cell_and_a_cell_for_each_case_is_the_mean_error() -> None:
+    outcomes, scores = data()
+    one = ks_error(outcomes, scores, cells=np.zeros(scores.size))
+    assert one == pytest.approx(ks_error(outcomes, scores))
+    each = ks_error(outcomes, scores, cells=np.arange(scores.size))
+    assert each == pytest.approx(np.abs(outcomes - scores).mean())
+
+
 @pytest.mark.parametrize("decimals", [1, 8])
 def test_tests_are_their_definitions(decimals: int) -> None:
     outcomes, scores = data(decimals=decimals, seed=1)
