@@ -13,6 +13,7 @@ from bayescal.recalibrate.beta import BetaRecalibrator
 from bayescal.recalibrate.calibration_tree import ProbabilityCalibrationTreeRecalibrator
 from bayescal.recalibrate.classifier import RecalibratedClassifier
 from bayescal.recalibrate.decision_tree import DecisionTreeRecalibrator
+from bayescal.recalibrate.diagonal import DiagonalRecalibrator
 from bayescal.recalibrate.ensemble_temperature import EnsembleTemperatureRecalibrator
 from bayescal.recalibrate.histogram import HistogramRecalibrator
 from bayescal.recalibrate.intercept import InterceptRecalibrator
@@ -29,6 +30,7 @@ __all__ = [
     "BayesianRecalibrator",
     "BetaRecalibrator",
     "DecisionTreeRecalibrator",
+    "DiagonalRecalibrator",
     "EnsembleTemperatureRecalibrator",
     "HistogramRecalibrator",
     "InterceptRecalibrator",

@@ -1,9 +1,10 @@
-"""Maps of the log-probabilities of all classes at once, by maximum likelihood."""
+"""Maps of the log-probabilities of all classes at once, of least log score or Brier score."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats, blocks
@@ -11,11 +12,21 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import EDGE
 from bayescal._base.newton import maximise
 
-__all__ = ["best_scales", "best_slope", "case_counts", "log_probabilities"]
+__all__ = [
+    "LOSSES",
+    "best_scales",
+    "best_slope",
+    "case_counts",
+    "least_squares_slope",
+    "log_probabilities",
+]
+
+LOSSES = ("log", "brier")
 
 _TOLERANCE = 1e-22
 _FLAT = 1e-12
 _CERTAIN = 1e-9
+_TRIED_SLOPES = np.geomspace(0.01, 100, 41)
 _NO_MAXIMUM = (
     "The maximum-likelihood estimate does not exist: a class has no cases, or the probabilities "
     "separate the classes. A posterior does: use bayescal.recalibrate.BayesianRecalibrator."
@@ -53,6 +64,27 @@ def best_slope(logs: Floats, code: NDArray[np.intp], weights: Floats | None) -> 
         return value, np.array([gradient]), np.array([[-information]])
 
     return float(maximise(log_likelihood, np.ones(1), tolerance=_TOLERANCE).point[0])
+
+
+def least_squares_slope(logs: Floats, code: NDArray[np.intp], weights: Floats | None) -> float:
+    """The b from 0.01 to 100 with the least Brier score of softmax(b log p).
+
+    The Brier score is not convex in b: the best of slopes spread over the range is refined.
+    """
+    case = case_counts(code.size, weights)
+
+    def brier(log_slope: float) -> float:
+        total = 0.0
+        for part in blocks(*logs.shape):
+            fitted = softmax(np.exp(log_slope) * logs[part], axis=1)
+            own = _of_class(fitted, code[part])
+            total += float(case[part] @ (np.vecdot(fitted, fitted) - 2 * own))
+        return total
+
+    tried = np.log(_TRIED_SLOPES)
+    at = int(np.argmin([brier(each) for each in tried]))
+    near = tried[max(at - 1, 0)], tried[min(at + 1, tried.size - 1)]
+    return float(np.exp(minimize_scalar(brier, bounds=near, options={"xatol": 1e-10}).x))
 
 
 def best_scales(

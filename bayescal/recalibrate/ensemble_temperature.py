@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,15 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
 
         weight_0 softmax(log p / temperature) + weight_1 p + weight_2 / n_classes
 
-    The temperature is that of temperature scaling; given it, the weights maximise the likelihood
+    The temperature is that of temperature scaling; given it, the weights minimise the same loss
     under the constraint that they are 0 or above and sum to 1. The order of the classes within a
     case stays as it was.
+
+    Parameters
+    ----------
+    loss : {"log", "brier"}
+        What both steps minimise. The authors' code takes the squared error ("brier") unless asked
+        for the other.
 
     Attributes
     ----------
@@ -48,9 +55,8 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
 
     Notes
     -----
-    The authors' code offers the log score and the squared error and uses the squared error unless
-    asked for the other; here both steps use the log score. When there is no temperature of maximum
-    likelihood `fit` raises SeparationError.
+    By "log", `fit` raises SeparationError when there is no temperature of maximum likelihood. By
+    "brier" the temperature is from 0.01 to 100, and the weights are the exact least squares.
 
     References
     ----------
@@ -72,13 +78,20 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     slope_: float
     weights_: Floats
 
+    def __init__(self, loss: str = "log") -> None:
+        self.loss = loss
+
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
-        tempering = TemperatureRecalibrator()
+        tempering = TemperatureRecalibrator(self.loss)
         tempering._fit(scores, outcomes, weights)
         self.slope_ = tempering.slope_
-        event = self._components(scores)
+        event, count = self._components(scores), case_counts(scores.size, weights)
+        if self.loss == "brier":
+            squares = event.T @ (count[:, None] * event)
+            self.weights_ = least_squares_mixture(squares, event.T @ (count * outcomes))
+            return
         density = np.where(outcomes[:, None] == 1, event, 1 - event)
-        self.weights_ = _best_mixture(density, case_counts(scores.size, weights))
+        self.weights_ = _best_mixture(density, count)
 
     def _map(self, scores: Floats) -> Floats:
         probability: Floats = np.clip(self._components(scores) @ self.weights_, 0, 1)
@@ -92,12 +105,17 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
     ) -> None:
-        tempering = TemperatureRecalibrator()
+        tempering = TemperatureRecalibrator(self.loss)
         tempering._fit_classes(proba, code, weights)
         self.slope_ = tempering.slope_
-        row = np.arange(code.size)
-        parts = (part[row, code] for part in self._class_components(proba))
-        self.weights_ = _best_mixture(np.column_stack(list(parts)), case_counts(code.size, weights))
+        row, count = np.arange(code.size), case_counts(code.size, weights)
+        parts = self._class_components(proba)
+        density = np.column_stack([part[row, code] for part in parts])
+        if self.loss == "brier":
+            squares = [[count @ np.vecdot(one, other) for other in parts] for one in parts]
+            self.weights_ = least_squares_mixture(np.array(squares), count @ density)
+        else:
+            self.weights_ = _best_mixture(density, count)
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
         mixed = np.zeros_like(proba)
@@ -110,6 +128,27 @@ class EnsembleTemperatureRecalibrator(Recalibrator):
         """The three probabilities of each class, of shape (n, k) each."""
         tempered = softmax(self.slope_ * log_probabilities(proba), axis=1)
         return tempered, proba, np.full_like(proba, 1 / proba.shape[1])
+
+
+def least_squares_mixture(squares: Floats, products: Floats) -> Floats:
+    """The w, 0 or above with sum 1, of least w @ squares @ w - 2 w @ products.
+
+    The best is, on one of the faces of the simplex, where the gradient is the same for each of its
+    weights; so each face is solved, and the best solution without a negative weight kept.
+    """
+    size = products.size
+    best, least = np.full(size, 1 / size), np.inf
+    for face in chain.from_iterable(combinations(range(size), k + 1) for k in range(size)):
+        chosen = np.array(face)
+        system = np.ones((chosen.size + 1, chosen.size + 1))
+        system[:-1, :-1], system[-1, -1] = squares[np.ix_(chosen, chosen)] / squares.max(), 0
+        target = np.append(products[chosen] / squares.max(), 1)
+        weights = np.zeros(size)
+        weights[chosen] = np.linalg.lstsq(system, target)[0][:-1]
+        loss = float(weights @ squares @ weights - 2 * weights @ products)
+        if weights.min() >= 0 and loss < least:
+            best, least = weights / weights.sum(), loss
+    return best
 
 
 def _best_mixture(density: Floats, count: Floats) -> Floats:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import log_odds_of
 from bayescal.data.build.builder import collapse
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate._input import as_amount, as_knots
+from bayescal.recalibrate._rising import PULL, best_slopes, common_map, rise_of, roughness_of
 from bayescal.recalibrate._softmax import log_probabilities
 
 __all__ = ["MonotoneRecalibrator"]
-
-_PULL = 0.01
 
 
 class MonotoneRecalibrator(Recalibrator):
@@ -59,13 +55,13 @@ class MonotoneRecalibrator(Recalibrator):
 
     Notes
     -----
-    It replaces the diagonal intra order-preserving map of Rahimi et al., which sends
-    the logits of all classes through one increasing neural network and then through a softmax.
-    Here the network is a spline with a single best fit, of log-probabilities rather than logits:
-    the two differ by a number for each case, which a bent map does not forget.
+    It is not the diagonal intra order-preserving map (DIAG) of Rahimi et al., which sends the
+    logits of all classes through one strictly increasing function: that is `DiagonalRecalibrator`.
+    Slopes here can be 0, so that predictions that differ may become equal, and then the gain in a
+    proper score is not that in its calibration error alone.
 
-    For two classes their map is antisymmetric about even odds, so that it has no shift. This one
-    then keeps the order of the cases instead, and may shift them.
+    For two classes a diagonal map is antisymmetric about even odds, so that it has no shift. This
+    one then keeps the order of the cases instead, and may shift them.
 
     Probabilities of exactly 0 and 1 are read as a quarter of the way to the nearest other one, and
     none as nearer than 1e-12. With more than two classes fitting
@@ -101,12 +97,12 @@ class MonotoneRecalibrator(Recalibrator):
         log_odds = log_odds_of(rows.score)
         self.knots_, self.centre_ = _placed(log_odds, rows.trials, number)
         size = self.knots_.size
-        rise = _rise(log_odds, self.knots_, np.eye(size))
-        rise -= _rise(np.array([self.centre_]), self.knots_, np.eye(size))
+        rise = rise_of(log_odds, self.knots_, np.eye(size))
+        rise -= rise_of(np.array([self.centre_]), self.knots_, np.eye(size))
         basis = np.column_stack([np.ones_like(log_odds), rise])
         roughness = np.zeros((size + 1, size + 1))
-        roughness[1:, 1:] = _roughness(size, penalty)
-        roughness[0, 0] = _PULL
+        roughness[1:, 1:] = roughness_of(size, penalty)
+        roughness[0, 0] = PULL
         identity = np.concatenate([[0.0], np.ones(size)])
 
         def likelihood(coef: Floats) -> tuple[float, Floats]:
@@ -114,77 +110,29 @@ class MonotoneRecalibrator(Recalibrator):
             value = rows.hits @ log_expit(eta) + (rows.trials - rows.hits) @ log_expit(-eta)
             return float(value), basis.T @ (rows.hits - rows.trials * expit(eta))
 
-        best = _maximum(likelihood, roughness, identity, float(rows.trials.sum()), size)
+        best = best_slopes(likelihood, roughness, identity, float(rows.trials.sum()), size)
         self.shift_, self.slopes_ = float(best[0]), best[1:]
 
     def _map(self, scores: Floats) -> Floats:
-        rise = _rise(log_odds_of(scores), self.knots_, self.slopes_)
-        to_centre = _rise(np.array([self.centre_]), self.knots_, self.slopes_)
+        rise = rise_of(log_odds_of(scores), self.knots_, self.slopes_)
+        to_centre = rise_of(np.array([self.centre_]), self.knots_, self.slopes_)
         probability: Floats = expit(self.centre_ + self.shift_ + (rise - to_centre))
         return probability
 
     def _fit_classes(
         self, proba: Floats, code: NDArray[np.intp], weights: Floats | None, **of_cases: Any
     ) -> None:
-        number, penalty = self._options()
-        table, row = np.unique(np.column_stack([proba, code]), axis=0, return_inverse=True)
-        logs, label = log_probabilities(table[:, :-1]), table[:, -1].astype(np.intp)
-        case = np.bincount(row.ravel(), weights).astype(np.float64)
-        low, high = logs.min(), logs.max()
-        self.knots_ = np.linspace(low, high if high > low else low + 1, number)
-        size = self.knots_.size
-        basis = _rise(logs.ravel(), self.knots_, np.eye(size)).reshape(*logs.shape, size)
-        row = np.arange(label.size)
-
-        def likelihood(slopes: Floats) -> tuple[float, Floats]:
-            eta = log_softmax(basis @ slopes, axis=1)
-            miss = -np.exp(eta)
-            miss[row, label] += 1
-            return float(case @ eta[row, label]), np.tensordot(case[:, None] * miss, basis)
-
-        cases = float(case.sum())
-        self.slopes_ = _maximum(likelihood, _roughness(size, penalty), np.ones(size), cases, size)
+        logs = log_probabilities(proba)
+        self.knots_, self.slopes_ = common_map(logs, code, weights, *self._options())
 
     def _map_classes(self, proba: Floats, **of_cases: Any) -> Floats:
         logs = log_probabilities(proba)
-        eta = _rise(logs.ravel(), self.knots_, self.slopes_).reshape(logs.shape)
+        eta = rise_of(logs.ravel(), self.knots_, self.slopes_).reshape(logs.shape)
         probability: Floats = softmax(eta, axis=1)
         return probability
 
     def _options(self) -> tuple[int, float]:
         return as_knots(self.n_knots, 2), as_amount(self.penalty, "penalty")
-
-
-def _roughness(size: int, penalty: float) -> Floats:
-    """Matrix of the penalty on slopes."""
-    difference = np.diff(np.eye(size), axis=0)
-    return penalty * difference.T @ difference + _PULL / size * np.eye(size)
-
-
-def _maximum(
-    likelihood: Callable[[Floats], tuple[float, Floats]],
-    roughness: Floats,
-    identity: Floats,
-    cases: float,
-    slopes: int,
-) -> Floats:
-    """Coefficients, the last `slopes` of them non-negative, of the penalised maximum."""
-
-    def loss(coef: Floats) -> tuple[float, Floats]:
-        value, gradient = likelihood(coef)
-        away = roughness @ (coef - identity)
-        return float((coef - identity) @ away / 2 - value) / cases, (away - gradient) / cases
-
-    best = minimize(
-        loss,
-        identity,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(None, None)] * (identity.size - slopes) + [(0, None)] * slopes,
-        options={"maxiter": 2000, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-9},
-    )
-    coef: Floats = best.x
-    return coef
 
 
 def _placed(log_odds: Floats, trials: Floats, number: int) -> tuple[Floats, float]:
@@ -194,15 +142,3 @@ def _placed(log_odds: Floats, trials: Floats, number: int) -> tuple[Floats, floa
     if knots.size < 2:
         knots = knots[0] + np.array([-1.0, 1.0])
     return knots, float(np.clip(np.interp(0.5, share, log_odds), knots[0], knots[-1]))
-
-
-def _rise(log_odds: Floats, knots: Floats, slopes: Floats) -> Floats:
-    """Integral, from the first knot, of broken lines with these slopes at the knots.
-
-    `slopes` has shape (knots,), or (knots, d) for d lines at once.
-    """
-    integral = make_interp_spline(knots, slopes, k=1).antiderivative()
-    rise: Floats = integral(np.clip(log_odds, knots[0], knots[-1]))
-    rise += np.multiply.outer(np.minimum(log_odds - knots[0], 0), slopes[0])
-    rise += np.multiply.outer(np.maximum(log_odds - knots[-1], 0), slopes[-1])
-    return rise

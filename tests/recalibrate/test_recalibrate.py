@@ -25,6 +25,7 @@ from bayescal.recalibrate import (
     BBQRecalibrator,
     BetaRecalibrator,
     DecisionTreeRecalibrator,
+    DiagonalRecalibrator,
     EnsembleTemperatureRecalibrator,
     HistogramRecalibrator,
     InterceptRecalibrator,
@@ -55,11 +56,17 @@ EVERY = [
     DecisionTreeRecalibrator(),
     ProbabilityCalibrationTreeRecalibrator(),
     MonotoneRecalibrator(),
+    DiagonalRecalibrator(),
     EnsembleTemperatureRecalibrator(),
     VectorScalingRecalibrator(),
     BayesianRecalibrator(draws=500, random_state=0),
 ]
-MONOTONE = (InterceptRecalibrator, IsotonicRecalibrator, MonotoneRecalibrator)
+MONOTONE = (
+    InterceptRecalibrator,
+    IsotonicRecalibrator,
+    MonotoneRecalibrator,
+    DiagonalRecalibrator,
+)
 LIKELIHOOD = (
     InterceptRecalibrator,
     LogisticRecalibrator,
@@ -71,6 +78,7 @@ LIKELIHOOD = (
 TOGETHER = (
     TemperatureRecalibrator,
     MonotoneRecalibrator,
+    DiagonalRecalibrator,
     EnsembleTemperatureRecalibrator,
     VectorScalingRecalibrator,
     BayesianRecalibrator,
@@ -453,7 +461,10 @@ def test_comes_near_the_truth(recalibrator: Any, name: str) -> None:
     after = np.abs(recalibrator.fit(y_prob, y_true).transform(y_prob) - truth.curve(y_prob)).mean()
     stiff = isinstance(
         recalibrator,
-        TemperatureRecalibrator | InterceptRecalibrator | EnsembleTemperatureRecalibrator,
+        TemperatureRecalibrator
+        | InterceptRecalibrator
+        | EnsembleTemperatureRecalibrator
+        | DiagonalRecalibrator,
     )
     coarse = getattr(recalibrator, "binning", None) == "width"
     assert after < (before if stiff or coarse else min(0.03, 0.7 * before))
@@ -674,8 +685,11 @@ def test_one_class_has_no_maximum(recalibrator: Any, label: int) -> None:
 def test_one_class_moves_the_rest_towards_it(recalibrator: Any, label: int) -> None:
     scores = np.linspace(0.2, 0.8, 40)
     actual = recalibrator.fit(scores, np.full(40, label)).transform(scores)
-    assert np.abs(actual - label).mean() < 0.3
     assert recalibrator.classes_.tolist() == [0, 1]
+    if isinstance(recalibrator, DiagonalRecalibrator):  # each stays on its side of one half
+        assert ((actual > 0.5) == (scores > 0.5)).all()
+        return
+    assert np.abs(actual - label).mean() < 0.3
     assert (recalibrator.predict(scores) == label).all()
 
 
@@ -719,6 +733,9 @@ def test_equal_scores_get_the_mean_outcome_or_an_error(recalibrator: Any, score:
             recalibrator.fit(scores, outcomes)
     else:
         actual = recalibrator.fit(scores, outcomes).transform([score])[0]
+        if isinstance(recalibrator, DiagonalRecalibrator) and score == 1:
+            assert 0.5 < actual < 0.6
+            return
         drawn_to_the_score = isinstance(recalibrator, BayesianRecalibrator)
         assert actual == pytest.approx(0.25, abs=0.1 if drawn_to_the_score else 0.06)
 
@@ -812,6 +829,11 @@ def test_refuses_other_columns_than_it_was_fitted_to() -> None:
         (SplineRecalibrator(n_knots=2), "n_knots must be a whole number from 3 to"),
         (MonotoneRecalibrator(n_knots=True), "n_knots"),
         (MonotoneRecalibrator(penalty=np.nan), "penalty"),
+        (DiagonalRecalibrator(n_knots=True), "n_knots"),
+        (DiagonalRecalibrator(penalty=-1), "penalty"),
+        (TemperatureRecalibrator(loss="mse"), "loss"),
+        (EnsembleTemperatureRecalibrator(loss=None), "loss"),  # type: ignore[arg-type]
+        (TPMRecalibrator(objective="both"), "objective"),
         (DecisionTreeRecalibrator(max_leaves=0), "max_leaves"),
         (DecisionTreeRecalibrator(min_cases=0), "min_cases"),
         (DecisionTreeRecalibrator(n_folds=1), "n_folds must be a whole number of at least 2"),
@@ -843,6 +865,7 @@ def test_the_table_holds_every_recalibrator() -> None:
         "VectorScalingRecalibrator",
         "EnsembleTemperatureRecalibrator",
         "MonotoneRecalibrator",
+        "DiagonalRecalibrator",
     ],
 )
 def test_two_contradicted_hard_scores_do_not_turn_the_map(name) -> None:

@@ -14,6 +14,7 @@ from bayescal.errors import InputError, SeparationError
 from bayescal.recalibrate import (
     BayesianRecalibrator,
     BetaRecalibrator,
+    DiagonalRecalibrator,
     EnsembleTemperatureRecalibrator,
     IsotonicRecalibrator,
     MonotoneRecalibrator,
@@ -27,10 +28,11 @@ JOINT = [
     TemperatureRecalibrator(),
     EnsembleTemperatureRecalibrator(),
     MonotoneRecalibrator(),
+    DiagonalRecalibrator(),
     VectorScalingRecalibrator(),
 ]
 EVERY = [*JOINT, CLASS_WISE, TOP_LABEL]
-KEEP_ORDER = JOINT[:3]
+KEEP_ORDER = JOINT[:4]
 
 every = pytest.mark.parametrize("recalibrator", EVERY, ids=repr)
 joint = pytest.mark.parametrize("recalibrator", JOINT, ids=repr)
@@ -274,7 +276,7 @@ def test_certain_predictions_can_be_wrong(recalibrator: Any) -> None:
 def test_separation_has_no_maximum(recalibrator: Any) -> None:
     proba, _ = overconfident(200, 3)
     right, wrong = proba.argmax(axis=1), proba.argmin(axis=1)
-    if isinstance(recalibrator, MonotoneRecalibrator):
+    if isinstance(recalibrator, MonotoneRecalibrator | DiagonalRecalibrator):
         actual = recalibrator.fit(proba, right).predict_proba(proba)
         assert (actual.argmax(axis=1) == right).all()
         return

@@ -1,0 +1,185 @@
+"""The diagonal intra order-preserving map, by its definition and by what only it keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax, softmax
+
+from bayescal import CalibrationData, scores
+from bayescal.errors import InputError
+from bayescal.recalibrate import (
+    DiagonalRecalibrator,
+    MonotoneRecalibrator,
+    TemperatureRecalibrator,
+)
+
+
+def labels_of(truth: Any, rng: Any) -> Any:
+    return (rng.random((len(truth), 1)) > softmax(truth, axis=1).cumsum(axis=1)).sum(axis=1)
+
+
+def bent(n: int = 2000, k: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    """Logits z^3 + z of labels drawn from softmax(z), so that no temperature repairs them."""
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(-2, 2, size=(n, k))
+    return truth**3 + truth, labels_of(truth, rng)
+
+
+def steep(n: int = 400, k: int = 5, seed: int = 3) -> tuple[Any, Any]:
+    """Labels that follow the sign of the logits alone: slopes away from 0 want to be flat."""
+    rng = np.random.default_rng(seed)
+    logits = 3 * rng.normal(size=(n, k))
+    return logits, labels_of(2 * np.sign(logits), rng)
+
+
+def penalised(fitted: Any, slopes: Any, logits: Any, labels: Any) -> float:
+    """What the fit maximises, the slope integrated on a fine grid."""
+    knots = fitted.knots_
+    fine = np.linspace(knots[0], knots[-1], 40_001)
+    slope = np.interp((fine[1:] + fine[:-1]) / 2, knots, slopes)
+    curve = np.concatenate([[0], np.cumsum(slope * np.diff(fine))])
+    eta = np.interp(logits, fine, curve)
+    rough = fitted.penalty * np.sum(np.diff(slopes) ** 2)
+    pull = 0.01 * np.mean((slopes - 1) ** 2)
+    own = log_softmax(eta, axis=1)[np.arange(labels.size), labels]
+    return float(np.sum(own) - (rough + pull) / 2)
+
+
+@pytest.mark.parametrize("penalty", [0, 0.1, 10])
+@pytest.mark.parametrize("made", [bent, steep])
+def test_it_is_the_maximum_of_its_definition(made: Any, penalty: float) -> None:
+    logits, labels = made()
+    fitted = DiagonalRecalibrator(penalty=penalty)
+    fitted.fit(softmax(logits, axis=1), labels, logits=logits)
+    assert fitted.knots_[[0, -1]] == pytest.approx([logits.min(), logits.max()])
+    assert (fitted.slopes_ >= 0.01).all()
+    highest = penalised(fitted, fitted.slopes_, logits, labels)
+    rng = np.random.default_rng(0)
+    for size in (1e-2, 0.1):
+        for _ in range(20):
+            other = np.maximum(fitted.slopes_ + size * rng.normal(size=8), 0.01)
+            assert penalised(fitted, other, logits, labels) < highest + 1e-6
+
+
+def test_it_comes_near_the_truth_that_no_temperature_reaches() -> None:
+    logits, labels = bent(20_000)
+    z = np.interp(logits, (grid := np.linspace(-2, 2, 100_001)) ** 3 + grid, grid)
+    truth, proba = softmax(z, axis=1), softmax(logits, axis=1)
+    diagonal = DiagonalRecalibrator(20, 0.1).fit(proba, labels, logits=logits)
+    scaled = TemperatureRecalibrator().fit(proba, labels)
+    errors = [
+        np.abs(after - truth).mean()
+        for after in (diagonal.predict_proba(proba, logits), scaled.predict_proba(proba))
+    ]
+    assert errors[0] < 0.02 < 0.03 < errors[1]
+
+
+def test_a_large_penalty_gives_temperature_scaling() -> None:
+    logits, labels = bent(3000)
+    proba = softmax(logits, axis=1)
+    smooth = DiagonalRecalibrator(penalty=1e9).fit(proba, labels, logits=logits)
+    straight = TemperatureRecalibrator().fit(proba, labels)
+    np.testing.assert_allclose(smooth.slopes_, straight.slope_, rtol=1e-3)
+
+
+# What makes it the paper's
+
+
+def test_the_map_rises_strictly_where_the_monotone_one_is_flat() -> None:
+    logits, labels = steep()
+    proba = softmax(logits, axis=1)
+    flat = MonotoneRecalibrator(penalty=0).fit(proba, labels)
+    assert flat.slopes_.min() == 0
+    assert DiagonalRecalibrator(penalty=0).fit(proba, labels).slopes_.min() >= 0.01
+
+
+def test_logits_are_not_their_logarithms() -> None:
+    """A number added to all logits of a case changes a bent map, and no probability."""
+    logits, labels = bent()
+    proba = softmax(logits, axis=1)
+    with_logits = DiagonalRecalibrator().fit(proba, labels, logits=logits)
+    moved = with_logits.predict_proba(proba, logits + 2)
+    assert np.abs(moved - with_logits.predict_proba(proba, logits)).max() > 0.05
+    without = DiagonalRecalibrator().fit(proba, labels)
+    assert np.abs(without.predict_proba(proba) - moved).max() > 0.05
+    np.testing.assert_allclose(
+        DiagonalRecalibrator().fit(proba, labels, logits=np.log(proba)).slopes_, without.slopes_
+    )
+
+
+@pytest.mark.parametrize("score", ["brier", "log", "spherical"])
+def test_score_gain_is_calibration_gain_since_no_predictions_merge(score: str) -> None:
+    """Proposition 4.5, on a population of 60 predictions whose truth is known."""
+    rng = np.random.default_rng(7)
+    before = rng.dirichlet(np.ones(4), size=60)
+    truth, share = rng.dirichlet(np.ones(4), size=60), rng.random(60)
+    logits, labels = steep(k=4)
+    fitted = DiagonalRecalibrator(penalty=0).fit(softmax(logits, axis=1), labels)
+    after = fitted.predict_proba(before)
+    assert len(np.unique(after.round(12), axis=0)) == 60
+    function = getattr(scores, f"{score}_score")
+
+    def expected(predicted: Any) -> float:
+        classes = np.tile(np.arange(4), 60)
+        weight = (share[:, None] * truth).ravel()
+        return float(function(classes, np.repeat(predicted, 4, axis=0), sample_weight=weight))
+
+    def error(predicted: Any) -> float:
+        return scores.proper_calibration_error(truth, predicted, score=score, sample_weight=share)
+
+    assert expected(before) - expected(after) == pytest.approx(error(before) - error(after))
+
+
+def test_two_classes_are_antisymmetric_about_even_odds() -> None:
+    rng = np.random.default_rng(1)
+    y_prob = rng.random(500)
+    y_true = (rng.random(500) < y_prob**2).astype(int)
+    fitted = DiagonalRecalibrator().fit(y_prob, y_true)
+    grid = np.linspace(0.001, 0.999, 99)
+    np.testing.assert_allclose(fitted.transform(1 - grid), 1 - fitted.transform(grid))
+    assert (np.diff(fitted.transform(grid)) > 0).all()
+    table = DiagonalRecalibrator().fit(CalibrationData(y_true, y_prob))
+    np.testing.assert_allclose(table.transform(grid), fitted.transform(grid), rtol=1e-5)
+    logits = np.column_stack([np.zeros(500), np.log(y_prob / (1 - y_prob))])
+    of_logits = DiagonalRecalibrator().fit(y_prob, y_true, logits=logits)
+    assert of_logits.transform(y_prob, logits).shape == (500,)
+
+
+# Arguments
+
+
+def test_weights_of_zero_leave_cases_and_their_logits_out() -> None:
+    logits, labels = bent(300)
+    proba, weight = softmax(logits, axis=1), np.arange(300) % 3
+    weighted = DiagonalRecalibrator().fit(proba, labels, weight, logits=logits)
+    rows = np.repeat(np.arange(300), weight)
+    repeated = DiagonalRecalibrator().fit(proba[rows], labels[rows], logits=logits[rows])
+    np.testing.assert_allclose(weighted.slopes_, repeated.slopes_, rtol=1e-6)
+    frame = pd.DataFrame(logits)
+    framed = DiagonalRecalibrator().fit(proba, labels, weight, logits=frame)
+    np.testing.assert_array_equal(framed.slopes_, weighted.slopes_)
+    assert set(weighted.predict(proba, logits)) <= {0, 1, 2, 3}
+
+
+def test_logits_that_do_not_belong_are_refused() -> None:
+    logits, labels = bent(50)
+    proba = softmax(logits, axis=1)
+    fitted = DiagonalRecalibrator().fit(proba, labels, logits=logits)
+    with pytest.raises(InputError, match="fitted with logits, and none were passed"):
+        fitted.transform(proba)
+    with pytest.raises(InputError, match="fitted without logits, and some were passed"):
+        DiagonalRecalibrator().fit(proba, labels).transform(proba, logits)
+    with pytest.raises(InputError, match=r"logits\[\d+\] has a softmax that differs from X"):
+        fitted.transform(proba, logits[::-1])
+    with pytest.raises(InputError, match="one column a class"):
+        fitted.transform(proba, logits[:, 0])
+    with pytest.raises(InputError, match=r"logits\[:, 1\]\[2\] = nan"):
+        fitted.transform(proba, np.where(np.arange(200).reshape(50, 4) == 9, np.nan, logits))
+    with pytest.raises(InputError, match="logits has 49"):
+        fitted.transform(proba, logits[1:])
+    with pytest.raises(InputError, match="logits"):
+        fitted.transform(proba, logits[:, :3])
