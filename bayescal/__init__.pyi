@@ -12,9 +12,11 @@ from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
 from .gain import RecalibrationGain as RecalibrationGain
 from .gain import Recommendation as Recommendation
+from .gain import VarianceGain as VarianceGain
 from .gain import cross_fit as cross_fit
 from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
+from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
 from .inference import compare as compare
 from .inference import fit as fit

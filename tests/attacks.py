@@ -33,6 +33,8 @@ OUTCOME = (np.arange(N) * 7 % 10 / 10 < SCORE).astype(int)
 MATRIX = np.column_stack([1 - SCORE, SCORE])
 CALM = {"draws": 200, "n_resamples": 100, "n_simulations": 4, "n_repeats": 1, "random_state": 0}
 """So that a call takes no longer than it must."""
+SHAPES = {"RecalibratedClassifier": SCORE[:, None], "VarianceRecalibrator": MATRIX}
+"""What is not fitted to a vector of probabilities."""
 GIVEN = {*CALM, "after", "before", "recalibrator", "thresholds", "y_prob", "y_proba"}
 """Arguments that are passed although they have a default."""
 HOSTILE: tuple[Any, ...] = (
@@ -43,7 +45,7 @@ HOSTILE: tuple[Any, ...] = (
     pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
 )  # fmt: skip
 ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
-    "sample_weight", "features", "offset", "truth", "scores",
+    "sample_weight", "features", "offset", "truth", "scores", "mean", "variance",
 }  # fmt: skip
 """Arguments with one entry a case."""
 
@@ -135,6 +137,7 @@ def objects() -> dict[str, Any]:
                 OUTCOME, SCORE, np.sqrt(SCORE), draws=400, random_state=0
             ),
             "Truth": bc.simulate.truth("D1"),
+            "VarianceGain": bc.variance_gain(OUTCOME, SCORE, SCORE, np.sqrt(SCORE), random_state=0),
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
         }
 
@@ -167,7 +170,7 @@ def values(owner: str) -> dict[str, Any]:
         "frame": pd.DataFrame({"y": OUTCOME, "p": SCORE}),
         "group": None,
         "hits": [1, 2],
-        "mean": 0.0,
+        "mean": 0.0 if owner == "priors" else SCORE,
         "mean_score": 0.3,
         "minimum": 0.01,
         "mu": 0.0,
@@ -191,6 +194,7 @@ def values(owner: str) -> dict[str, Any]:
         "trials": [4, 5],
         "truth": MATRIX,
         "truths": ["D1"],
+        "variance": SCORE,
         "x": 0.05,
         "X": SCORE,
         "y": OUTCOME,
@@ -225,6 +229,7 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
         "plots.rank_ecdf": ranks,
+        "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "validation.coverage_table": {"dataset": _coverage()},
         "validation.uniformity": ranks,
     }
@@ -273,9 +278,9 @@ def calls() -> Iterator[Call]:
         made = getattr(bc.recalibrate, name)
         if made is bc.recalibrate.Recalibrator:
             continue
-        X = SCORE[:, None] if name == "RecalibratedClassifier" else SCORE
+        X = SHAPES.get(name, SCORE)
         given = {"X": X, "y": OUTCOME, "sample_weight": None, "new": X}
-        attacked = ["sample_weight", "y"] + ["X", "new"] * (X.ndim == 1)
+        attacked = ["sample_weight", "y"] + ["X", "new"] * (name != "RecalibratedClassifier")
         options = sorted(inspect.signature(made).parameters.keys() - OF_OTHERS)
         yield Call(
             f"recalibrate.{name}", partial(_recalibrated, made), given, (*attacked, *options)
@@ -286,6 +291,8 @@ def _recalibrated(made: type, X: Any, y: Any, sample_weight: Any, new: Any, **op
     if made is bc.recalibrate.RecalibratedClassifier:
         classifier = LogisticRegression().fit(SCORE[:, None], OUTCOME)
         options = {"estimator": classifier} | options
+    if made is bc.recalibrate.VarianceRecalibrator:
+        return made(**options).fit(X, y, sample_weight).transform(new)
     return made(**options).fit(X, y, sample_weight).predict_proba(new)
 
 

@@ -429,6 +429,13 @@ def score(name: str, *more: Any, **options: Any) -> Any:
     return getattr(bc.scores, name)(*clinical(), *more, **options)
 
 
+@cache
+def variances() -> tuple[Any, Any, Any]:
+    """Outcomes, means and too small variances of 200 numbers."""
+    _, outcome, mean, variance = bc.simulate.friedman_1(200, random_state=41)
+    return outcome, mean, variance / 3
+
+
 def decision_curve() -> dict[str, Any]:
     curve = bc.scores.decision_curve(*clinical(), [0.1, 0.3, 0.5])
     return {"model": curve.model, "treat_all": curve.treat_all}
@@ -468,6 +475,8 @@ SCORES: Theme = (
         "decision_curve/clinical": decision_curve,
         "net_benefit/clinical": lambda: score("net_benefit", 0.3),
         "standardised_net_benefit/clinical": lambda: score("standardised_net_benefit", 0.3),
+        "dawid_sebastiani_score/variances": lambda: bc.scores.dawid_sebastiani_score(*variances()),
+        "gaussian_skce/variances": lambda: bc.scores.gaussian_skce(*variances()),
     }
 )
 
@@ -492,6 +501,12 @@ def recalibrated_classes(name: str, **options: Any) -> Any:
     y_true, y_proba = many_classes()
     recalibrator = getattr(bc.recalibrate, name)(**options).fit(y_proba, y_true)
     return recalibrator.predict_proba(y_proba)[:, 0]
+
+
+def recalibrated_variances() -> Any:
+    outcome, *predictions = variances()
+    X = np.column_stack(predictions)
+    return bc.recalibrate.VarianceRecalibrator().fit(X, outcome).transform(X)[:, 1]
 
 
 def recalibrated_with_features() -> Any:
@@ -524,6 +539,7 @@ RECALIBRATORS: Theme = (
         for name in (
             "BBQRecalibrator",
             "BetaRecalibrator",
+            "DiagonalRecalibrator",
             "EnsembleTemperatureRecalibrator",
             "HistogramRecalibrator",
             "InterceptRecalibrator",
@@ -551,6 +567,13 @@ RECALIBRATORS: Theme = (
         "HistogramRecalibrator/shrunk": lambda: recalibrated(
             "HistogramRecalibrator", prior_weight=4.0
         ),
+    }
+    | {
+        f"{name}/brier": partial(recalibrated_classes, name, loss="brier")
+        for name in ("EnsembleTemperatureRecalibrator", "TemperatureRecalibrator")
+    }
+    | {
+        "VarianceRecalibrator": recalibrated_variances,
         "DecisionTreeRecalibrator": recalibrated_by_tree,
         "ProbabilityCalibrationTreeRecalibrator": recalibrated_with_features,
         "RecalibratedClassifier": recalibrated_classifier,
@@ -593,6 +616,12 @@ def recommended() -> Any:
     return bc.recommend(*clinical(), draws=DRAWS, random_state=43)
 
 
+def variance_gain(method: str) -> dict[str, Any]:
+    outcome, mean, variance = variances()
+    options: Any = {"method": method, "draws": DRAWS, "random_state": 42}
+    return bc.variance_gain(outcome, mean, variance, 3 * variance, **options).draws
+
+
 GAIN: Theme = {
     "curve": lambda: gain_numbers("curve"),
     "paired": lambda: gain_numbers("paired"),
@@ -601,6 +630,8 @@ GAIN: Theme = {
     "curve/prob_calibrated": lambda: gain("curve").prob_calibrated,
     "cross_fit": cross_fitted,
     "cross_fit/gain": cross_fitted_gain,
+    "variance": lambda: variance_gain("bootstrap"),
+    "variance/gaussian": lambda: variance_gain("gaussian"),
     "recommend/gain": lambda: recommended().table["gain"].to_numpy(),
     "recommend/se": lambda: recommended().table["se"].to_numpy(),
 }
@@ -737,6 +768,8 @@ def ranks() -> dict[str, Any]:
 SIMULATION: Theme = {name: partial(truth_numbers, name) for name in ("D1", "D3", "D5")} | {
     "clinical": clinical_truth,
     "own_truth": own_truth,
+    "ead": lambda: bc.simulate.ead(np.sqrt, "D5"),
+    "friedman_1": lambda: bc.simulate.friedman_1(50, random_state=43)[1],
     "sample": lambda: dict(zip(("outcome", "score"), clinical(), strict=True)),
     "check_consistency": consistency,
     "validation/coverage": coverage,

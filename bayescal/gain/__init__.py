@@ -6,14 +6,17 @@ from bayescal.gain._cross import cross_fit
 from bayescal.gain._gain import recalibration_gain
 from bayescal.gain._recommend import Recommendation, recommend, recommendation
 from bayescal.gain._result import RecalibrationGain
+from bayescal.gain.variance.gain import VarianceGain, variance_gain
 
 __all__ = [
     "RecalibrationGain",
     "Recommendation",
+    "VarianceGain",
     "cross_fit",
     "recalibration_gain",
     "recommend",
     "recommendation",
+    "variance_gain",
 ]
 
 

@@ -1,7 +1,8 @@
 """Recalibrators: scikit-learn estimators that map predicted probabilities to better ones.
 
 All share `fit(X, y)`, `predict_proba(X)` and `transform(X)`, where X are the probabilities of a
-model. Fit them to cases that the model was not trained on.
+model; those of `VarianceRecalibrator` are predicted means and variances. Fit them to cases that
+the model was not trained on.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bayescal.recalibrate.monotone import MonotoneRecalibrator
 from bayescal.recalibrate.spline import SplineRecalibrator
 from bayescal.recalibrate.temperature import TemperatureRecalibrator
 from bayescal.recalibrate.tpm import TPMRecalibrator
+from bayescal.recalibrate.variance import VarianceRecalibrator
 from bayescal.recalibrate.vector_scaling import VectorScalingRecalibrator
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "SplineRecalibrator",
     "TPMRecalibrator",
     "TemperatureRecalibrator",
+    "VarianceRecalibrator",
     "VectorScalingRecalibrator",
 ]
 

@@ -1,9 +1,10 @@
 """Proper scores, what they are made of, and what they bound; net benefit and discrimination.
 
 Every function takes `(y_true, y_prob)` and needs NumPy and SciPy only; those of the taxonomy take
-true probabilities in place of outcomes, and `dawid_sebastiani_score` a number with its predicted
-mean and variance. Scores of an event also take many outcomes at the same scores in one call, or a
-`CalibrationData`; on the grid of a large one, cases have the mean score of their cell.
+true probabilities in place of outcomes, and `dawid_sebastiani_score` and `gaussian_skce` a number
+with its predicted mean and variance. Scores of an event also take many outcomes at the same scores
+in one call, or a `CalibrationData`; on the grid of a large one, cases have the mean score of their
+cell.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from bayescal.scores.taxonomy import (
     proper_calibration_error,
     top_label_calibration_error,
 )
-from bayescal.scores.variance import dawid_sebastiani_score
+from bayescal.scores.variance import dawid_sebastiani_score, gaussian_skce
 
 __all__ = [
     "DecisionCurve",
@@ -47,6 +48,7 @@ __all__ = [
     "corp_decomposition",
     "dawid_sebastiani_score",
     "decision_curve",
+    "gaussian_skce",
     "log_score",
     "murphy_decomposition",
     "net_benefit",

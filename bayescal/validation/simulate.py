@@ -11,19 +11,20 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.validate import as_level, as_number, check_choice
+from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.validation.truths import (
     BetaScores,
     LogitNormalScores,
     LogOdds,
     Truth,
+    friedman_1,
     population,
 )
 
@@ -32,6 +33,8 @@ __all__ = [
     "LogitNormalScores",
     "Truth",
     "clinical",
+    "ead",
+    "friedman_1",
     "names",
     "sample",
     "truth",
@@ -140,6 +143,56 @@ def sample(name: str, n: int, random_state: RandomState = None) -> tuple[NDArray
     ((200,), (200,))
     """
     return truth(name).sample(n, random_state)
+
+
+def ead(curve: Callable[[Floats], ArrayLike], truth: Truth | str) -> float:
+    """Mean absolute difference of a curve from a true one over even scores, EAD of Dong et al.
+
+    1/1000 sum_{i=0}^{1000} |g(i/1000) - g*(i/1000)|, with g the curve and g* the true one. Unlike a
+    calibration error it does not weigh scores by how many cases have them.
+
+    Parameters
+    ----------
+    curve : callable
+        Takes scores, of shape (1001,), and returns probabilities of that shape, as
+        `fit_bpm_curve(y_true, y_prob).curve` and `transform` of a recalibrator do.
+    truth : Truth or str
+        Or its name.
+
+    Returns
+    -------
+    float
+        From 0 to 1.001, since the paper divides 1001 terms by 1000.
+
+    Raises
+    ------
+    InputError
+        If the curve does not give 1001 probabilities, or there is no such truth.
+
+    References
+    ----------
+    Dong et al., "Combining Priors with Experience: Confidence Calibration Based on Binomial
+    Process Modeling", AAAI 2025, equation 51.
+
+    Examples
+    --------
+    >>> from bayescal import estimators, simulate
+    >>> fitted = estimators.fit_bpm_curve(*simulate.sample("D5", 10_000, random_state=1))
+    >>> round(simulate.ead(fitted.curve, "D5"), 3)
+    0.01
+    """
+    if not callable(curve):
+        raise InputError(f"curve must be a function of scores, got {shortened(repr(curve))}.")
+    known = truth if isinstance(truth, Truth) else _build(check_choice(truth, _BUILDERS, "truth"))
+    even = np.arange(1001) / 1000
+    try:
+        values = curve(even)
+    except TypeError as error:
+        raise InputError(f"curve does not take an array of scores: {error}.") from error
+    given = as_scores(values, "curve(scores)")
+    if given.size != even.size:
+        raise InputError(f"curve(scores) has {given.size} values, of {even.size} scores.")
+    return float(np.abs(given - known.curve(even)).sum() / 1000)
 
 
 def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth:

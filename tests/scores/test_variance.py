@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from bayescal import scores
+from bayescal import scores, simulate
 from bayescal.errors import InputError
 
 NUMBERS = st.floats(-1e3, 1e3)
@@ -84,3 +84,68 @@ def test_mean_and_variance_of_any_law_score_best() -> None:
 def test_what_is_no_prediction_is_named(arrays: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         scores.dawid_sebastiani_score(*arrays)
+
+
+# The squared kernel calibration error
+
+
+def plain_skce(y: Any, m: Any, v: Any) -> float:
+    """The mean over pairs, term by term."""
+
+    def smooth(distance: float, spread: float) -> float:
+        return math.exp(-(distance**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
+
+    terms = []
+    for i in range(len(y)):
+        for j in range(i):
+            kernel = math.exp(-math.hypot(m[i] - m[j], math.sqrt(v[i]) - math.sqrt(v[j])))
+            inner = smooth(y[i] - y[j], 0) + smooth(m[i] - m[j], v[i] + v[j])
+            inner -= smooth(m[i] - y[j], v[i]) + smooth(m[j] - y[i], v[j])
+            terms.append(kernel * inner)
+    return float(np.mean(terms))
+
+
+def test_skce_is_the_mean_over_pairs() -> None:
+    assert scores.gaussian_skce(*predictions()) == pytest.approx(plain_skce(*predictions()))
+
+
+def test_the_closed_form_is_the_mean_over_draws_of_the_predictions() -> None:
+    """Of one pair: E under y ~ P, y' ~ P' of the definition of the kernel, by 10^6 draws."""
+    (y, other), (m, n), (v, w) = (1.3, -0.4), (0.5, 0.2), (0.8, 2.0)
+    rng = np.random.default_rng(0)
+    drawn, second = rng.normal(m, math.sqrt(v), 10**6), rng.normal(n, math.sqrt(w), 10**6)
+
+    def kernel(a: Any, b: Any) -> float:
+        return float(np.mean(np.exp(-((a - b) ** 2) / 2)))
+
+    inner = kernel(y, other) - kernel(drawn, other) - kernel(y, second) + kernel(drawn, second)
+    expected = math.exp(-math.hypot(m - n, math.sqrt(v) - math.sqrt(w))) * inner
+    actual = scores.gaussian_skce([y, other], [m, n], [v, w])
+    assert actual == pytest.approx(expected, abs=2e-3)
+
+
+def test_skce_is_unbiased_and_finds_a_wrong_mean_sooner_than_a_wrong_variance() -> None:
+    values: dict[str, list[float]] = {"calibrated": [], "mean": [], "variance": []}
+    for seed in range(200):
+        _, y, m, v = simulate.friedman_1(60, random_state=seed)
+        values["calibrated"].append(scores.gaussian_skce(y, m, v))
+        values["mean"].append(scores.gaussian_skce(y, m + 2, v))
+        values["variance"].append(scores.gaussian_skce(y, m, v / 4))
+    average = {name: np.mean(each) for name, each in values.items()}
+    assert abs(average["calibrated"]) < 4 * np.std(values["calibrated"]) / math.sqrt(200)
+    assert average["mean"] > 5 * average["variance"] > 0
+
+
+def test_skce_measures_in_bandwidths_and_counts_weights() -> None:
+    y, m, v = predictions()
+    expected = scores.gaussian_skce(y / 5, m / 5, v / 25)
+    assert scores.gaussian_skce(y, m, v, bandwidth=5) == pytest.approx(expected)
+    counts = np.arange(50) % 3
+    repeated = [np.repeat(values, counts) for values in (y, m, v)]
+    weighted = scores.gaussian_skce(y, m, v, sample_weight=counts)
+    assert weighted == pytest.approx(scores.gaussian_skce(*repeated))
+    for bandwidth in (0, -1, np.nan, "x"):
+        with pytest.raises(InputError, match="bandwidth"):
+            scores.gaussian_skce(y, m, v, bandwidth=bandwidth)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="pairs need more than one"):
+        scores.gaussian_skce([1], [1], [1])

@@ -7,13 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import norm
 
 from bayescal import simulate
 from bayescal.errors import InputError
+from bayescal.estimators import fit_bpm_curve
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws, net_benefit
 from bayescal.posterior.population import Population
+from bayescal.recalibrate import LogisticRecalibrator
 
 EXACT = {
     "D1": 0.0497,
@@ -192,6 +194,60 @@ def test_seeds_and_generators() -> None:
     np.testing.assert_array_equal(simulate.truth("D5").sample(50, generator), first)
     assert not np.array_equal(simulate.sample("D5", 50, generator), first)
     assert simulate.sample("D5", 50)[0].shape == (50,)
+
+
+# The difference over even scores
+
+
+def test_ead_is_equation_51() -> None:
+    """1/1000 of a sum of 1001 terms, of curves whose formulas stand in Table 2."""
+
+    def curve(scores: np.ndarray) -> np.ndarray:
+        return np.sqrt(scores)
+
+    total = 0.0
+    for i in range(1001):
+        s = i / 1000
+        truth = expit(-0.97 + 0.34 * logit(s)) if 0 < s < 1 else s
+        total += abs(np.sqrt(s) - truth)
+    assert simulate.ead(curve, "D5") == pytest.approx(total / 1000, rel=1e-9)
+    assert simulate.ead(curve, simulate.truth("D5")) == simulate.ead(curve, "D5")
+
+
+def test_ead_of_the_truth_is_zero_and_of_the_opposite_at_most_1001_thousandths() -> None:
+    for name in simulate.names():
+        assert simulate.ead(simulate.truth(name).curve, name) == pytest.approx(0, abs=1e-12)
+    steps = simulate.Truth(
+        "steep", "odds to the power 10000", simulate.BetaScores(1, 1), lambda s, q: 1e4 * (s - q)
+    )
+    wrong = simulate.ead(lambda scores: (scores < 0.5).astype(float), steps)
+    assert wrong == pytest.approx(1.001, abs=1e-3)
+
+
+def test_ead_agrees_with_table_4_of_the_paper() -> None:
+    """Printed, of one data set, are .0099 for D1, with the score law of the code, and .0067."""
+    for name, printed in {"D1-code": 0.0099, "D5": 0.0067}.items():
+        runs = [
+            simulate.ead(fit_bpm_curve(*simulate.sample(name, 10_000, seed)).curve, name)
+            for seed in range(8)
+        ]
+        assert np.mean(runs) == pytest.approx(printed, abs=0.004)
+
+
+def test_ead_takes_curves_of_recalibrators_and_names_what_is_none() -> None:
+    y_true, y_prob = simulate.sample("D5", 2000, random_state=1)
+    fitted = LogisticRecalibrator().fit(y_prob, y_true)
+    assert simulate.ead(fitted.transform, "D5") < 0.1
+    with pytest.raises(InputError, match="curve must be a function"):
+        simulate.ead(0.3, "D5")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="curve does not take an array of scores"):
+        simulate.ead(float, "D5")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"curve\(scores\)\[1000\] = 2 is outside"):
+        simulate.ead(lambda scores: 2 * scores * (scores == 1), "D5")
+    with pytest.raises(InputError, match=r"curve\(scores\) has 1 values, of 1001"):
+        simulate.ead(lambda scores: [0.5], "D5")
+    with pytest.raises(InputError, match="truth must be one of"):
+        simulate.ead(np.sqrt, "D9")
 
 
 def test_a_truth_of_ones_own() -> None:

@@ -1,0 +1,1 @@
+"""What a recalibration of predicted variances gained."""

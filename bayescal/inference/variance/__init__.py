@@ -1,0 +1,1 @@
+"""The Gaussian likelihood of errors about a predicted mean, given a predicted variance."""
