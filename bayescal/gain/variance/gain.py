@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["VarianceGain", "variance_gain"]
 
-METHODS = ("bootstrap", "gaussian")
-LABELS = {
+VARIANCE_METHODS = ("bootstrap", "gaussian")
+ROW_LABELS = {
     "dss_gain": "gain in Dawid-Sebastiani score",
     "mean_variance_before": "mean variance before",
     "mean_variance_after": "mean variance after",
@@ -132,7 +132,7 @@ class VarianceGain:
         rows = {}
         for name, values in self.draws.items():
             lower, upper = self.interval(name)
-            rows[LABELS[name]] = (f"{values.mean():.4g}", f"{lower:.4g} to {upper:.4g}")
+            rows[ROW_LABELS[name]] = (f"{values.mean():.4g}", f"{lower:.4g} to {upper:.4g}")
         return rows
 
     def _head(self) -> list[str]:
@@ -231,10 +231,10 @@ def variance_gain(
     >>> round(gain.prob_improved, 2)
     1.0
     >>> gain.summary().loc["variance_ratio_after", ["lower", "upper"]].round(1).tolist()
-    [0.9, 1.2]
+    [1.0, 1.2]
     """
     cases = read_variance_cases(y_true, mean, sample_weight, before=before, after=after)
-    check_choice(method, METHODS, "method")
+    check_choice(method, VARIANCE_METHODS, "method")
     number, seed = as_draws(draws), as_seed(random_state)
     line = None
     if method == "gaussian":

@@ -17,7 +17,7 @@ from bayescal._base.errors import InputError
 
 __all__ = ["ErrorRows", "best_line", "rows_of"]
 
-MOST_ROWS = 1024
+VARIANCE_CELLS = 1024
 LEAST_SHARE = 1e-10
 _SHARES = expit(np.linspace(-23, 23, 93))
 
@@ -71,10 +71,10 @@ def rows_of(squared_error: Floats, variance: Floats, weight: Floats) -> ErrorRow
         )
     unit = float(weight @ variance / weight.sum())
     columns = [weight * variance, weight * squared_error]
-    if weight.size > MOST_ROWS:
+    if weight.size > VARIANCE_CELLS:
         log = np.log(variance)
         low, width = log.min(), max(float(np.ptp(log)), 1e-300)
-        cell = np.minimum((log - low) / width * MOST_ROWS, MOST_ROWS - 1).astype(np.intp)
+        cell = np.minimum((log - low) / width * VARIANCE_CELLS, VARIANCE_CELLS - 1).astype(np.intp)
         sums = np.stack([np.bincount(cell, part) for part in (weight, *columns)])
         weight, *columns = sums[:, sums[0] > 0]
     predicted, squared = (column / weight / unit for column in columns)

@@ -18,7 +18,7 @@ __all__ = ["PRIOR_OF_SCALE", "VarianceLine", "variance_line"]
 PRIOR_OF_SCALE = StudentT(4, 0, 1)
 """Of the log of the factor from the mean predicted variance to that of the errors."""
 
-LONGEST_STEP = 5.0
+LONGEST_STEP = 2.0
 _STARTS = (-3.0, 0.0, 3.0)
 
 
