@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, power_mean
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_order,
@@ -200,10 +200,8 @@ def class_wise_ece(
     1.0
     """
     cases = _read(y_true, y_proba, sample_weight)
-    if not isinstance(average, (bool, np.bool_)):
-        raise InputError(f"average must be True or False, got {average!r}.")
-    cut = as_cut(n_bins, binning, ties)
-    return evaluate(_class_wise_core, cases, p=as_order(p), average=bool(average), **cut)
+    options: dict[str, Any] = {"p": as_order(p), "average": as_flag(average, "average")}
+    return evaluate(_class_wise_core, cases, **options, **as_cut(n_bins, binning, ties))
 
 
 def _read(

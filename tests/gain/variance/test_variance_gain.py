@@ -88,9 +88,9 @@ def test_seeds_repeat_and_weights_are_counts(method: str) -> None:
     )
     np.testing.assert_array_equal(first.draws["dss_gain"], again.draws["dss_gain"])
     repeated = (np.repeat(values, count) for values in (y, mean, variance / 2, variance))
-    whole_cases = bc.variance_gain(*repeated, **options)
-    assert first.n == whole_cases.n == count.sum()
-    np.testing.assert_allclose(first.interval(), whole_cases.interval(), rtol=0.1)
+    of_copies = bc.variance_gain(*repeated, **options)
+    assert first.n == of_copies.n == count.sum()
+    np.testing.assert_allclose(first.interval(), of_copies.interval(), rtol=0.1)
 
 
 def test_gain_of_variance_scaling_on_new_cases() -> None:
