@@ -15,10 +15,9 @@ from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import (
-    as_numbers,
+    as_floats,
     as_outcome_batch,
     as_scores,
-    as_variances,
     as_weights,
     check_same_length,
     check_same_order,
@@ -31,10 +30,15 @@ __all__ = [
     "Needs",
     "Outcomes",
     "VarianceCases",
+    "as_numbers",
+    "as_variances",
     "paired",
     "read_cases",
     "read_variance_cases",
 ]
+
+LARGEST_NUMBER = 1e60
+"""So that squares, and their ratios to variances, are finite."""
 
 Outcomes: TypeAlias = ArrayLike | CalibrationData
 """What `y_true` may be: outcomes, or a table that stands for outcomes, scores and weights."""
@@ -304,3 +308,30 @@ def read_variance_cases(
     kept = weights > 0
     known = [values[kept] for values in numbers]
     return VarianceCases(outcome[kept], known[0], tuple(known[1:]), effective_cases(weights[kept]))
+
+
+def as_numbers(values: Any, name: str) -> Floats:
+    """Finite numbers, of at most 1e60 in size, as a float64 vector."""
+    numbers = as_floats(values, name)
+    wrong = ~(np.abs(numbers) <= LARGEST_NUMBER)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise InputError(
+            f"{name}[{at}] = {numbers[at]:g} is not a finite number of at most "
+            f"{LARGEST_NUMBER:g} in size. Drop or impute missing values first."
+        )
+    return numbers
+
+
+def as_variances(values: Any, name: str = "variance") -> Floats:
+    """Positive variances, from 1e-120 to 1e120, as a float64 vector."""
+    variances, most = as_floats(values, name), LARGEST_NUMBER**2
+    wrong = ~((variances >= 1 / most) & (variances <= most))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise InputError(
+            f"{name}[{at}] = {variances[at]:g} is not a variance, a positive number from "
+            f"{1 / most:g} to {most:g}. If these are logarithms of variances, pass their "
+            "exponentials."
+        )
+    return variances

@@ -38,13 +38,11 @@ __all__ = [
     "as_level",
     "as_levels",
     "as_number",
-    "as_numbers",
     "as_order",
     "as_outcome_batch",
     "as_outcomes",
     "as_probability_matrix",
     "as_scores",
-    "as_variances",
     "as_vector",
     "as_weights",
     "check_choice",
@@ -60,8 +58,6 @@ BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 """Whole numbers of so many bytes."""
 ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
 """A floating 1 of so many bytes, its bits read as a whole number."""
-LARGEST_NUMBER = 1e60
-"""So that squares, and their ratios to variances, are finite."""
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -85,28 +81,6 @@ def as_vector(values: Any, name: str) -> NDArray[Any]:
 def as_floats(values: Any, name: str) -> Floats:
     """Any numbers as a float64 vector."""
     return _as_floats(as_vector(values, name), name)
-
-
-def as_numbers(values: Any, name: str) -> Floats:
-    """Finite numbers, of at most 1e60 in size, as a float64 vector."""
-    numbers = as_floats(values, name)
-    wrong = ~(np.abs(numbers) <= LARGEST_NUMBER)
-    if wrong.any():
-        problem = f"is not a finite number of at most {LARGEST_NUMBER:g} in size"
-        _reject_first(wrong, numbers, name, problem, "Drop or impute missing values first")
-    return numbers
-
-
-def as_variances(values: Any, name: str = "variance") -> Floats:
-    """Positive variances, from 1e-120 to 1e120, as a float64 vector."""
-    variances = as_floats(values, name)
-    most = LARGEST_NUMBER**2
-    wrong = ~((variances >= 1 / most) & (variances <= most))
-    if wrong.any():
-        problem = f"is not a variance, a positive number from {1 / most:g} to {most:g}"
-        cure = "If these are logarithms of variances, pass their exponentials"
-        _reject_first(wrong, variances, name, problem, cure)
-    return variances
 
 
 def as_scores(values: Any, name: str = "y_prob") -> Floats:

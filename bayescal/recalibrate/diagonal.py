@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_numbers
+from bayescal.data.read import as_numbers
 from bayescal.recalibrate._base import Recalibrator, both_columns
 from bayescal.recalibrate._input import as_amount, as_knots
 from bayescal.recalibrate._rising import common_map, rise_of

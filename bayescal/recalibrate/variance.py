@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.read import read_variance_cases
-from bayescal.data.validate import as_numbers, as_variances
+from bayescal.data.read import as_numbers, as_variances, read_variance_cases
 from bayescal.inference.variance.likelihood import best_line, rows_of
 
 __all__ = ["VarianceRecalibrator"]
