@@ -25,6 +25,7 @@ from .model import build_model as build_model
 from .model import curves as curves
 from .model import priors as priors
 from .posterior import CalibrationPosterior as CalibrationPosterior
+from .posterior import HierarchicalPosterior as HierarchicalPosterior
 from .posterior import functionals as functionals
 from .posterior import load as load
 from .validation import Consistency as Consistency

@@ -4,27 +4,66 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning
+from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
+from bayescal.inference.sites.fit import fit_sites
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
+from bayescal.model.sites.heterogeneity import Heterogeneity
+from bayescal.model.sites.problem import prepare_sites
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["ENGINES", "fit"]
 
 ENGINES = ("auto", "importance", "nuts")
+
+
+class FitOptions(TypedDict, total=False):
+    """Options of `fit` other than `groups`."""
+
+    curve: str | Curve
+    prior: str | Prior | Mapping[str, Any]
+    engine: Literal["auto", "importance", "nuts"]
+    sampler: Mapping[str, Any] | None
+    draws: int
+    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None
+    sample_weight: ArrayLike | None
+    weight_type: WeightType | None
+    random_state: RandomState
+    edge: float | None
+    pos_label: Any
+
+
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: None = None,
+    **options: Unpack[FitOptions],
+) -> CalibrationPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> HierarchicalPosterior: ...
 
 
 def fit(
@@ -36,12 +75,14 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
+    groups: ArrayLike | None = None,
+    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -64,6 +105,14 @@ def fit(
         PyMC chooses) and `progress` (a bar on a terminal).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
+    groups : array-like of shape (n,), optional
+        Site of each case, such as its hospital. Every site then has a shift and a slope of its
+        own, drawn towards those of the average site as far as the data say that sites are alike;
+        other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
+        A table with several groups is fitted in the same way.
+    heterogeneity_prior : Heterogeneity or mapping, optional
+        How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
+        changes parts of it, such as `{"shift": 0.5}`.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -80,13 +129,14 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior
+    CalibrationPosterior, or HierarchicalPosterior
+        The second of several sites.
 
     Raises
     ------
     InputError
         If the input is not outcomes and probabilities of the same cases, a name is unknown, or
-        the table holds several groups, which one curve cannot describe.
+        the family cannot be fitted to several sites.
 
     Warns
     -----
@@ -114,17 +164,25 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    problem = prepare(
+    data = as_data(
         y_true,
         y_prob,
-        curve=curve,
-        prior=prior,
         sample_weight=sample_weight,
+        groups=groups,
         weight_type=weight_type,
-        edge=edge,
-        random_state=random_state,
         pos_label=pos_label,
     )
+    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
+    if groups is not None or len(data.groups) > 1:
+        sites = prepare_sites(data, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+        _warn_about_edges(sites.pooled)
+        return fit_sites(sites, size, engine, options)
+    if heterogeneity_prior is not None:
+        raise InputError(
+            "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
+            "which site each case is from with groups=."
+        )
+    problem = prepare(data, prior=prior, **fixed)
     _warn_about_edges(problem)
     if engine == "nuts" and problem.curve.size:
         return _by_nuts(problem, size, options)

@@ -44,23 +44,23 @@ class CurveDensity:
         self.trials, table = problem.trials, problem.table
         offset, basis = self.curve.basis(table.score, problem.frame)
         self.offset, self.basis = problem.mean_of_rows(offset), problem.mean_of_rows(basis)
-        self._events_basis = table.hits @ basis
+        self.events_basis = table.hits @ basis
         self._constant = float(table.hits @ offset)
         if problem.is_merged:
             x = np.asarray(logit(table.score))
             merged = softplus(problem.mean_of_rows(x))
             self._constant += float(self.trials @ merged - table.trials @ softplus(x))
-        self._columns = np.vstack([self.offset, self.basis.T])
+        self.columns = np.vstack([self.offset, self.basis.T])
         shape = (self.basis.shape[1], self.curve.size)
-        self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
-        self._positive = np.array(self.curve.positive, dtype=bool)
+        self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
+        self.positive = np.array(self.curve.positive, dtype=bool)
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""
         coefficients = self.curve.with_offset(u)
-        linear = self._constant + coefficients[:, 1:] @ self._events_basis
+        linear = self._constant + coefficients[:, 1:] @ self.events_basis
         for part in blocks(u.shape[0], self.trials.size):
-            linear[part] -= softplus_sums(coefficients[part] @ self._columns, self.trials)
+            linear[part] -= softplus_sums(coefficients[part] @ self.columns, self.trials)
         return linear
 
     def __call__(self, u: Floats) -> Floats:
@@ -72,15 +72,15 @@ class CurveDensity:
         coefficients = self.curve.with_offset(u[None])[0, 1:]
         log_odds = self.offset + self.basis @ coefficients
         fitted = expit(log_odds)
-        by_coefficient = self._events_basis - self.basis.T @ (self.trials * fitted)
+        by_coefficient = self.events_basis - self.basis.T @ (self.trials * fitted)
         weight = self.trials * fitted * (1 - fitted)
         information = (self.basis.T * weight) @ self.basis
         jacobian = self.jacobian(u)
-        bend = np.where(self._positive, by_coefficient * coefficients, 0.0)
+        bend = np.where(self.positive, by_coefficient * coefficients, 0.0)
         gradient = jacobian.T @ by_coefficient
-        hessian = (self._combination.T * bend) @ self._combination
+        hessian = (self.combination.T * bend) @ self.combination
         hessian -= jacobian.T @ information @ jacobian
-        value = self._constant + coefficients @ self._events_basis
+        value = self._constant + coefficients @ self.events_basis
         value -= self.trials @ softplus(log_odds)
         value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
         for index, name in enumerate(self.curve.coordinates):
@@ -92,7 +92,7 @@ class CurveDensity:
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""
         coefficients = self.curve.with_offset(u[None])[0, 1:]
-        return np.where(self._positive, coefficients, 1.0)[:, None] * self._combination
+        return np.where(self.positive, coefficients, 1.0)[:, None] * self.combination
 
     def mode(self, start: Floats | None = None, tolerance: float = DENSITY_TOLERANCE) -> Mode:
         """The posterior mode, climbed to from perfect calibration unless a start is given.

@@ -18,8 +18,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
+from bayescal.model.sites.heterogeneity import Heterogeneity
 
-__all__ = ["MODEST", "PRESETS", "Normal", "Prior", "StudentT", "as_prior"]
+__all__ = ["MODEST", "PRESETS", "Heterogeneity", "Normal", "Prior", "StudentT", "as_prior"]
 
 LARGEST = 1e300
 """Numbers beyond it are no parameter of a prior: their squares are not finite."""

@@ -46,6 +46,8 @@ class Problem:
         How scores of 0 and 1 are read.
     seed : int
         Every random number of the fit and of its functionals follows from it.
+    most_rows : int, optional
+        Most rows to merge the table to; by default as `MOST_ROWS` says.
     """
 
     data: CalibrationData
@@ -54,6 +56,7 @@ class Problem:
     frame: Frame
     edges: Edges
     seed: int
+    most_rows: int | None = None
 
     @cached_property
     def table(self) -> Rows:
@@ -84,7 +87,7 @@ class Problem:
     @cached_property
     def _first(self) -> NDArray[np.intp]:
         """Where each row begins in the table."""
-        return first_of_merged(self.table.score, self.table.trials)
+        return first_of_merged(self.table.score, self.table.trials, self.most_rows)
 
     def rows_of(self, scores: Floats) -> NDArray[np.intp]:
         """Row of each case of the table, by its score as it came in."""

@@ -1,4 +1,5 @@
 from . import functionals as functionals
 from . import population as population
 from .posterior import CalibrationPosterior as CalibrationPosterior
-from .posterior import load as load
+from .sites.hierarchical import HierarchicalPosterior as HierarchicalPosterior
+from .sites.load import load as load

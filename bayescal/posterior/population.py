@@ -58,7 +58,7 @@ class Population(NamedTuple):
 def draw_population(
     kind: str,
     score: Floats,
-    trials: Floats,
+    trials: Floats | tuple[Floats, NDArray[np.intp]],
     draws: int,
     rng: np.random.Generator,
     merged: bool = False,
@@ -72,8 +72,9 @@ def draw_population(
     kind : {"bootstrap", "sample", "beta"}
     score : ndarray of shape (rows,)
         Scores strictly inside (0, 1).
-    trials : ndarray of shape (rows,)
-        Cases at each score.
+    trials : ndarray of shape (rows,), or pair of ndarrays
+        Cases at each score. For "bootstrap" also a pair of the cases of several populations, of
+        shape (populations, rows), and of the population of each draw, of shape (draws,).
     draws : int
     rng : numpy.random.Generator
     merged : bool
@@ -100,6 +101,14 @@ def draw_population(
     [(1000, 2)]
     """
     check_choice(kind, POPULATIONS, "population")
+    if isinstance(trials, tuple):
+        of_population, chosen = trials
+        for part in blocks(draws, score.size):
+            yield (
+                part,
+                Population(score, _dirichlets(of_population[chosen[part]], rng), None, merged),
+            )
+        return
     if kind == "beta" and score.size == 1:
         kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = POPULATION_NODES if kind == "beta" else score.size
@@ -123,6 +132,16 @@ def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
     total = gammas.sum(axis=1, keepdims=True)
     gammas *= 1 / np.where(total == 0, 1, total)
     gammas[total[:, 0] == 0] = trials / trials.sum()
+    return gammas
+
+
+def _dirichlets(trials: Floats, rng: np.random.Generator) -> Floats:
+    """Weights of one draw for each row of trials, some of which may be zero."""
+    gammas = rng.standard_gamma(trials)
+    total = gammas.sum(axis=1, keepdims=True)
+    none = total[:, 0] == 0
+    gammas[none], total[none] = trials[none], trials[none].sum(axis=1, keepdims=True)
+    gammas /= total
     return gammas
 
 

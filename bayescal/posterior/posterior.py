@@ -20,12 +20,11 @@ from bayescal.posterior.functionals import (
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.measures import Measures
 from bayescal.posterior.one_sided import sure_region
-from bayescal.posterior.stored import open_tree
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationPosterior", "load"]
+__all__ = ["CalibrationPosterior"]
 
 ROUNDING = 1e-12
 
@@ -311,29 +310,3 @@ def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
     """A posterior, and nothing else that has one, which the error says how to take it from."""
     cure = "Pass what bayescal.fit returns, or the `posterior` of a comparison or an assessment."
     return check_type(post, CalibrationPosterior, name, cure)
-
-
-def load(path: str | PathLike[str]) -> CalibrationPosterior:
-    """Read a posterior that `to_netcdf` wrote.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    CalibrationPosterior
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it was not written by bayescal, or was edited or damaged.
-
-    Examples
-    --------
-    >>> import bayescal as bc
-    >>> post = bc.load("posterior.nc")  # doctest: +SKIP
-    """
-    posterior = CalibrationPosterior(open_tree(path))
-    _ = posterior.problem  # read now, so that a fault is named here
-    return posterior

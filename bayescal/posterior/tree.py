@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHAINS",
     "OBSERVATION_LIMIT",
+    "SAMPLE_STATS",
     "Averaged",
     "Drawn",
     "as_dataset",
@@ -80,6 +81,8 @@ class Drawn:
     stats : dict of str to float
         Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error.
     averaged : Averaged, optional
+    prior : ndarray of shape (draws, d), optional
+        Prior draws of the working coordinates, where they are not those of the problem's prior.
     """
 
     problem: Problem
@@ -88,6 +91,7 @@ class Drawn:
     engine: str
     stats: dict[str, float]
     averaged: Averaged | None = None
+    prior: Floats | None = None
 
     @classmethod
     def of_sample(cls, problem: Problem, sample: Sample, averaged: Averaged | None = None) -> Drawn:
@@ -146,16 +150,7 @@ def fit_tree(
 
 
 def sample_tree(drawn: Drawn) -> xr.DataTree:
-    """The tree of an importance sample.
-
-    Parameters
-    ----------
-    drawn : Drawn
-
-    Returns
-    -------
-    xarray.DataTree
-    """
+    """The tree of an importance sample."""
     import xarray as xr
 
     coordinates = {
@@ -251,7 +246,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
         tree[name] = xr.DataTree(dataset)
     prior = {name: with_chains(values, chains) for name, values in draw_prior(drawn).items()}
     tree["prior"] = xr.DataTree(_with_derived(problem, prior, chains, draws))
-    if drawn.averaged is not None or problem.curve.in_cells:
+    if drawn.averaged is not None or problem.curve.in_cells or drawn.prior is not None:
         return  # no prior density: families, and partitions, have different dimensions
     density = _log_prior(problem, coordinates_of(tree["posterior"].to_dataset(), problem.curve))
     tree["log_prior"] = xr.DataTree(as_dataset(density, {}, chains=chains, draws=draws))
@@ -302,6 +297,8 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
     """
     problem, size = drawn.problem, drawn.u.shape[0]
     rng, names = problem.rng("prior"), problem.curve.coordinates
+    if drawn.prior is not None:
+        return dict(zip(names, drawn.prior.T, strict=True))
     if drawn.averaged is None:
         return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
     families = drawn.averaged.families

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-__all__ = ["PosteriorView"]
+__all__ = ["PosteriorView", "convergence", "nuts_verdict"]
 
 
 class PosteriorView:
@@ -146,7 +146,7 @@ class PosteriorView:
             verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
         else:
             numbers = self._nuts_diagnostics(self._tree["sample_stats"].to_dataset())
-            verdict = _nuts_verdict(numbers)
+            verdict = nuts_verdict(numbers)
         return {"engine": self.engine, **numbers, "verdict": verdict}
 
     @property
@@ -189,24 +189,43 @@ class PosteriorView:
         return xr.DataArray(shaped, axes | coords, ("chain", "draw", *coords), name)
 
     def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
-        import arviz_stats
-
         posterior = self._tree["posterior"].to_dataset()
         family = self.family
         kept = {*family.variables, *family.coordinates} & set(posterior.data_vars)
-        posterior = posterior[sorted(kept)]
-        rhat = arviz_stats.rhat(posterior)
-        bulk = arviz_stats.ess(posterior, method="bulk")
-        tail = arviz_stats.ess(posterior, method="tail")
-        return {
-            "r_hat": float(rhat.to_array().max()),
-            "ess_bulk": float(bulk.to_array().min()),
-            "ess_tail": float(tail.to_array().min()),
-            "divergences": float(stats["diverging"].sum()),
-        }
+        numbers = convergence(posterior[sorted(kept)])
+        return numbers | {"divergences": float(stats["diverging"].sum())}
 
 
-def _nuts_verdict(numbers: dict[str, float]) -> str:
+def convergence(posterior: xr.Dataset) -> dict[str, float]:
+    """The largest r-hat and the smallest effective sizes of any variable.
+
+    Parameters
+    ----------
+    posterior : xarray.Dataset
+        Draws with dims (chain, draw, ...).
+
+    Returns
+    -------
+    dict of str to float
+        r_hat, ess_bulk and ess_tail.
+    """
+    import arviz_stats
+
+    def each(values: xr.Dataset) -> list[float]:
+        return [float(values[name].max()) for name in values.data_vars]
+
+    def least(values: xr.Dataset) -> float:
+        return min(float(values[name].min()) for name in values.data_vars)
+
+    return {
+        "r_hat": max(each(arviz_stats.rhat(posterior))),
+        "ess_bulk": least(arviz_stats.ess(posterior, method="bulk")),
+        "ess_tail": least(arviz_stats.ess(posterior, method="tail")),
+    }
+
+
+def nuts_verdict(numbers: dict[str, float]) -> str:
+    """What is wrong with chains of which these are the diagnostics, or "ok"."""
     if numbers["divergences"] > 0:
         return "divergences: the sampler missed part of the posterior; use a tighter prior"
     if numbers["r_hat"] > 1.01:

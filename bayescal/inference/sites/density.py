@@ -1,0 +1,256 @@
+"""Log posterior of the population of sites, with the sites' curves integrated out.
+
+Given the population, the sites are independent. So their curves are integrated out one site at a
+time, by Gauss-Hermite quadrature round the mode of each, and what is left is a density of few
+dimensions. Nothing in it grows with the number of patients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import logsumexp
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.newton import Mode, maximise
+from bayescal.inference.density import CurveDensity
+from bayescal.model.curve import expit_in_place
+from bayescal.model.problem import Problem
+from bayescal.model.sites.problem import MOST_SITE_ROWS, SitesProblem
+
+__all__ = ["PopulationDensity"]
+
+NODES = 4
+"""Quadrature nodes in each direction in which a site's curve can differ."""
+CANDIDATES = 8
+"""Proposals of a site's curve for each draw of the population, of which one is kept."""
+NEWTON_STEPS = 2
+STEP = 0.01  # of finite differences of the log density
+LONGEST = 1.0
+FARTHEST = 30.0
+"""Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Normal laws of the sites' coordinates round the average site, one for each of n points.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n, d)
+        The average site.
+    precision : ndarray of shape (n, r, r)
+        Inverse covariance of the coordinates that differ between sites.
+    log_det : ndarray of shape (n,)
+        Logarithm of the determinant of the precision.
+    """
+
+    mean: Floats
+    precision: Floats
+    log_det: Floats
+
+    def part(self, rows: slice) -> Spread:
+        """Some of the points."""
+        return Spread(self.mean[rows], self.precision[rows], self.log_det[rows])
+
+
+class SiteLikelihood:
+    """Likelihood of one site's curve, and its mode under a spread of the sites.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns : list of int
+        Columns of the coordinates that differ between sites.
+    """
+
+    def __init__(self, problem: Problem, columns: list[int]) -> None:
+        self.density = CurveDensity(replace(problem, most_rows=MOST_SITE_ROWS))
+        self.curve, self.columns = problem.curve, columns
+        basis = self.density.basis
+        self._products = (basis[:, :, None] * basis[:, None, :]).reshape(basis.shape[0], -1)
+        self._centre = self.density.mode().point
+        everything = list(range(self.curve.size))
+        gradient, information = self._derivatives(self._centre[None], everything)
+        self._information = information[0][columns]
+        self._pull = gradient[0][columns] + self._information @ self._centre
+
+    def _derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
+        """Gradient (n, r) and expected information (n, r, r) by some coordinates, at (n, d)."""
+        density, coefficients = self.density, self.curve.with_offset(u)
+        fitted = expit_in_place(coefficients @ density.columns)
+        events = density.events_basis - (fitted * density.trials) @ density.basis
+        fitted *= 1 - fitted
+        fitted *= density.trials
+        k = events.shape[1]
+        information = (fitted @ self._products).reshape(-1, k, k)
+        slopes = np.where(density.positive, coefficients[:, 1:], 1.0)
+        jacobian = slopes[:, :, None] * density.combination[:, columns]
+        by_column = np.einsum("nk,nkr->nr", events, jacobian)
+        return by_column, jacobian.transpose(0, 2, 1) @ information @ jacobian
+
+    def modes(self, spread: Spread) -> tuple[Floats, Floats]:
+        """Most probable coordinates (n, d), and Cholesky factors (n, r, r) of their covariance."""
+        u, columns = spread.mean.copy(), self.columns
+        others = np.delete(np.arange(u.shape[1]), columns)
+        centre = spread.mean[:, columns]
+        pull = self._pull - u[:, others] @ self._information[:, others].T
+        pull += np.einsum("nrs,ns->nr", spread.precision, centre)
+        own = self._information[:, columns]
+        u[:, columns] = _solve(spread.precision + own, pull)
+        np.clip(u, -FARTHEST, FARTHEST, out=u)
+        for last in range(NEWTON_STEPS, -1, -1):
+            gradient, information = self._derivatives(u, columns)
+            information += spread.precision
+            if not last:
+                break
+            gradient -= np.einsum("nrs,ns->nr", spread.precision, u[:, columns] - centre)
+            u[:, columns] += np.clip(_solve(information, gradient), -LONGEST, LONGEST)
+            np.clip(u, -FARTHEST, FARTHEST, out=u)
+        return u, np.linalg.cholesky(np.linalg.inv(information))
+
+    def log_ratios(self, spread: Spread, standard: Floats) -> tuple[Floats, Floats]:
+        """Points round each mode, and their density relative to the normal law there.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of n points.
+        standard : ndarray of shape (nodes, r) or (n, nodes, r)
+            Where, in standard deviations from the mode.
+
+        Returns
+        -------
+        points : ndarray of shape (n, nodes, d)
+        log_ratio : ndarray of shape (n, nodes)
+        """
+        modes, factor = self.modes(spread)
+        shift = standard @ factor.transpose(0, 2, 1)
+        points = np.repeat(modes[:, None], standard.shape[-2], axis=1)
+        points[..., self.columns] += shift
+        np.clip(points, -FARTHEST, FARTHEST, out=points)
+        from_average = points[..., self.columns] - spread.mean[:, None, self.columns]
+        values = self.density.log_likelihood(points.reshape(-1, modes.shape[1]))
+        squared = np.einsum("nmr,nrs,nms->nm", from_average, spread.precision, from_average)
+        log_ratio = values.reshape(shift.shape[:2]) - squared / 2 + (standard**2).sum(axis=-1) / 2
+        log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
+        return points, log_ratio + (log_det + spread.log_det / 2)[:, None]
+
+
+class PopulationDensity:
+    """Log posterior density of the population, the sites' curves integrated out.
+
+    Points have the coordinates of the average site, then a standard normal point for each scale,
+    and for the correlation if two coordinates differ between sites.
+
+    Parameters
+    ----------
+    problem : SitesProblem
+    """
+
+    def __init__(self, problem: SitesProblem) -> None:
+        self.problem, self.pooled = problem, problem.pooled
+        self.names = problem.pooled.curve.coordinates
+        self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
+        self.sites = {
+            label: SiteLikelihood(site, problem.columns) for label, site in problem.sites.items()
+        }
+
+    def spread(self, points: Floats) -> Spread:
+        """The law of the sites' coordinates at points of shape (n, size)."""
+        scales, correlation = self.heterogeneity(points)
+        return Spread(points[:, : len(self.names)], *_precision(scales, correlation))
+
+    def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
+        """Scales (n, r) and correlations (n,), zero where one coordinate differs."""
+        varying, d, prior = self.problem.varying, len(self.names), self.problem.heterogeneity
+        scales = prior.scales(points[:, d : d + len(varying)], varying)
+        if len(varying) == 1:
+            return scales, np.zeros(len(points))
+        return scales, prior.correlations(points[:, -1])
+
+    def __call__(self, points: Floats, nodes: int = NODES) -> Floats:
+        """Log density at points of shape (n, size)."""
+        d, spread = len(self.names), self.spread(points)
+        density = self.pooled.prior.logpdf(self.names, points[:, :d])
+        density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
+        density -= (self.size - d) / 2 * np.log(2 * np.pi)
+        standard, log_weight = _nodes(nodes, len(self.problem.varying))
+        for part in blocks(len(points), MOST_SITE_ROWS):
+            there = spread.part(part)
+            for site in self.sites.values():
+                _, log_ratio = site.log_ratios(there, standard)
+                density[part] += logsumexp(log_ratio + log_weight, axis=1)
+        return np.asarray(density)
+
+    def mode(self) -> Mode:
+        """The mode of Laplace's approximation, by finite differences."""
+        return maximise(self._derivatives, np.zeros(self.size), tolerance=1e-3, longest=LONGEST)
+
+    def _derivatives(self, point: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient and Hessian at one point, by central differences."""
+        d = point.size
+        steps = STEP * np.eye(d)
+        pairs = [(i, j) for i in range(d) for j in range(i)]
+        both = np.array([steps[i] + steps[j] for i, j in pairs]).reshape(-1, d)
+        around = np.concatenate([np.zeros((1, d)), steps, -steps, both, -both])
+        values = self(point + around, nodes=1)
+        value, up, down = values[0], values[1 : d + 1], values[d + 1 : 2 * d + 1]
+        joint = values[2 * d + 1 :].reshape(2, -1).sum(axis=0)
+        hessian = np.diag(up + down - 2 * value)
+        for (i, j), total in zip(pairs, joint, strict=True):
+            alone = up[i] + down[i] + up[j] + down[j]
+            hessian[i, j] = hessian[j, i] = (total + 2 * value - alone) / 2
+        return float(value), (up - down) / (2 * STEP), hessian / STEP**2
+
+    def draw_sites(
+        self, points: Floats, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], float]:
+        """One draw of every site's coordinates for each point, and the least share that counts.
+
+        Each is one of a few proposals round the mode, taken with probability proportional to its
+        density over that of the proposals.
+        """
+        spread, r = self.spread(points), len(self.problem.varying)
+        drawn = {label: np.empty((len(points), len(self.names))) for label in self.sites}
+        least = 1.0
+        for label, site in self.sites.items():
+            counts = 0.0
+            for part in blocks(len(points), MOST_SITE_ROWS):
+                there = spread.part(part)
+                standard = rng.standard_normal((len(there.mean), CANDIDATES, r))
+                proposed, log_ratio = site.log_ratios(there, standard)
+                weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
+                ladder = weight.cumsum(axis=1)
+                limit = rng.random(len(weight)) * ladder[:, -1]
+                chosen = (ladder < limit[:, None]).sum(axis=1)
+                drawn[label][part] = proposed[np.arange(len(weight)), chosen]
+                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
+            least = min(least, counts / (CANDIDATES * len(points)))
+        return drawn, float(least)
+
+
+def _precision(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Inverse covariances of one or two coordinates, and the logarithms of their determinants."""
+    n, r = scales.shape
+    precision = np.empty((n, r, r))
+    left = (1 - correlation) * (1 + correlation)
+    for i in range(r):
+        for j in range(r):
+            share = 1.0 if i == j else -correlation
+            precision[:, i, j] = share / (scales[:, i] * scales[:, j] * left)
+    return precision, -2 * np.log(scales).sum(axis=1) - np.log(left)
+
+
+def _solve(matrices: Floats, vectors: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(matrices, vectors[..., None])[..., 0])
+
+
+def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
+    """Nodes (count^r, r) of a Gauss-Hermite product rule, and the logarithms of their weights."""
+    at, weight = hermegauss(count)
+    grid = np.meshgrid(*[at] * r, indexing="ij")
+    weights = np.meshgrid(*[weight / weight.sum()] * r, indexing="ij")
+    return np.stack(grid, axis=-1).reshape(-1, r), np.log(np.prod(weights, axis=0)).ravel()

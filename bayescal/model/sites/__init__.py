@@ -1,0 +1,1 @@
+"""Several sites with a curve each: what is fitted to them."""

@@ -1,0 +1,116 @@
+"""How much calibration differs between sites: the prior of the scales and of their correlation."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtr, stdtrit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
+from bayescal.data.validate import check_choice
+
+__all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
+
+VARYING = ("shift", "log_slope")
+"""Coordinates that differ between sites; any other is common to all of them."""
+LEAST_SCALE = 1e-6
+
+
+@dataclass(frozen=True)
+class Heterogeneity:
+    """A prior on how far the sites' curves lie from the curve of the average site.
+
+    The shift and the logarithm of the slope of a site are normal round those of the average site.
+    Their standard deviations between sites have half-t priors, and their correlation has the
+    prior of Lewandowski, Kurowicka and Joe.
+
+    Parameters
+    ----------
+    shift : float
+        Scale of the half-t prior of the standard deviation of the shift (log-odds).
+    log_slope : float
+        Scale of the half-t prior of the standard deviation of the log slope.
+    nu : float
+        Degrees of freedom of both half-t priors.
+    correlation : float
+        Shape eta of the correlation's prior, with density proportional to (1 - r^2)^(eta - 1): 1 is
+        uniform, and larger values prefer correlations near zero.
+
+    Raises
+    ------
+    InputError
+        If a parameter is not a positive number.
+
+    References
+    ----------
+    Gelman (2006), Prior distributions for variance parameters in hierarchical models, Bayesian
+    Analysis 1. Lewandowski, Kurowicka & Joe (2009), Journal of Multivariate Analysis 100.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Heterogeneity
+    >>> Heterogeneity(shift=0.5)
+    Heterogeneity(shift=0.5, log_slope=0.15, nu=3.0, correlation=2.0)
+    """
+
+    shift: float = 0.3
+    log_slope: float = 0.15
+    nu: float = 3.0
+    correlation: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+            if not (number and np.isfinite(float(value)) and value > 0):
+                raise InputError(
+                    f"{name} of the heterogeneity prior must be a positive number, got {value!r}."
+                )
+
+    def scales(self, standard: Floats, names: Sequence[str]) -> Floats:
+        """Standard deviations between sites at standard normal points of shape (n, names).
+
+        The map from a standard normal variable to the half-t law, so that the prior of the points
+        is standard normal and the whole line is used.
+        """
+        unit = stdtrit(self.nu, (1 + ndtr(standard)) / 2)
+        scale = np.array([getattr(self, name) for name in names])
+        return np.asarray(np.maximum(unit * scale, LEAST_SCALE))
+
+    def correlations(self, standard: Floats) -> Floats:
+        """Correlations at standard normal points of shape (n,)."""
+        return np.asarray(
+            2 * betaincinv(self.correlation, self.correlation, ndtr(standard)) - 1
+        ).clip(-1 + 1e-9, 1 - 1e-9)
+
+    def to_dict(self) -> dict[str, float]:
+        """A JSON-ready description."""
+        return {name: float(value) for name, value in asdict(self).items()}
+
+
+def as_heterogeneity(given: Heterogeneity | Mapping[str, Any] | None) -> Heterogeneity:
+    """A heterogeneity prior, or a mapping that changes parts of the default one.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown or a value not a positive number.
+    """
+    if given is None:
+        return Heterogeneity()
+    if isinstance(given, Heterogeneity):
+        return given
+    if isinstance(given, Mapping):
+        known = tuple(asdict(Heterogeneity()))
+        for key in given:
+            check_choice(key, known, "the keys of heterogeneity_prior")
+        return Heterogeneity(**given)
+    raise InputError(
+        "heterogeneity_prior must be a bc.priors.Heterogeneity or a mapping such as "
+        f"{{'shift': 0.5}}, got {shortened(repr(given))}."
+    )

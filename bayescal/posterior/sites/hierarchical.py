@@ -1,0 +1,351 @@
+"""HierarchicalPosterior: the curves of several sites, of the average site and of a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal._base.arrays import Floats
+from bayescal._base.card import card
+from bayescal._base.errors import InputError
+from bayescal._base.files import replacing
+from bayescal._base.logistic import logistic_mle
+from bayescal._base.sampling.pareto import BAD_K
+from bayescal._base.text import rounded
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import as_number, as_scores, check_choice
+from bayescal.model.problem import Problem
+from bayescal.model.sites.problem import SitesProblem
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.intervals import SUMMARY_COLUMNS
+from bayescal.posterior.sites.measures import SiteMeasures
+from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
+from bayescal.posterior.sites.view import SiteView
+from bayescal.posterior.view import nuts_verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["HierarchicalPosterior"]
+
+DIFFERS = 0.05
+"""Mean distance between the curve of a site and that of the average site that is counted."""
+
+
+class HierarchicalPosterior(SiteMeasures):
+    """Posterior of the calibration curves of several sites.
+
+    Each site has a curve of its own, drawn towards the others as far as the data say that sites
+    are alike. Measures have a dimension `site`. The average site and a site that has not been
+    seen are views, and so is each site.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As written by `bayescal.fit` with groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
+    >>> post = bc.fit(
+    ...     y_true, y_prob, groups=np.repeat(["A", "B", "C"], 200), curve="logistic", random_state=1
+    ... )
+    >>> post.labels
+    ('A', 'B', 'C')
+    >>> post.tce().dims
+    ('chain', 'draw', 'site')
+    """
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree, self._drawn = tree, read_sites(tree)
+
+    @classmethod
+    def of_draws(cls, drawn: DrawnSites) -> Self:
+        """A posterior whose tree is written when it is first read."""
+        posterior = cls.__new__(cls)
+        posterior._drawn = drawn
+        return posterior
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        return sites_tree(self._drawn)
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema; coordinates of sites have a dim `site`."""
+        return self._tree
+
+    @property
+    def problem(self) -> SitesProblem:
+        """The tables, the family of curves and the priors."""
+        return self._drawn.problem
+
+    @property
+    def data(self) -> CalibrationData:
+        """The table that was fitted, with a group a site."""
+        return self.problem.data
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the sites, in order."""
+        return self.problem.labels
+
+    @property
+    def centre(self) -> float:
+        """Score at which the shift acts: that of the mean log-odds of all scores."""
+        return self.problem.pooled.frame.centre
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew it: "importance" or "nuts"."""
+        return self._drawn.engine
+
+    @property
+    def draws(self) -> int:
+        """Number of draws, over all chains."""
+        return len(self._drawn.average)
+
+    @property
+    def diagnostics(self) -> dict[str, float | str]:
+        """How far the draws can be trusted.
+
+        Returns
+        -------
+        dict
+            For importance: pareto_k of the population (above 0.7 is bad), ess, log_evidence and
+            its error, and site_ess, the least share of a site's proposals that count. For NUTS:
+            the largest r_hat, the smallest ess, and divergences. `verdict` is "ok" or says what is
+            wrong.
+        """
+        numbers = dict(self._drawn.stats)
+        verdict = "ok"
+        if numbers.get("pareto_k", 0) > BAD_K:
+            verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'"
+        elif self.engine == "nuts":
+            verdict = nuts_verdict(numbers)
+        return {"engine": self.engine, **numbers, "verdict": verdict}
+
+    def site(self, label: str) -> SiteView:
+        """The posterior of one site's curve, which answers as any posterior does.
+
+        Parameters
+        ----------
+        label : str
+            One of `labels`.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If there was no such site. `new_site` is of a site that has not been seen.
+        """
+        name = check_choice(label, self.labels, "label")
+        if name not in self._sites:
+            index = self.labels.index(name)
+            self._sites[name] = self._view(name, self.problem.sites[name], self._drawn.sites[index])
+        return self._sites[name]
+
+    @cached_property
+    def _sites(self) -> dict[str, SiteView]:
+        return {}
+
+    def average_site(self) -> SiteView:
+        """The posterior of the curve of the average site, over the scores of all sites.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        return self._average
+
+    @cached_property
+    def _average(self) -> SiteView:
+        drawn, title = self._drawn, f"The average of {len(self.labels)} sites"
+        prior, _ = self._priors
+        return SiteView.of_site(title, self.problem.pooled, drawn.average, prior, drawn)
+
+    def new_site(self, y_prob: ArrayLike | None = None) -> SiteView:
+        """What a site that has not been seen will meet.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,), optional
+            Its scores. By default, with each draw, the scores of one of the sites seen, drawn at
+            random; `population="sample"` then takes the scores of all sites.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1].
+        """
+        if y_prob is None:
+            return self._new_site
+        scores = as_scores(y_prob, "y_prob")
+        data = CalibrationData(np.zeros(scores.size), scores)
+        problem = replace(self.problem.pooled, data=data)
+        return self._view("A new site", problem, self._drawn.of_new_site(), is_new=True)
+
+    @cached_property
+    def _new_site(self) -> SiteView:
+        pooled, sites = self.problem.pooled, self.problem.sites.values()
+        of_site = np.array([_cases_by_row(pooled.table.score, site.table) for site in sites])
+        trials = np.array([pooled.sum_of_rows(each) for each in of_site])
+        chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
+        drawn = self._drawn.of_new_site()
+        return self._view("A new site", pooled, drawn, is_new=True, mixture=(trials, chosen))
+
+    def _view(self, title: str, problem: Problem, u: Floats, **options: Any) -> SiteView:
+        _, prior = self._priors
+        return SiteView.of_site(title, problem, u, prior, self._drawn, **options)
+
+    @cached_property
+    def _priors(self) -> tuple[Floats, Floats]:
+        return self._drawn.of_prior()
+
+    @property
+    def heterogeneity(self) -> pd.DataFrame:
+        """How much sites differ.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: shift and log_slope, the standard deviations between sites, and correlation.
+            Columns: mean, median, lower, upper (95 %, equal-tailed).
+        """
+        import pandas as pd
+
+        columns = dict(zip(self.problem.varying, self._drawn.scales.T, strict=True))
+        if len(columns) > 1:
+            columns["correlation"] = self._drawn.correlation
+        rows = {name: _described(values) for name, values in columns.items()}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    @cached_property
+    def sites(self) -> pd.DataFrame:
+        """One row a site: its own estimates, and those that the other sites have a part in.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: site. Columns: cases, events; for observed_expected and calibration_slope the
+            `raw` estimate from the site alone (not a number where there is none), the posterior
+            mean and its 95 % interval; for tce the estimate and interval; `prob_differs`, the
+            probability that the site's curve is further than 0.05 from that of the average site,
+            on average over the site's scores; and `prob_worst`, that its TCE is the largest.
+        """
+        import pandas as pd
+
+        names = ("observed_expected", "calibration_slope", "tce")
+        differs, worst, rows = self.prob_differs(), self.prob_worst(), {}
+        for label in self.labels:
+            view, data = self.site(label), self.problem.sites[label].table
+            row: dict[str, float] = {"cases": data.trials.sum(), "events": data.hits.sum()}
+            raw = {
+                "observed_expected": data.hits.sum() / (data.trials @ data.score),
+                "calibration_slope": logistic_slope(data),
+            }
+            summary = view.summary(names=names).reindex(names)
+            for name, values in summary[["estimate", "lower", "upper"]].iterrows():
+                if name in raw:
+                    row[f"{name}_raw"] = raw[str(name)]
+                row[str(name)], row[f"{name}_lower"], row[f"{name}_upper"] = values
+            row["prob_differs"], row["prob_worst"] = differs[label], worst[label]
+            rows[label] = row
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.index.name = "site"
+        return table
+
+    def prob_differs(self, delta: float = DIFFERS) -> pd.Series:
+        """Probability that a site's curve is further than delta from that of the average site.
+
+        The distance is the mean of |g_site - g_average| over the scores of the site.
+
+        Parameters
+        ----------
+        delta : float
+
+        Returns
+        -------
+        pandas.Series
+            By site.
+        """
+        import pandas as pd
+
+        limit, shares = as_number(delta, "delta"), {}
+        for index, (label, site) in enumerate(self.problem.sites.items()):
+            own = site.probability(self._drawn.sites[index])
+            own -= site.probability(self._drawn.average)
+            distance = np.abs(own, out=own) @ (site.trials / site.trials.sum())
+            shares[label] = float(np.mean(distance > limit))
+        return pd.Series(shares, name="prob_differs").rename_axis("site")
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the tree to a NetCDF file; `bayescal.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        with replacing(Path(path)) as file:
+            self.tree.to_netcdf(file, engine="h5netcdf")
+
+    def __repr__(self) -> str:
+        return "\n".join(["HierarchicalPosterior", *(f"  {line}" for line in self._lines())])
+
+    def _repr_html_(self) -> str:
+        rows = {}
+        for title, view in (("average site", self._average), ("new site", self._new_site)):
+            for name in ("tce", "observed_expected"):
+                lower, upper = view.interval(name)
+                middle, low, high = rounded((view.estimate(name), lower, upper), lower, upper)
+                rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
+        return card(repr(self), SUMMARY_COLUMNS, rows)
+
+    def _lines(self) -> Sequence[str]:
+        pooled = self.problem.pooled
+        lines = [
+            f"{len(self.labels)} sites, {self.data.n:g} cases, {self.data.events:g} events",
+            f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
+        ]
+        for title, view in (("average site", self._average), ("new site", self._new_site)):
+            lower, upper = view.interval("tce")
+            middle = view.estimate("tce")
+            lines.append(f"TCE of the {title} {middle:.3f} (95 % CrI {lower:.3f} to {upper:.3f})")
+        return lines
+
+
+def logistic_slope(data: Any) -> float:
+    """Maximum-likelihood calibration slope of one site's rows; not a number if there is none."""
+    try:
+        return float(logistic_mle(data.score, data.trials, data.hits)[0][1])
+    except InputError:
+        return np.nan
+
+
+def _cases_by_row(score: Floats, table: Any) -> Floats:
+    """Cases of one table in the row of each score of another that holds all of its scores."""
+    row = np.searchsorted((score[1:] + score[:-1]) / 2, table.score)
+    return np.bincount(row, table.trials, score.size).astype(np.float64)
+
+
+def _described(values: Floats) -> dict[str, float]:
+    lower, upper = np.quantile(values, [0.025, 0.975])
+    named = {"mean": values.mean(), "median": np.median(values), "lower": lower, "upper": upper}
+    return {name: float(value) for name, value in named.items()}

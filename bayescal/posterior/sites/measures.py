@@ -1,0 +1,181 @@
+"""Measures of every site of a hierarchical posterior, with a dimension `site`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal.data.validate import as_number, check_choice
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.sites.view import SiteView
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["SiteMeasures"]
+
+CURVE_AT = np.linspace(0.05, 0.95, 19)
+
+Measured = TypeVar("Measured", "xr.DataArray", "xr.Dataset")
+
+
+class SiteMeasures(ABC):
+    """What one asks of all sites at once: the measures of each, side by side."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Names of the sites, in order."""
+
+    @abstractmethod
+    def site(self, label: str) -> SiteView:
+        """The posterior of one site's curve."""
+
+    def curve(self, scores: ArrayLike | None = None) -> xr.DataArray:
+        """Draws of the calibration curve of every site.
+
+        Parameters
+        ----------
+        scores : array-like of shape (k,), optional
+            Where to evaluate them, in [0, 1]; by default 0.05, 0.10, ..., 0.95.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site, score).
+        """
+        at = CURVE_AT if scores is None else scores
+        return self._by_site(lambda site: site.curve(at))
+
+    def predict(self, y_prob: ArrayLike) -> xr.DataArray:
+        """Recalibrated probabilities of new cases, were they from each site.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,)
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site, obs). `new_site().predict(y_prob)` is for cases of a site
+            that has not been seen.
+        """
+        return self._by_site(lambda site: site.predict(y_prob))
+
+    def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
+        """Posterior of the true calibration error of every site.
+
+        Parameters
+        ----------
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site), values in [0, 1].
+        """
+        return self._by_site(lambda site: site.tce(p, population))
+
+    def functional(self, name: str, population: str = "bootstrap", **options: Any) -> xr.DataArray:
+        """Posterior of a functional at every site.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site).
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        return self._by_site(lambda site: site.functional(name, population, **options))
+
+    def net_benefit(self, thresholds: ArrayLike, population: str = "bootstrap") -> xr.Dataset:
+        """Posterior of the net benefit at every site, as `CalibrationPosterior.net_benefit`.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        xarray.Dataset
+            Its variables have a dim `site`.
+        """
+        return self._by_site(lambda site: site.net_benefit(thresholds, population))
+
+    def summary(self, ci_prob: float = 0.95, **options: Any) -> pd.DataFrame:
+        """Every functional of every site with its credible interval.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+        **options
+            `p`, `population` and `names`, as of `CalibrationPosterior.summary`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (site, functional). Columns: estimate, mean, median, lower, upper.
+        """
+        import pandas as pd
+
+        tables = {label: self.site(label).summary(ci_prob, **options) for label in self.labels}
+        return pd.concat(tables, names=["site", "functional"])
+
+    def prob_worst(self, name: str = "tce", population: str = "bootstrap") -> pd.Series:
+        """Probability that a site has the largest value of a functional.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error.
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        pandas.Series
+            By site; the values sum to one.
+        """
+        import pandas as pd
+
+        worst = self.functional(name, population).to_numpy().argmax(axis=-1).ravel()
+        share = np.bincount(worst, minlength=len(self.labels)) / worst.size
+        index = pd.Index(self.labels, name="site")
+        return pd.Series(share, index, name="prob_worst")
+
+    def prob_any_above(self, x: float, name: str = "tce", population: str = "bootstrap") -> float:
+        """Probability that a functional is above `x` at one site or more.
+
+        Parameters
+        ----------
+        x : float
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+
+        Returns
+        -------
+        float
+        """
+        limit = as_number(x, "x")
+        return float((self.functional(name, population) > limit).any("site").mean())
+
+    def _by_site(self, measure: Callable[[SiteView], Measured]) -> Measured:
+        import xarray as xr
+
+        each = [measure(self.site(label)) for label in self.labels]
+        joined = xr.concat(each, xr.DataArray(list(self.labels), dims="site", name="site"))
+        return joined.transpose("chain", "draw", "site", ..., missing_dims="ignore")

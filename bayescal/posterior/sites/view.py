@@ -1,0 +1,120 @@
+"""SiteView: the posterior of one site's curve, or of the average or a new site's."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import check_choice
+from bayescal.model.problem import Problem
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.sites.tree import DrawnSites
+from bayescal.posterior.tree import Drawn
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["SiteView"]
+
+
+class SiteView(CalibrationPosterior):
+    """Part of a hierarchical posterior that answers as the posterior of one curve does.
+
+    Attributes
+    ----------
+    title : str
+        The site's name, or what stands in its place.
+    is_new : bool
+        Whether this is a site that has not been seen. Its curve is not estimated but predicted, so
+        that the estimate of a distance from calibration is the median of its draws.
+    """
+
+    title: str
+    is_new: bool = False
+    _mixture: tuple[Floats, NDArray[np.intp]] | None = None
+
+    @classmethod
+    def of_site(
+        cls,
+        title: str,
+        problem: Problem,
+        u: Floats,
+        prior: Floats,
+        drawn: DrawnSites,
+        *,
+        is_new: bool = False,
+        mixture: tuple[Floats, NDArray[np.intp]] | None = None,
+    ) -> Self:
+        """A view on draws of one site's coordinates.
+
+        Parameters
+        ----------
+        title : str
+        problem : Problem
+            Of the site's table, or of one with its scores.
+        u, prior : ndarray of shape (draws, d)
+            Posterior and prior draws of the working coordinates.
+        drawn : DrawnSites
+        is_new : bool
+        mixture : tuple of ndarrays of shapes (sites, rows) and (draws,), optional
+            Scores of several sites, and the site whose scores each draw has.
+
+        Returns
+        -------
+        SiteView
+        """
+        stats, chains = drawn.stats, drawn.chains
+        view = cls.of_draws(Drawn(problem, u, chains, drawn.engine, stats, prior=prior))
+        view.title, view.is_new, view._mixture = title, is_new, mixture
+        return view
+
+    @cached_property
+    def _posterior(self) -> Evaluation:
+        return Evaluation(self.problem, self._drawn.u, mixture=self._mixture)
+
+    @cached_property
+    def _prior(self) -> Evaluation:
+        assert self._drawn.prior is not None
+        return Evaluation(self.problem, self._drawn.prior, mixture=self._mixture)
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """Refused: the draws stand in the tree of the hierarchical posterior.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise InputError(
+            f"{self.title} is a view on a hierarchical posterior and has no tree of its own. Read "
+            "the tree of the posterior, or save that with to_netcdf."
+        )
+
+    def estimate(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> float:
+        """Point estimate of a functional; of a distance at a new site, the median.
+
+        Otherwise as `CalibrationPosterior.estimate`, with the same parameters.
+        """
+        if self.is_new and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
+            values = self._posterior.values([(name, options)], population)[name]
+            return float(np.median(values))
+        return super().estimate(name, ci_prob, population=population, **options)
+
+    def __repr__(self) -> str:
+        _, cases, *lines = super().__repr__().splitlines()
+        return "\n".join([self.title, *([] if self.is_new else [cases]), *lines])
