@@ -11,6 +11,8 @@ from bayescal.plots._net_benefit import net_benefit
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
+from bayescal.plots._site_curves import site_curves
+from bayescal.plots._sites import sites
 
 __all__ = [
     "comparison",
@@ -22,5 +24,7 @@ __all__ = [
     "prior_posterior",
     "rank_ecdf",
     "reliability",
+    "site_curves",
+    "sites",
     "tce",
 ]

@@ -1,0 +1,174 @@
+"""Sites in a forest: each site's estimate and interval, the average site and a new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_level, check_choice
+from bayescal.plots import style
+from bayescal.plots._names import axis_label, ideal
+from bayescal.plots.text import label, minus, percent, rounded
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["as_sites", "sites"]
+
+MOST_SITES = 60
+POOLED = ("Average site", "New site")
+
+
+class SiteRow(NamedTuple):
+    """One line of the forest.
+
+    Attributes
+    ----------
+    name : str
+    middle, lower, upper : float
+    raw : float
+        The estimate from the site alone; not a number where there is none.
+    cases : float
+    """
+
+    name: str
+    middle: float
+    lower: float
+    upper: float
+    raw: float
+    cases: float
+
+
+def as_sites(post: Any) -> HierarchicalPosterior:
+    """The posterior itself.
+
+    Raises
+    ------
+    InputError
+        If it is not of several sites, or of more than a figure can show.
+    """
+    if not isinstance(post, HierarchicalPosterior):
+        raise InputError(
+            f"post must be a HierarchicalPosterior, got {type(post).__name__}. Pass what "
+            "bayescal.fit returns when groups= says which site each case is from."
+        )
+    if len(post.labels) > MOST_SITES:
+        raise InputError(
+            f"post holds {len(post.labels)} sites, and at most {MOST_SITES} fit on a figure. Its "
+            "table `post.sites` has all of them."
+        )
+    return post
+
+
+def sites(
+    post: HierarchicalPosterior,
+    name: str = "observed_expected",
+    ax: Axes | None = None,
+    *,
+    ci_prob: float = 0.95,
+) -> Axes:
+    """Draw a forest of sites, with the average site and the prediction for a new one.
+
+    Sites stand in the order of their estimates. The interval of the average site says how well the
+    average is known; that of a new site says what a site that has not been seen will meet.
+
+    Parameters
+    ----------
+    post : HierarchicalPosterior
+        Of at most 60 sites.
+    name : str
+        A name in `bayescal.functionals.FUNCTIONALS`. For "observed_expected" and
+        "calibration_slope" the estimates from each site alone are hollow squares.
+    ax : matplotlib.axes.Axes, optional
+        By default on a new figure.
+    ci_prob : float in (0, 1)
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the posterior is not of several sites, or the name is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, groups=np.resize(["A", "B", "C"], 300), random_state=1)
+    >>> ax = bc.plots.sites(post)
+    >>> [text.get_text() for text in ax.get_yticklabels()][-2:]
+    ['Average site', 'New site']
+    """
+    chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
+    rows = _rows(as_sites(post), chosen, level)
+    axes = style.new_axes(7.2, 1.5 + 0.27 * len(rows)) if ax is None else ax
+    axes.axvline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
+    largest = max(row.cases for row in rows)
+    for height, row in enumerate(rows):
+        pooled = row.name in POOLED and height >= len(rows) - len(POOLED)
+        at = height + 0.6 * pooled
+        colour = style.EVENTS if pooled else style.CURVE
+        axes.plot([row.lower, row.upper], [at, at], color=colour, lw=2)
+        size = 7 if pooled else 3 + 4 * np.sqrt(row.cases / largest)
+        axes.plot(row.middle, at, "D" if pooled else "o", color=colour, ms=size)
+        if np.isfinite(row.raw):
+            axes.plot(row.raw, at, "s", mfc="none", mec=style.INK, ms=5, mew=0.9)
+        axes.text(
+            1.02,
+            at,
+            _numbers(row),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize="small",
+            color=style.INK,
+        )
+    heights = [height + 0.6 * (height >= len(rows) - len(POOLED)) for height in range(len(rows))]
+    axes.set_yticks(heights, [label(row.name) for row in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(heights[-1] + 0.7, -0.7)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_xlabel(axis_label(chosen))
+    axes.set_title(_title(rows, level), loc="left", fontsize="medium")
+    return axes
+
+
+def _title(rows: list[SiteRow], level: float) -> str:
+    title = f"Estimates and {percent(level)} credible intervals; dashed: perfect calibration"
+    if np.isfinite([row.raw for row in rows]).any():
+        title += "\nSquares: each site alone. Larger dots: more cases"
+    return title
+
+
+def _numbers(row: SiteRow) -> str:
+    middle, lower, upper = rounded((row.middle, row.lower, row.upper), row.lower, row.upper)
+    return minus(f"{middle} ({lower} to {upper})")
+
+
+def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]:
+    table, rows = post.sites, []
+    for site in post.labels:
+        view = post.site(site)
+        raw = table.loc[site].get(f"{name}_raw", np.nan)
+        rows.append(_row(site, view, name, level, float(raw), float(table.loc[site, "cases"])))
+    rows = sorted((row for row in rows if row), key=lambda row: row.middle)
+    for title, view in zip(POOLED, (post.average_site(), post.new_site()), strict=True):
+        rows.append(_row(title, view, name, level, np.nan, 0.0))
+    return [row for row in rows if row]
+
+
+def _row(
+    title: str, view: Any, name: str, level: float, raw: float, cases: float
+) -> SiteRow | None:
+    """The numbers of one site; None if its scores do not define them."""
+    table = view.summary(level, names=[name])
+    if name not in table.index:
+        return None
+    middle, lower, upper = (float(table.loc[name, end]) for end in ("estimate", "lower", "upper"))
+    return SiteRow(title, middle, lower, upper, raw, cases)
