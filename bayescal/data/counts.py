@@ -8,11 +8,14 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.build.builder import sum_rows
+from bayescal.data.build.builder import TableBuilder, sum_rows
+from bayescal.data.build.chunks import named
+from bayescal.data.build.labels import GroupNames
+from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
 from bayescal.data.validate import as_floats, as_scores, as_vector, as_weights, check_same_length
 
-__all__ = ["as_rows"]
+__all__ = ["as_rows", "as_tables"]
 
 
 def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
@@ -59,3 +62,32 @@ def _as_counts(values: Any, size: int, name: str) -> Floats:
         at = int(np.flatnonzero(wrong)[0])
         raise InputError(f"{name}[{at}] = {counts[at]:g} is not a non-negative count.")
     return counts
+
+
+def as_tables(score: Any, trials: Any, hits: Any, groups: Any = None) -> Tables:
+    """Rows of each group from counts; of one nameless group without labels.
+
+    Parameters
+    ----------
+    score, trials, hits : array-like of shape (rows,)
+    groups : array-like of shape (rows,), optional
+
+    Returns
+    -------
+    dict of str to Rows
+
+    Raises
+    ------
+    InputError
+        As `as_rows` does, or if the labels are not as many, or one is missing.
+    """
+    if groups is None:
+        return {None: as_rows(score, trials, hits)}
+    as_rows(score, trials, hits)  # so that a fault is named by its row of all
+    columns = [np.asarray(as_vector(values, "score")) for values in (score, trials, hits)]
+    names, builder = GroupNames(), TableBuilder()
+    codes = names.codes(groups, columns[0].size)
+    for code in np.unique(codes):
+        rows = as_rows(*(column[codes == code] for column in columns))
+        builder.add_tables([(int(code), rows)])
+    return named(builder, names)

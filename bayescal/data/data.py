@@ -14,7 +14,7 @@ from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.cases import check_cases
 from bayescal.data.build.chunks import ChunkReader, named, read_chunks
 from bayescal.data.build.labels import GroupNames
-from bayescal.data.counts import as_rows
+from bayescal.data.counts import as_tables
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.grouped import common_weight_type
 from bayescal.data.multiclass import binary_cases
@@ -160,7 +160,13 @@ class CalibrationData(FromSources):
         return cls._new(*reader.finished())
 
     @classmethod
-    def from_counts(cls, score: ArrayLike, trials: ArrayLike, hits: ArrayLike) -> Self:
+    def from_counts(
+        cls,
+        score: ArrayLike,
+        trials: ArrayLike,
+        hits: ArrayLike,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Build a table from counts that are collapsed already.
 
         Parameters
@@ -169,6 +175,8 @@ class CalibrationData(FromSources):
             Predicted probabilities in [0, 1]; repeated scores are added up.
         trials, hits : array-like of shape (rows,)
             Cases and events at each score; whole numbers, `0 <= hits <= trials`.
+        groups : array-like of shape (rows,), optional
+            Group of each row, such as a site.
 
         Returns
         -------
@@ -184,9 +192,17 @@ class CalibrationData(FromSources):
         >>> import bayescal as bc
         >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
         CalibrationData(14 cases, 3 events, 2 rows)
+
+        Sites of which only the number of patients, the events and the expected events are known,
+        each read as if all its patients had the mean risk:
+
+        >>> n, events, expected = [5553, 1027], [232, 28], [222.0, 46.0]
+        >>> bc.CalibrationData.from_counts(
+        ...     [expected[0] / n[0], expected[1] / n[1]], n, events, groups=["Nashef", "Biancari"]
+        ... )
+        CalibrationData(6580 cases, 260 events, 2 rows, 2 groups)
         """
-        rows = as_rows(score, trials, hits)
-        return cls._new({None: rows}, "counts")
+        return cls._new(as_tables(score, trials, hits, groups), "counts")
 
     @classmethod
     def from_multiclass(

@@ -4,3 +4,4 @@ from ._fit import ENGINES as ENGINES
 from ._fit import fit as fit
 from ._update import update as update
 from .loo import LeaveOneOut as LeaveOneOut
+from .sites.sensitivity import heterogeneity_sensitivity as heterogeneity_sensitivity

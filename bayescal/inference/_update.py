@@ -12,19 +12,22 @@ from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.sites.view import SiteView
 
 __all__ = ["update"]
 
 
 def update(
-    post: CalibrationPosterior,
+    post: CalibrationPosterior | HierarchicalPosterior,
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
+    groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
     The posterior contains the table of the old cases, also after `bayescal.load`, so
@@ -35,12 +38,14 @@ def update(
 
     Parameters
     ----------
-    post : CalibrationPosterior
+    post : CalibrationPosterior or HierarchicalPosterior
         Of one family, from `bayescal.fit`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
+    groups : array-like of shape (n,), optional
+        Site of each case, if the posterior is of several sites; new sites may be among them.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights on the scale of those before.
     weight_type : {"counts", "sampling"}, optional
@@ -50,7 +55,7 @@ def update(
 
     Returns
     -------
-    CalibrationPosterior
+    CalibrationPosterior or HierarchicalPosterior
         Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
 
@@ -69,7 +74,16 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if as_posterior(post).prob_calibrated is not None:
+    if isinstance(post, SiteView):
+        raise InputError(
+            f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
+            "Update the hierarchical posterior, with groups=."
+        )
+    if isinstance(post, HierarchicalPosterior):
+        problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
+    elif as_posterior(post).prob_calibrated is None:
+        problem, heterogeneity = post.problem, None
+    else:
         raise InputError(
             "post is an average of several families, whose weights have to be computed again. Pass "
             "the table of all cases, post.data + more, to bayescal.compare."
@@ -77,10 +91,14 @@ def update(
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     more = as_data(
-        y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        weight_type=weight_type,
+        pos_label=pos_label,
     )
-    problem = post.problem
-    was_given = problem.edges != post.data.edges()
+    was_given = problem.edges != problem.data.edges()
     return fit(
         post.data + more,
         curve=problem.curve,
@@ -89,4 +107,5 @@ def update(
         draws=post.draws,
         random_state=problem.seed,
         edge=problem.edges.low if was_given else None,
+        heterogeneity_prior=heterogeneity,
     )

@@ -152,15 +152,18 @@ def _numbers(row: SiteRow) -> str:
 
 
 def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]:
-    table, rows = post.sites, []
-    for site in post.labels:
-        view = post.site(site)
-        raw = table.loc[site].get(f"{name}_raw", np.nan)
-        rows.append(_row(site, view, name, level, float(raw), float(table.loc[site, "cases"])))
-    rows = sorted((row for row in rows if row), key=lambda row: row.middle)
-    for title, view in zip(POOLED, (post.average_site(), post.new_site()), strict=True):
-        rows.append(_row(title, view, name, level, np.nan, 0.0))
-    return [row for row in rows if row]
+    table = post.sites
+    raw = table.get(f"{name}_raw", table["cases"] * np.nan).to_dict()
+    cases = table["cases"].to_dict()
+    each = [
+        _row(site, post.site(site), name, level, raw[site], cases[site]) for site in post.labels
+    ]
+    pooled = [
+        _row(title, view, name, level, np.nan, 0.0)
+        for title, view in zip(POOLED, (post.average_site(), post.new_site()), strict=True)
+    ]
+    defined = sorted((row for row in each if row is not None), key=lambda row: row.middle)
+    return [*defined, *(row for row in pooled if row is not None)]
 
 
 def _row(

@@ -24,7 +24,7 @@ from bayescal.posterior.one_sided import sure_region
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationPosterior"]
+__all__ = ["CalibrationPosterior", "as_posterior"]
 
 ROUNDING = 1e-12
 

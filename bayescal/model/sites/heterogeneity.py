@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
 VARYING = ("shift", "log_slope")
 """Coordinates that differ between sites; any other is common to all of them."""
-LEAST_SCALE = 1e-6
+LEAST_SCALE, LARGEST_SCALE = 1e-4, 50.0
+LARGEST_CORRELATION = 1 - 1e-6
+"""Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,10 @@ class Heterogeneity:
                     f"{name} of the heterogeneity prior must be a positive number, got {value!r}."
                 )
 
+    def scaled(self, factor: float) -> Heterogeneity:
+        """The same prior with both scales multiplied."""
+        return replace(self, shift=factor * self.shift, log_slope=factor * self.log_slope)
+
     def scales(self, standard: Floats, names: Sequence[str]) -> Floats:
         """Standard deviations between sites at standard normal points of shape (n, names).
 
@@ -80,13 +86,12 @@ class Heterogeneity:
         """
         unit = stdtrit(self.nu, (1 + ndtr(standard)) / 2)
         scale = np.array([getattr(self, name) for name in names])
-        return np.asarray(np.maximum(unit * scale, LEAST_SCALE))
+        return np.asarray(np.clip(unit * scale, LEAST_SCALE, LARGEST_SCALE))
 
     def correlations(self, standard: Floats) -> Floats:
         """Correlations at standard normal points of shape (n,)."""
-        return np.asarray(
-            2 * betaincinv(self.correlation, self.correlation, ndtr(standard)) - 1
-        ).clip(-1 + 1e-9, 1 - 1e-9)
+        unit = betaincinv(self.correlation, self.correlation, ndtr(standard))
+        return np.asarray(np.clip(2 * unit - 1, -LARGEST_CORRELATION, LARGEST_CORRELATION))
 
     def to_dict(self) -> dict[str, float]:
         """A JSON-ready description."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
@@ -81,6 +81,7 @@ def prepare_sites(
     *,
     prior: str | Prior | Mapping[str, Any],
     heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
+    centre: float | Literal["mean"] = "mean",
     **options: Any,
 ) -> SitesProblem:
     """Make the problem that a hierarchical fit starts from.
@@ -90,8 +91,10 @@ def prepare_sites(
     data : CalibrationData
         With groups, which are the sites.
     prior : {"neutral", "clinical"}, Prior, or mapping
-        Of the average site. Its centre is the mean log-odds of all scores, whatever the prior says.
+        Of the average site, but for its centre.
     heterogeneity : Heterogeneity or mapping, optional
+    centre : float in (0, 1) or "mean"
+        Score at which the shift acts; "mean" takes that of the mean log-odds of all scores.
     **options
         `curve`, `edge` and `random_state`, as in `prepare`.
 
@@ -109,7 +112,7 @@ def prepare_sites(
             "the table has no groups: say which site each case is from with groups=, or make the "
             "table with bc.CalibrationData(y_true, y_prob, groups=...)."
         )
-    centred = replace(as_prior(prior), centre="mean")
+    centred = replace(as_prior(prior), centre=centre)
     pooled = prepare(data.pooled(), prior=centred, **options)
     if pooled.curve.name not in SITE_CURVES:
         raise InputError(

@@ -232,3 +232,69 @@ def test_the_model_for_pymc_has_the_same_variables():
     assert {"shift", "log_slope", "asymmetry", "sd_shift", "sd_log_slope"} <= names
     with pytest.raises(InputError, match="offset"):
         bc.build_model(y, s, groups=site, offset=np.zeros(60))
+
+
+def test_sites_known_by_their_counts_alone(shared_data):
+    """Published validations of EuroSCORE II: O/E 1.108, tau .444, and its two intervals (REML)."""
+    with (shared_data / "oracles/published/euroscore2_validations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    n = np.array([int(row["n"]) for row in rows])
+    events = [int(row["n.events"]) for row in rows]
+    expected = np.array([float(row["e.events"]) for row in rows])
+    labels = [f"{index} {row['Study']}" for index, row in enumerate(rows)]
+    data = bc.CalibrationData.from_counts(expected / n, n, events, groups=labels)
+    post = bc.fit(
+        data,
+        curve="intercept",
+        heterogeneity_prior={"shift": 0.5},
+        random_state=1,
+    )
+    assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)
+    average, new = (
+        quantiles(view.functional("observed_expected"))
+        for view in (post.average_site(), post.new_site())
+    )
+    np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
+    np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)
+
+
+def test_counts_by_group_are_cases_by_group():
+    y, s, site = simulated(sites=3, n=30)
+    s = s.round(1)
+    data = bc.CalibrationData(y, s, groups=site)
+    counts = bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site)
+    assert counts == data
+    with pytest.raises(InputError, match="groups"):
+        bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site[:5])
+    with pytest.raises(InputError, match=r"hits\[2\]"):
+        bc.CalibrationData.from_counts(
+            [0.1, 0.2, 0.3], [1, 1, 1], [0, 0, 2], groups=["a", "b", "b"]
+        )
+
+
+def test_more_cases_and_sites_are_added():
+    y, s, site = simulated(sites=4, n=60)
+    first = site != "site 3"
+    post = bc.fit(y[first], s[first], groups=site[first], curve="logistic", random_state=1)
+    both = bc.update(post, y[~first], s[~first], groups=site[~first])
+    again = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+    assert both.labels == again.labels
+    np.testing.assert_array_equal(both.tce(), again.tce())
+    with pytest.raises(InputError, match="groups"):
+        bc.update(post, y[~first], s[~first])
+
+
+def test_sensitivity_to_the_prior_of_the_spread():
+    """The spread of four sites moves with its prior, more than that of twenty."""
+    moved = []
+    for sites in (4, 20):
+        y, s, site = simulated(sites=sites, n=100, seed=2)
+        post = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+        table = bc.heterogeneity_sensitivity(post)
+        assert table.loc["as fitted", "new_tce"] == post.new_site().estimate("tce")
+        spread = table["sd_shift"]
+        assert spread["scales halved"] < spread["as fitted"] < spread["scales doubled"]
+        moved.append(spread["scales doubled"] / spread["scales halved"])
+    assert moved[0] > moved[1]
+    with pytest.raises(InputError, match="HierarchicalPosterior"):
+        bc.heterogeneity_sensitivity(post.site("site 1"))
