@@ -2,8 +2,8 @@
 
 Data sets of 5, 15 and 50 sites with 20 to 500 patients each are drawn from known curves, with
 standard deviations between sites of 0, 0.15 and 0.33, from a population that is calibrated or not.
-Each is fitted as one table (pooled), site by site (unpooled) and hierarchically. Results are kept in
-`results/sites.json`, cell by cell, so that a run that was stopped goes on where it was.
+Each is fitted as one table (pooled), site by site (unpooled) and hierarchically. Results are kept
+in `results/sites.json`, cell by cell, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
