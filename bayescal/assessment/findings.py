@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -22,14 +22,17 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.data.validate import as_scores
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison, compare
+from bayescal.inference import CurveComparison, compare, fit
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Findings"]
+
+LEAST_SITES = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,6 +273,20 @@ class Findings:
     def _by_name(self) -> dict[str, CalibrationPosterior]:
         """The groups that are assessed so far."""
         return {}
+
+    @cached_property
+    def sites(self) -> HierarchicalPosterior | None:
+        """The groups as sites of one hierarchical fit of logistic curves.
+
+        None of fewer than three groups, between which no spread can be seen.
+        """
+        if len(self.data.groups) < LEAST_SITES:
+            return None
+        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
+        return cast(
+            HierarchicalPosterior,
+            fit(self.data, curve="logistic", prior=self.prior, random_state=self.seed, **kept),
+        )
 
     @cached_property
     def by_group(self) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from bayescal._base.text import chance, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
+from bayescal.assessment.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import curve_rows, headline, of_group
 from bayescal.plots.style import DIAGONAL, EVENTS
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["benefit_figure", "error_figure", "groups_figure", "reliability_figure"]
+__all__ = ["benefit_figure", "error_figure", "groups_figure", "reliability_figure", "sites_figure"]
 
 ZONES = 48
 MOST_GROUPS_DRAWN = 6
+MOST_SITES = 60
 LONGEST_GROUP = 24
 
 
@@ -91,6 +93,20 @@ def groups_figure(f: Findings) -> Markup:
     title = "Calibration curves by group" if few else "True calibration error by group"
     with drawing():
         return inline_svg(drawn, "by-group", title, sentences)
+
+
+def sites_figure(f: Findings) -> Markup | None:
+    """A forest of the groups as sites, with the average group and a new one; None of too many."""
+    from matplotlib.figure import Figure
+
+    if f.sites is None or len(f.sites.labels) > MOST_SITES:
+        return None
+    with drawing():
+        figure = Figure(figsize=(6.6, 1.3 + 0.25 * len(f.sites.labels)), layout="constrained")
+        axes = plots.sites(f.sites, ax=figure.subplots(), ci_prob=f.ci_prob)
+        axes.set_title("Squares: each group alone. Larger dots: more cases", loc="left")
+        title = "Observed / expected events of each group, of the average group and of a new one"
+        return inline_svg(figure, "sites-figure", title, " ".join(site_sentences(f)))
 
 
 def _group_curves(f: Findings) -> Figure:

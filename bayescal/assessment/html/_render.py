@@ -21,6 +21,7 @@ from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
+from bayescal.assessment.sites import site_sentences
 from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.words import (
@@ -161,6 +162,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
             "error": _figures.error_figure(f),
             "benefit": _figures.benefit_figure(f, name) if f.thresholds else None,
             "groups": _figures.groups_figure(f) if f.data.groups else None,
+            "sites": _figures.sites_figure(f),
         },
         "first": _measures.first_table(f),
         "measures": _measures.measures_table(f),
@@ -179,6 +181,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
         "estimators": _details.estimators_table(f),
         "groups": _details.groups_table(f) if f.data.groups else None,
+        "sites": site_sentences(f) if f.data.groups else [],
         "val_prob": _details.val_prob_table(f),
         "diagnostics": _details.diagnostics_table(f),
         "data": _details.data_table(f, source),

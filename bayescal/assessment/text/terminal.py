@@ -8,6 +8,7 @@ from textwrap import wrap
 from bayescal._base.text import cases_and_events, count, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
+from bayescal.assessment.sites import site_sentences
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import (
@@ -88,6 +89,9 @@ def _groups(f: Findings) -> Iterator[str]:
     for name, row in f.by_group.iterrows():
         cases, events = count(row["cases"]), count(row["events"])
         yield f"{names[str(name)]:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
+    for text in site_sentences(f):
+        yield ""
+        yield from _wrapped(text)
 
 
 def _notes(notes: list[str]) -> Iterator[str]:

@@ -1,0 +1,104 @@
+"""Groups as sites of one hierarchical fit: what a group that has not been seen will meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.text import chance, ratio
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.words import with_interval
+from bayescal.inference import heterogeneity_sensitivity
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+
+__all__ = ["site_sentences", "sites_record"]
+
+FEW_SITES = 10
+"""Sites up to which the prior of their spread may matter, so that it is said how much."""
+COLUMNS_OF_ENDS = {"estimate": "", "lower": "_lower", "upper": "_upper"}
+CALM = 3.0  # natural units of evidence that do not decide
+
+
+def site_sentences(f: Findings) -> list[str]:
+    """What is said of the average group, of one that has not been seen, and of their spread."""
+    if f.sites is None:
+        return []
+    post = f.sites
+    new, average = (_of(view, f, "tce") for view in (post.new_site(), post.average_site()))
+    below = chance(post.new_site().prob_tce_below(f.close))
+    spread = post.heterogeneity
+    shift, slope = (
+        with_interval(spread.loc[name].to_dict() | {"estimate": spread.loc[name, "median"]})
+        for name in ("shift", "log_slope")
+    )
+    rise = log_bayes_factor(f, post)
+    factor = ratio(float(np.exp(min(abs(rise), 700))))
+    if abs(rise) < CALM:
+        evidence = "The data do not decide whether the groups have one curve or a curve each."
+    elif rise > 0:
+        evidence = (
+            f"A curve for each group explains the outcomes better than one logistic curve for all "
+            f"(Bayes factor {factor}): what is said of all groups together hides differences."
+        )
+    else:
+        evidence = (
+            "One logistic curve for all groups explains the outcomes better than a curve each "
+            f"(Bayes factor {factor})."
+        )
+    return [
+        "The groups as sites of one hierarchical fit, which draws their curves towards each other: "
+        f"in a group that has not been seen, the true calibration error is expected to be {new}, "
+        f"and is below the limit of {f.close:g} with probability {below}. "
+        f"That of the average group is {average}.",
+        f"Between groups the standard deviation of the shift is {shift} in log-odds, and that of "
+        f"the logarithm of the slope {slope}. {evidence}",
+        *([_sensitivity(post)] if len(post.labels) <= FEW_SITES else []),
+    ]
+
+
+def _sensitivity(post: HierarchicalPosterior) -> str:
+    """How much the prior of the spread matters to the answer for a new group."""
+    table = heterogeneity_sensitivity(post)
+    halved, doubled = (
+        with_interval(
+            {end: table.loc[name, f"new_tce{column}"] for end, column in COLUMNS_OF_ENDS.items()}
+        )
+        for name in ("scales halved", "scales doubled")
+    )
+    return (
+        f"With {len(post.labels)} groups the prior of these standard deviations matters: with its "
+        f"scales halved the error of a group that has not been seen is {halved}, and with them "
+        f"doubled {doubled}."
+    )
+
+
+def sites_record(f: Findings) -> dict[str, Any] | None:
+    """The hierarchical fit for the record; None of fewer than three groups."""
+    if f.sites is None:
+        return None
+    post = f.sites
+    return {
+        "new_group": _functionals(post.new_site(), f),
+        "average_group": _functionals(post.average_site(), f),
+        "heterogeneity": post.heterogeneity.to_dict(orient="index"),
+        "log_bayes_factor": log_bayes_factor(f, post),
+        "prob_close": post.new_site().prob_tce_below(f.close),
+    }
+
+
+def log_bayes_factor(f: Findings, post: HierarchicalPosterior) -> float:
+    """Evidence of a curve for each group against one logistic curve, in natural units."""
+    evidence = post.diagnostics.get("log_evidence", np.nan)
+    return float(evidence) - float(f.comparison.table["log_evidence"]["logistic"])
+
+
+def _of(view: Any, f: Findings, name: str) -> str:
+    lower, upper = view.interval(name, f.ci_prob)
+    return with_interval({"estimate": view.estimate(name), "lower": lower, "upper": upper})
+
+
+def _functionals(view: Any, f: Findings) -> dict[str, dict[str, float]]:
+    table = view.summary(f.ci_prob, names=["tce", "observed_expected", "calibration_slope"])
+    rows: dict[str, dict[str, float]] = table[["estimate", "lower", "upper"]].to_dict("index")
+    return rows
