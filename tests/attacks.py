@@ -83,8 +83,8 @@ MODULES = (
     bc, bc.estimators, bc.scores, bc.plots, bc.simulate, bc.validation, bc.curves, bc.priors,
 )  # fmt: skip
 CONSTRUCTORS = {
-    "bayescal": ("CalibrationData", "CalibrationPosterior"),
-    "priors": ("Normal", "StudentT", "Prior"),
+    "bayescal": ("CalibrationData", "CalibrationPosterior", "HierarchicalPosterior"),
+    "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
     "simulate": ("BetaScores", "LogitNormalScores"),
 }
 """Classes of which a person makes objects."""
@@ -139,6 +139,9 @@ def objects() -> dict[str, Any]:
             "Truth": bc.simulate.truth("D1"),
             "VarianceGain": bc.variance_gain(OUTCOME, SCORE, SCORE, np.sqrt(SCORE), random_state=0),
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
+            "HierarchicalPosterior": bc.fit(
+                OUTCOME, SCORE, groups=np.arange(N) % 3, draws=400, random_state=0
+            ),
         }
 
 
@@ -214,6 +217,8 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
+        "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
+        "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
@@ -230,6 +235,8 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.prior_posterior": {"post": made["fit"]},
         "plots.rank_ecdf": ranks,
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
+        "plots.site_curves": {"post": made["HierarchicalPosterior"]},
+        "plots.sites": {"post": made["HierarchicalPosterior"]},
         "validation.coverage_table": {"dataset": _coverage()},
         "validation.uniformity": ranks,
     }

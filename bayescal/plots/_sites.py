@@ -12,7 +12,7 @@ from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import label, minus, percent, rounded
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior, as_hierarchical
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,17 +51,12 @@ def as_sites(post: Any) -> HierarchicalPosterior:
     InputError
         If it is not of several sites, or of more than a figure can show.
     """
-    if not isinstance(post, HierarchicalPosterior):
-        raise InputError(
-            f"post must be a HierarchicalPosterior, got {type(post).__name__}. Pass what "
-            "bayescal.fit returns when groups= says which site each case is from."
-        )
-    if len(post.labels) > MOST_SITES:
+    if len(as_hierarchical(post).labels) > MOST_SITES:
         raise InputError(
             f"post holds {len(post.labels)} sites, and at most {MOST_SITES} fit on a figure. Its "
             "table `post.sites` has all of them."
         )
-    return post
+    return as_hierarchical(post)
 
 
 def sites(
@@ -108,7 +103,7 @@ def sites(
     """
     chosen, level = check_choice(name, FUNCTIONALS, "name"), as_level(ci_prob)
     rows = _rows(as_sites(post), chosen, level)
-    axes = style.new_axes(7.2, 1.5 + 0.27 * len(rows)) if ax is None else ax
+    axes = style.as_axes(ax, 7.2, 1.5 + 0.27 * len(rows))
     axes.axvline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     largest = max(row.cases for row in rows)
     for height, row in enumerate(rows):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
 from bayescal.inference.sites.fit import fit_sites
 from bayescal.model.sites.problem import prepare_sites
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior, as_hierarchical
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,14 +48,10 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
     >>> list(bc.heterogeneity_sensitivity(post).index)
     ['as fitted', 'scales halved', 'scales doubled', 'shift at one half']
     """
-    if not isinstance(post, HierarchicalPosterior):
-        raise InputError(
-            f"post must be a HierarchicalPosterior, got {type(post).__name__}. Pass what "
-            "bayescal.fit returns when groups= says which site each case is from."
-        )
     import pandas as pd
 
-    pooled, prior = post.problem.pooled, post.problem.heterogeneity
+    problem = as_hierarchical(post).problem
+    pooled, prior = problem.pooled, problem.heterogeneity
     options: dict[str, Any] = {
         "curve": pooled.curve,
         "prior": pooled.prior,
@@ -70,8 +65,8 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
     }
     rows = {"as fitted": _answers(post)}
     for name, variant in variants.items():
-        problem = prepare_sites(post.data, **options, **variant)
-        rows[name] = _answers(fit_sites(problem, post.draws, "importance", {}))
+        again = prepare_sites(post.data, **options, **variant)
+        rows[name] = _answers(fit_sites(again, post.draws, "importance", {}))
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("prior")
 
 

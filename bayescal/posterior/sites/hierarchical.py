@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import replacing
 from bayescal._base.logistic import logistic_mle
 from bayescal._base.sampling.pareto import BAD_K
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["HierarchicalPosterior"]
+__all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
 DIFFERS = 0.05
 """Mean distance between the curve of a site and that of the average site that is counted."""
@@ -329,6 +329,12 @@ class HierarchicalPosterior(SiteMeasures):
             middle = view.estimate("tce")
             lines.append(f"TCE of the {title} {middle:.3f} (95 % CrI {lower:.3f} to {upper:.3f})")
         return lines
+
+
+def as_hierarchical(post: Any) -> HierarchicalPosterior:
+    """A hierarchical posterior, and nothing else."""
+    cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
+    return check_type(post, HierarchicalPosterior, "post", cure)
 
 
 def logistic_slope(data: Any) -> float:
