@@ -218,6 +218,8 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
+        "HierarchicalPosterior.site": {"label": "1"},
+        "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},

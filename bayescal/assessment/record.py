@@ -14,7 +14,7 @@ from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
-from bayescal.assessment.sites import sites_record
+from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.functionals import FUNCTIONALS
 

@@ -13,7 +13,7 @@ from bayescal._base.text import chance, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
-from bayescal.assessment.sites import site_sentences
+from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import curve_rows, headline, of_group
 from bayescal.plots.style import DIAGONAL, EVENTS

@@ -21,9 +21,9 @@ from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
-from bayescal.assessment.sites import site_sentences
 from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.words import (
     directions,
     exactness,

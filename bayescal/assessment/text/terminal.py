@@ -8,8 +8,8 @@ from textwrap import wrap
 from bayescal._base.text import cases_and_events, count, percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.sites import site_sentences
 from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import (
     WITHIN_CHANCE,

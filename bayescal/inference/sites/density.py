@@ -22,14 +22,14 @@ from bayescal.model.sites.problem import MOST_SITE_ROWS, SitesProblem
 
 __all__ = ["PopulationDensity"]
 
-NODES = 4
+QUADRATURE_NODES = 4
 """Quadrature nodes in each direction in which a site's curve can differ."""
-CANDIDATES = 8
+SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
-NEWTON_STEPS = 2
-STEP = 0.01  # of finite differences of the log density
-LONGEST = 1.0
-FARTHEST = 30.0
+SITE_STEPS = 2
+FINITE_DIFFERENCE = 0.01  # of finite differences of the log density
+SITE_LONGEST_STEP = 1.0
+MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
 
 
@@ -100,15 +100,17 @@ class SiteLikelihood:
         pull += np.einsum("nrs,ns->nr", spread.precision, centre)
         own = self._information[:, columns]
         u[:, columns] = _solve(spread.precision + own, pull)
-        np.clip(u, -FARTHEST, FARTHEST, out=u)
-        for last in range(NEWTON_STEPS, -1, -1):
+        np.clip(u, -MOST_OFF, LARGEST_COORDINATE, out=u)
+        for last in range(SITE_STEPS, -1, -1):
             gradient, information = self._derivatives(u, columns)
             information += spread.precision
             if not last:
                 break
             gradient -= np.einsum("nrs,ns->nr", spread.precision, u[:, columns] - centre)
-            u[:, columns] += np.clip(_solve(information, gradient), -LONGEST, LONGEST)
-            np.clip(u, -FARTHEST, FARTHEST, out=u)
+            u[:, columns] += np.clip(
+                _solve(information, gradient), -SITE_LONGEST_STEP, SITE_LONGEST_STEP
+            )
+            np.clip(u, -MOST_OFF, LARGEST_COORDINATE, out=u)
         return u, np.linalg.cholesky(np.linalg.inv(information))
 
     def log_ratios(self, spread: Spread, standard: Floats) -> tuple[Floats, Floats]:
@@ -130,7 +132,7 @@ class SiteLikelihood:
         shift = standard @ factor.transpose(0, 2, 1)
         points = np.repeat(modes[:, None], standard.shape[-2], axis=1)
         points[..., self.columns] += shift
-        np.clip(points, -FARTHEST, FARTHEST, out=points)
+        np.clip(points, -MOST_OFF, LARGEST_COORDINATE, out=points)
         from_average = points[..., self.columns] - spread.mean[:, None, self.columns]
         values = self.density.log_likelihood(points.reshape(-1, modes.shape[1]))
         squared = np.einsum("nmr,nrs,nms->nm", from_average, spread.precision, from_average)
@@ -171,7 +173,7 @@ class PopulationDensity:
             return scales, np.zeros(len(points))
         return scales, prior.correlations(points[:, -1])
 
-    def __call__(self, points: Floats, nodes: int = NODES) -> Floats:
+    def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log density at points of shape (n, size)."""
         d, spread = len(self.names), self.spread(points)
         density = self.pooled.prior.logpdf(self.names, points[:, :d])
@@ -187,12 +189,14 @@ class PopulationDensity:
 
     def mode(self) -> Mode:
         """The mode of Laplace's approximation, by finite differences."""
-        return maximise(self._derivatives, np.zeros(self.size), tolerance=1e-3, longest=LONGEST)
+        return maximise(
+            self._derivatives, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP
+        )
 
     def _derivatives(self, point: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and Hessian at one point, by central differences."""
         d = point.size
-        steps = STEP * np.eye(d)
+        steps = FINITE_DIFFERENCE * np.eye(d)
         pairs = [(i, j) for i in range(d) for j in range(i)]
         both = np.array([steps[i] + steps[j] for i, j in pairs]).reshape(-1, d)
         around = np.concatenate([np.zeros((1, d)), steps, -steps, both, -both])
@@ -203,7 +207,7 @@ class PopulationDensity:
         for (i, j), total in zip(pairs, joint, strict=True):
             alone = up[i] + down[i] + up[j] + down[j]
             hessian[i, j] = hessian[j, i] = (total + 2 * value - alone) / 2
-        return float(value), (up - down) / (2 * STEP), hessian / STEP**2
+        return float(value), (up - down) / (2 * FINITE_DIFFERENCE), hessian / FINITE_DIFFERENCE**2
 
     def draw_sites(
         self, points: Floats, rng: np.random.Generator
@@ -220,7 +224,7 @@ class PopulationDensity:
             counts = 0.0
             for part in blocks(len(points), MOST_SITE_ROWS):
                 there = spread.part(part)
-                standard = rng.standard_normal((len(there.mean), CANDIDATES, r))
+                standard = rng.standard_normal((len(there.mean), SITE_PROPOSALS, r))
                 proposed, log_ratio = site.log_ratios(there, standard)
                 weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
@@ -228,7 +232,7 @@ class PopulationDensity:
                 chosen = (ladder < limit[:, None]).sum(axis=1)
                 drawn[label][part] = proposed[np.arange(len(weight)), chosen]
                 counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
-            least = min(least, counts / (CANDIDATES * len(points)))
+            least = min(least, counts / (SITE_PROPOSALS * len(points)))
         return drawn, float(least)
 
 

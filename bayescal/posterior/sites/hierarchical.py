@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.files import replacing
+from bayescal._base.files import as_path, replacing
 from bayescal._base.logistic import logistic_mle
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
@@ -303,7 +302,7 @@ class HierarchicalPosterior(SiteMeasures):
         ----------
         path : str or path-like
         """
-        with replacing(Path(path)) as file:
+        with replacing(as_path(path)) as file:
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
