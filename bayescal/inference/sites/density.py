@@ -100,7 +100,7 @@ class SiteLikelihood:
         pull += np.einsum("nrs,ns->nr", spread.precision, centre)
         own = self._information[:, columns]
         u[:, columns] = _solve(spread.precision + own, pull)
-        np.clip(u, -MOST_OFF, LARGEST_COORDINATE, out=u)
+        np.clip(u, -MOST_OFF, MOST_OFF, out=u)
         for last in range(SITE_STEPS, -1, -1):
             gradient, information = self._derivatives(u, columns)
             information += spread.precision
@@ -110,7 +110,7 @@ class SiteLikelihood:
             u[:, columns] += np.clip(
                 _solve(information, gradient), -SITE_LONGEST_STEP, SITE_LONGEST_STEP
             )
-            np.clip(u, -MOST_OFF, LARGEST_COORDINATE, out=u)
+            np.clip(u, -MOST_OFF, MOST_OFF, out=u)
         return u, np.linalg.cholesky(np.linalg.inv(information))
 
     def log_ratios(self, spread: Spread, standard: Floats) -> tuple[Floats, Floats]:
@@ -132,7 +132,7 @@ class SiteLikelihood:
         shift = standard @ factor.transpose(0, 2, 1)
         points = np.repeat(modes[:, None], standard.shape[-2], axis=1)
         points[..., self.columns] += shift
-        np.clip(points, -MOST_OFF, LARGEST_COORDINATE, out=points)
+        np.clip(points, -MOST_OFF, MOST_OFF, out=points)
         from_average = points[..., self.columns] - spread.mean[:, None, self.columns]
         values = self.density.log_likelihood(points.reshape(-1, modes.shape[1]))
         squared = np.einsum("nmr,nrs,nms->nm", from_average, spread.precision, from_average)
