@@ -103,9 +103,9 @@ class CurveDraws:
             quantiles = self._error_at(self._reaching(share * total))
         else:
             position = (total - 1) * share
-            whole = np.floor(position)
-            lower, upper = (self._error_at(self._reaching(whole + k)) for k in (1, 2))
-            quantiles = lower + (position - whole) * (upper - lower)
+            floor = np.floor(position)
+            lower, upper = (self._error_at(self._reaching(floor + k)) for k in (1, 2))
+            quantiles = lower + (position - floor) * (upper - lower)
         return np.array(np.broadcast_to(quantiles, (len(share), len(self.curve))))
 
     def _interpolated(self, level: Floats) -> Floats:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln, digamma, expit, log_expit, ndtri, polygamma
 
 from bayescal._base.arrays import Floats, blocks

@@ -17,7 +17,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
-from bayescal.estimators.cells._labels import Labels, as_labels
+from bayescal.estimators.binned.labels import Labels, as_labels
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
 from bayescal.estimators.cumulative._walk import Walk, ends_of
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read, read_ranked
