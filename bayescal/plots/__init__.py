@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayescal.plots._binned_reliability import binned_reliability
 from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
 from bayescal.plots._forest import forest
@@ -11,8 +12,10 @@ from bayescal.plots._net_benefit import net_benefit
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
+from bayescal.plots._smooth_reliability import smooth_reliability
 
 __all__ = [
+    "binned_reliability",
     "comparison",
     "consistency",
     "forest",
@@ -22,5 +25,6 @@ __all__ = [
     "prior_posterior",
     "rank_ecdf",
     "reliability",
+    "smooth_reliability",
     "tce",
 ]
