@@ -8,6 +8,7 @@ their cell.
 
 from __future__ import annotations
 
+from bayescal.scores.bound import calibration_upper_bound
 from bayescal.scores.decision import (
     DecisionCurve,
     decision_curve,
@@ -18,6 +19,7 @@ from bayescal.scores.decomposition import (
     Decomposition,
     corp_decomposition,
     murphy_decomposition,
+    proper_decomposition,
 )
 from bayescal.scores.discrimination import c_statistic, somers_dxy
 from bayescal.scores.proper import (
@@ -40,6 +42,7 @@ __all__ = [
     "Decomposition",
     "brier_score",
     "c_statistic",
+    "calibration_upper_bound",
     "canonical_calibration_error",
     "class_wise_calibration_error",
     "corp_decomposition",
@@ -49,6 +52,7 @@ __all__ = [
     "murphy_decomposition",
     "net_benefit",
     "proper_calibration_error",
+    "proper_decomposition",
     "root_brier_score",
     "scaled_brier_score",
     "somers_dxy",
