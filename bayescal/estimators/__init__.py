@@ -9,6 +9,7 @@ from __future__ import annotations
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned.debiased import debiased_ece
 from bayescal.estimators.binned.diagram import BinnedReliability, binned_reliability
+from bayescal.estimators.binned.expected import expected_ece
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, ece, mce
@@ -98,6 +99,7 @@ __all__ = [
     "eci",
     "emax",
     "estimator_interval",
+    "expected_ece",
     "fit_bpm_curve",
     "flexible_curve",
     "giviti_test",

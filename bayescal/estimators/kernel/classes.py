@@ -23,7 +23,7 @@ Matrices = Callable[[Floats, Floats], Floats]
 """Predictions (a, classes) and (b, classes) to (a, b), or to matrices, (a, b, classes, classes)."""
 
 DISTANCES = {"laplace": "cityblock", "gaussian": "euclidean"}
-SCALES = {"laplace": 0.5, "gaussian": 0.5**0.5}
+CLASS_SCALES = {"laplace": 0.5, "gaussian": 0.5**0.5}
 """Of the distances, so that of two classes both are the difference of the scores."""
 CLASSES_BLOCK = 1 << 21
 
@@ -90,7 +90,7 @@ def _matrices(kernel: Any, bandwidth: float) -> Matrices:
     if callable(kernel):
         return lambda first, second: _checked(kernel, first, second)
     width = as_width(bandwidth, kernel)
-    metric, scale = DISTANCES[kernel], SCALES[kernel]
+    metric, scale = DISTANCES[kernel], CLASS_SCALES[kernel]
 
     def similar(first: Floats, second: Floats) -> Floats:
         return kernel_at(scale * cdist(first, second, metric), kernel, width)
