@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
-from bayescal.estimators.binned.proportions import jeffreys
+from bayescal.estimators.proportions import jeffreys
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
 

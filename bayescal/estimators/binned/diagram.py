@@ -12,8 +12,8 @@ from bayescal._base.docstrings import documented
 from bayescal.data.validate import as_count, as_level, check_choice
 from bayescal.data.weights import are_counts
 from bayescal.estimators.binned.bins import as_bins, bins_of, width_index
-from bayescal.estimators.binned.proportions import jeffreys
 from bayescal.estimators.door import OutcomesLike, read
+from bayescal.estimators.proportions import jeffreys
 from bayescal.estimators.uncertainty._resamples import Cells, cells_of
 
 __all__ = ["BinnedReliability", "binned_reliability"]
