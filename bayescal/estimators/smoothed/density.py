@@ -247,7 +247,9 @@ def kde_ece(
     by at most 1e-6 with 10,000 cases, over three truths and six bandwidths, and with 30,000 cases,
     over two truths at a bandwidth of 1e-4.
 
-    Of two columns it is 2^(1/p) times that of the second alone. Of a matrix all pairs of cases are
+    Of two columns it is 2^(1/p) times that of the second alone. Of several classes it is far above
+    0 for a calibrated model: with predictions spread evenly over three classes and p = 2, .28 in 178
+    cases and .21 in 1000, the mean of 20 simulated samples. Of a matrix all pairs of cases are
     visited, and probabilities within 1e-6 of 0 are moved there, after which each row is divided by
     its sum.
 
