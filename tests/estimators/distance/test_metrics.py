@@ -14,6 +14,7 @@ from scipy.special import logit
 from bayescal import simulate
 from bayescal.errors import InputError
 from bayescal.estimators import (
+    estimator_interval,
     logit_smooth_ece,
     lower_distance_to_calibration,
     smooth_ece,
@@ -221,6 +222,19 @@ def test_curve_in_a_metric() -> None:
     known = smooth_ece_curve(y, s, bandwidth=0.3, grid=[0.2, 0.7], metric="logit")
     again = smooth_ece_curve(y, s, bandwidth=0.3, grid=[0.2, 0.7], metric=logit)
     np.testing.assert_allclose(again.outcome, known.outcome)
+
+
+def test_an_interval_in_a_metric_is_not_cut_at_one() -> None:
+    interval = estimator_interval(
+        [0, 1, 1, 1],
+        [0.001, 0.002, 0.003, 0.004],
+        "lower_distance_to_calibration",
+        metric="logit",
+        resolution=16,
+        n_resamples=100,
+        random_state=1,
+    )
+    assert interval.upper > 1
 
 
 # Refusals
