@@ -1,4 +1,4 @@
-"""Bayesian assessment of probability calibration: how far can a probability be trusted?"""
+"""Bayesian assessment of how well predicted probabilities are calibrated."""
 
 from typing import Any
 

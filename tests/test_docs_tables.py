@@ -141,3 +141,22 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
             assert float(number["printed"]) == pytest.approx(number["ours"], rel=3e-3)
             if number["quantity"] == "likelihood ratio":
                 assert number["ours"] > float(number["printed"]), "ours is the better maximum"
+
+
+def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
+    cells = docs("benchmark_pages").stored("readings")["cells"]
+    percent = [round(100 * cell["tce_coverage"]) for cell in cells]
+    sizes = [int(cell["size"]) for cell in cells]
+    text = " ".join((DOCS / "index.md").read_text("utf-8").split())
+    assert f"with {min(sizes)} to {max(sizes) // 1000} 000 patients" in text
+    assert f"{min(percent)} to {max(percent)} % of the data sets" in text
+
+
+def test_the_pages_for_readers_from_r_count_the_equal_numbers(docs) -> None:
+    page = docs("same_numbers_page")
+    sources = json.loads(page.STORED.read_text("utf-8"))
+    same = [page.is_same(number) for source in sources for number in source["numbers"]]
+    text = " ".join((DOCS / "from-r.md").read_text("utf-8").split())
+    assert f"{len(same)} numbers printed by R packages are compared" in text
+    assert f"{sum(same)} are equal to the last printed digit" in text
+    assert f"the other {len(same) - sum(same)} are explained" in text

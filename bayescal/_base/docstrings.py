@@ -17,13 +17,13 @@ PARAGRAPHS = {
     "replicates": """\
 y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
     Outcomes, 0 or 1. Leading dimensions are replicates: other outcomes at the same scores. A
-    table stands for outcomes, scores and weights.""",
+    table replaces outcomes, scores and weights.""",
     "outcomes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
-    Outcomes, 0 or 1. A table stands for outcomes, scores and weights.""",
+    Outcomes, 0 or 1. A table replaces outcomes, scores and weights.""",
     "outcomes_of_both_classes": """\
 y_true : array-like of shape (n_samples,), or CalibrationData
-    Outcomes, 0 or 1, of both classes. A table stands for outcomes, scores and weights.""",
+    Outcomes, 0 or 1, of both classes. A table replaces outcomes, scores and weights.""",
     "scores": """\
 y_prob : array-like of shape (n_samples,), optional
     Predicted probabilities.""",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from bayescal._base.text import shortened
 
@@ -19,12 +19,15 @@ __all__ = [
     "WeightWarning",
     "as_count",
     "as_draws",
+    "as_flag",
     "as_items",
     "as_level",
     "as_levels",
     "as_number",
     "as_order",
+    "check_callable",
     "check_choice",
+    "check_type",
 ]
 
 
@@ -51,6 +54,8 @@ class WeightWarning(UserWarning):
 MOST_DRAWS = 1_000_000
 MOST_LEVELS = 1000
 LARGEST_COUNT = 2**63 - 1
+
+T = TypeVar("T")
 
 
 def as_level(value: Any, name: str = "ci_prob") -> float:
@@ -129,6 +134,13 @@ def as_draws(draws: Any) -> int:
     return -(-as_count(draws, "draws", 100, MOST_DRAWS) // 4) * 4
 
 
+def as_flag(value: Any, name: str) -> bool:
+    """True or False, of Python or of NumPy; a number or a text is neither."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{name} must be True or False, got {shortened(repr(value))}.")
+    return bool(value)
+
+
 def as_items(values: Any, name: str) -> list[Any]:
     """What was asked for, several at once: a list of anything that can be walked through."""
     try:
@@ -145,3 +157,44 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
         given = shortened(repr(value))
         raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
     return value
+
+
+def check_callable(value: Any, name: str, what: str) -> None:
+    """A function or None; `what` says of which arguments."""
+    if value is not None and not callable(value):
+        given = shortened(repr(value))
+        raise InputError(f"{name} must be a function of {what}, or None, got {given}.")
+
+
+def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:
+    """An object of one class.
+
+    Parameters
+    ----------
+    value : object
+    kind : type
+    name : str
+    cure : str
+        A sentence on what to pass.
+
+    Raises
+    ------
+    InputError
+        If it is of another class; a class itself is none of its objects.
+
+    Examples
+    --------
+    >>> from bayescal._base.errors import check_type
+    >>> check_type(3, dict, "options", "Pass names and values.")
+    Traceback (most recent call last):
+        ...
+    bayescal._base.errors.InputError: options must be a dict, got int 3. Pass names and values.
+    """
+    if isinstance(value, kind):
+        return value
+    given = type(value).__name__
+    if value is None or isinstance(value, type):
+        given = shortened(repr(value))
+    elif isinstance(value, (str, bytes, Real)):
+        given += f" {shortened(repr(value))}"
+    raise InputError(f"{name} must be a {kind.__name__}, got {given}. {cure}")

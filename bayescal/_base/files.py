@@ -1,14 +1,62 @@
-"""Files written in full or not at all."""
+"""Names of files, and files written in full or not at all."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-__all__ = ["replacing"]
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
+
+__all__ = ["as_path", "existing_file", "replacing"]
+
+
+def as_path(path: Any, name: str = "path") -> Path:
+    """The name of a file or a folder, which need not exist.
+
+    Parameters
+    ----------
+    path : str or path-like
+    name : str
+        What the user calls it.
+
+    Raises
+    ------
+    InputError
+        If it is neither, is empty, or has a character that no name of a file has.
+    """
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InputError(
+            f"{name} must be the name of a file or folder, as a str or a path-like, "
+            f"got {shortened(repr(path))}."
+        )
+    return Path(text)
+
+
+def existing_file(path: Any, name: str = "path") -> Path:
+    """The name of a file that exists.
+
+    Parameters
+    ----------
+    path : str or path-like
+    name : str
+        What the user calls it.
+
+    Raises
+    ------
+    InputError
+        If it is no name, or there is no such file.
+    """
+    file = as_path(path, name)
+    if not os.path.isfile(file):  # unlike Path.is_file, also of a name that is too long
+        raise InputError(f"{name} {shortened(repr(str(file)))} is not a file.")
+    return file
 
 
 @contextmanager

@@ -191,10 +191,11 @@ def _sums(
             eta += offset[part]
         small = np.exp(-np.abs(eta))
         own = cases[..., part]
-        cost += np.vecdot(np.maximum(eta, 0) + np.log1p(small), own)
-        weight = own / (1 + small)
+        more = 1 + small
+        cost += np.vecdot(np.maximum(eta, 0) + np.log(more), own)
+        weight = own / more
         fitted += (np.where(eta > 0, 1, small) * weight) @ columns.T
-        weight *= small / (1 + small)
+        weight *= small / more
         for k in range(size):
             information[:, k, k:] += weight @ (columns[k] * columns[k:]).T
     for k in range(size):

@@ -56,8 +56,8 @@ def assess(
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
-    Fits the ladder of curves and averages over it; puts a panel of frequentist estimators beside
-    it, each with what a calibrated model would give; and says whether an update would help.
+    Fits several families of curves and averages over them, computes frequentist estimators with
+    their range for a calibrated model, and recommends whether to update the model.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Assessment(Findings):
     Attributes
     ----------
     comparison : CurveComparison
-        The ladder of curves.
+        The families of curves.
     data : CalibrationData
     close : float
         A true calibration error that counts as close enough to none.

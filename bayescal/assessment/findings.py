@@ -39,7 +39,7 @@ class Findings:
     Attributes
     ----------
     comparison : CurveComparison
-        The ladder of curves.
+        The families of curves.
     data : CalibrationData
         All cases, with their groups.
     close : float
@@ -95,7 +95,7 @@ class Findings:
     def prob_tce_below(self, x: float) -> float:
         """Probability that the true calibration error is below `x`, for "close enough".
 
-        On the safe side; see `CalibrationPosterior.prob_tce_below`.
+        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Findings:
     def prob_tce_above(self, x: float) -> float:
         """Probability that the true calibration error is above `x`, for "miscalibrated".
 
-        On the safe side; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
+        Conservative; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
         leave to 1 is "cannot tell".
 
         Parameters

@@ -1,4 +1,4 @@
-"""What a reader should bear in mind before trusting the numbers."""
+"""Notes on limitations of the data, the prior and the computation."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
     yield from _about_edges(post)
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"
-        yield f"{which} had the event, so the numbers rest on the prior more than on the data."
+        yield f"{which} had the event, so the results depend more on the prior than on the data."
     if data.is_pseudo:
         yield (
             f"the weights are read as sampling weights. They add up to {count(data.n)} and are "
-            f"worth {data.effective_size:,.1f} cases in all (Kish's effective size); this is a "
+            f"worth {data.effective_size:,.1f} cases (Kish's effective size); the result is a "
             "pseudo-posterior."
         )
     elif data.sampling_size < data.n:
         yield (
             f"the weights are read as counts, {count(data.n, 'case')} in all. If they correct for "
-            f"how cases were sampled, they are worth only {data.sampling_size:,.1f}: say "
+            f"how cases were sampled, they are worth only {data.sampling_size:,.1f} cases: set "
             "weight_type='sampling'."
         )
 
@@ -75,8 +75,8 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
     data, edges = post.data, post.settings.edges
     if edges.assumed:
         yield (
-            f"scores of 0 and 1 are read as {edges.low:g} and 1 - {1 - edges.high:.3g}. Say how "
-            "far inside they belong with edge=."
+            f"scores of 0 and 1 are read as {edges.low:g} and 1 - {1 - edges.high:.3g}. Set "
+            "another distance from 0 and 1 with edge=."
         )
     yield from _about_data(post)
     if f.clinical is not None:
@@ -86,27 +86,27 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
         rarer = "event" if data.events <= data.n - data.events else "non-event"
         yield (
             f"there are only {count(fewer, rarer)}. Fewer than {FEW} are usually too few to assess "
-            "calibration closely (Collins, Ogundimu and Altman, 2016); the intervals say how much "
-            "is left open."
+            "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
+            "uncertainty."
         )
     if data.is_compressed:
         yield (
-            "there are more than 2048 distinct scores, so the cases are counted on a fine grid of "
-            "log-odds; each of its cells keeps the mean of its scores, and for the C-statistic its "
-            "cases count as equal."
+            "there are more than 2048 distinct scores, so the cases are assigned to the cells of a "
+            "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "
+            "its cases count as equal."
         )
     k = float(post.diagnostics["pareto_k"])
     if k > BAD_K:
         yield (
-            f"importance sampling is unreliable here (Pareto k-hat {k:.2f} > {BAD_K}): check one "
-            "family of curves by sampling, with bayescal.fit(..., engine='nuts')."
+            f"importance sampling is unreliable here (Pareto k-hat {k:.2f} > {BAD_K}): check the "
+            "result with NUTS for one family of curves, bayescal.fit(..., engine='nuts')."
         )
 
 
 def _about_prior(mean: float) -> str:
     return (
-        f"the mean score is {mean:.3g}. So far from one half the neutral prior says little about "
-        "the average risk"
+        f"the mean score is {mean:.3g}. The neutral prior is centred at one half, so it is very "
+        "wide for such an average risk"
     )
 
 
@@ -117,6 +117,6 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     moves = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
     moves += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
     yield (
-        f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read further in: "
-        f"{', '.join(moves)}. Change this with edge=."
+        f"{count(edges.moved, 'score')} of exactly 0 or 1 taken as rounded, and read as another "
+        f"value: {', '.join(moves)}. Change this with edge=."
     )

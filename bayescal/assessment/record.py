@@ -6,10 +6,11 @@ import json
 import math
 from html.parser import HTMLParser
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import existing_file
+from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
@@ -173,11 +174,12 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     >>> bc.read_report("report.html")["verdict"]  # doctest: +SKIP
     'cannot tell'
     """
-    file = Path(path)
+    file = existing_file(path)
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {file}: {error}.") from error
+        reason = shortened(error, 200)
+        raise InputError(f"path {shortened(file)} cannot be read: {reason}.") from error
     if not text.lstrip().startswith("{"):
         page = _Record()
         page.feed(text)

@@ -1,4 +1,4 @@
-"""An assessment in words. Every verdict has one wording, which stands here."""
+"""An assessment in words. Every verdict has one wording, which is defined here."""
 
 from __future__ import annotations
 
@@ -180,14 +180,14 @@ def first_words(f: Findings) -> list[str]:
 
 
 def exactness(f: Findings) -> str:
-    """How probable exact calibration is, and how much that owes to what it is compared with."""
+    """The probability of exact calibration, and how much it depends on the prior."""
     even = f.comparison.prob_by_prior["average"].dropna()
     shown = {name: chance(value) for name, value in even.items()}
     if len(set(shown.values())) == 1:
-        by_prior = f"At even odds it is {next(iter(shown.values()))} under each prior."
+        by_prior = f"At even prior odds it is {next(iter(shown.values()))} under each prior."
     else:
         told = ", ".join(f"{value} ({name} prior)" for name, value in shown.items())
-        by_prior = f"At even odds it depends on the errors that are expected otherwise: {told}."
+        by_prior = f"At even prior odds it is {told}."
     return (
         f"Exact calibration has probability {chance(f.prob_calibrated)}, from a prior of "
         f"{f.comparison.prior_prob['identity']:g}. {by_prior}"
@@ -342,7 +342,7 @@ def where(parts: Sequence[Stretch]) -> str:
     """
     told = [part for part in parts if part.cases >= FEWEST_CASES and part.probability >= LIKELY]
     if not any(part.state in ("high", "low") for part in told):
-        return "Over no range of predictions is it clear that they are too high or too low."
+        return "There is no range in which predictions are clearly too high or too low."
     if len(told) > MOST_STRETCHES:
         told = sorted(told, key=lambda part: -part.cases)[:MOST_STRETCHES]
         told.sort(key=lambda part: part.start)

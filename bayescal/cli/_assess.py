@@ -27,7 +27,7 @@ def assess(
     curve: Annotated[
         str,
         typer.Option(
-            help="average: all that is known, from several families of curves. Or one family: "
+            help="average: the full assessment, averaged over families of curves. Or one family: "
             "beta, spline, logistic, temperature, intercept or identity."
         ),
     ] = AVERAGED,
@@ -54,8 +54,8 @@ def assess(
     update: Annotated[
         Path | None,
         typer.Option(
-            help="Keep a running table in this file: add the cases to those that it has, assess "
-            "all, and write it last. Made if there is none."
+            help="Keep a table of all cases in this file: add the new cases, assess all cases, and "
+            "write the table at the end. The file is created if it does not exist."
         ),
     ] = None,
     force: Annotated[
@@ -63,7 +63,7 @@ def assess(
         typer.Option(
             "--force",
             metavar=" ",
-            help="With --update: add cases even if they seem to be there already.",
+            help="With --update: add the cases even if the table seems to contain them already.",
         ),
     ] = False,
 ) -> None:

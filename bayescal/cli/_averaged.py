@@ -119,7 +119,7 @@ class Averaged:
         from bayescal.cli._table import describe_cases
 
         say(console, describe_cases(data))
-        with working("Fitting the ladder of curves ..."):
+        with working("Fitting the families of curves ..."):
             assessment = self._assess(data)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
@@ -166,7 +166,7 @@ class Averaged:
             with working(f"Assessing {len(a.data.groups)} groups ..."):
                 table = _parts.groups_table(a, narrow=narrow)
             console.print(table)
-        with working("Leaving each case out, and trying other priors ..."):
+        with working("Computing leave-one-out and the sensitivity to the prior ..."):
             sentences = exactness(a), str(a.recommendation)
         for text in sentences:
             say(console, text)

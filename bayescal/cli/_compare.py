@@ -125,7 +125,7 @@ def _draw(path: Path, ladder: CurveComparison) -> None:
 
 
 def ladder_table(table: pd.DataFrame) -> Table:
-    """The ladder for a terminal: how well each family predicted, and how probable it is."""
+    """The families for a terminal: how well each predicts, and how probable it is."""
     from bayescal._base.text import chance, ratio
     from bayescal.cli._terminal import new_table
 
@@ -142,7 +142,7 @@ def ladder_table(table: pd.DataFrame) -> Table:
             f"{row['elpd_loo']:.1f}",
             f"{row['stacking_weight']:.2f}",
         )
-    shown.caption = "Bayes factors are against identity, which is perfect calibration."
+    shown.caption = "Bayes factors are relative to identity, which is perfect calibration."
     return shown
 
 
@@ -154,7 +154,8 @@ def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[flo
         f"The true calibration error is below the limit of {limit:g} with probability "
         f"{chance(close[0])}, above it with probability {chance(close[1])}. Exact calibration has "
         "probability "
-        f"{chance(ladder.prob_calibrated)} ({chance(ladder.prob_calibrated_at(0.5))} at even odds)."
+        f"{chance(ladder.prob_calibrated)} ({chance(ladder.prob_calibrated_at(0.5))} at even prior "
+        "odds)."
     )
 
 

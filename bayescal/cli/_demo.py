@@ -28,7 +28,7 @@ def demo(
     json: Annotated[Path | None, typer.Option(help="Write all numbers to this file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
 ) -> None:
-    """Assess a classifier of breast tumours on real patients; no download, no file needed."""
+    """Assess a classifier of breast tumours on real patients. The data are part of the package."""
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._terminal import output, say
 

@@ -1,4 +1,4 @@
-"""`bayescal gain`: what did a recalibration buy?"""
+"""`bayescal gain`: the gain of a recalibration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["gain"]
 LABELS = {
     "tce": "Fall in calibration error (TCE)",
     "brier": "Fall in Brier score",
-    "log_score": "Rise in log score",
+    "log_score": "Fall in log score",
     "brier_calibration": "  by calibration",
     "brier_refinement": "  by refinement",
     "log_calibration": "  by calibration",
@@ -48,8 +48,8 @@ def gain(
     folds: Annotated[
         int | None,
         typer.Option(
-            help="Instead of --before and --after: recalibrate --score by cross-fitting with so "
-            "many folds."
+            help="Instead of --before and --after: recalibrate --score by cross-fitting with this "
+            "number of folds."
         ),
     ] = None,
     score: option.Score = None,
@@ -63,7 +63,7 @@ def gain(
     threshold: option.Threshold = None,
     in_sample: Annotated[
         bool,
-        typer.Option("--in-sample", metavar=" ", help="The map was fitted to these very patients."),
+        typer.Option("--in-sample", metavar=" ", help="The map was fitted to these patients."),
     ] = False,
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
@@ -125,7 +125,7 @@ def gain(
     )
     seed = as_seed(seed)
     with working("Computing the gain ..."), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "after was fitted to these very patients")
+        warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
             pairs.cases.outcome,
             pairs.cases.score,
@@ -140,14 +140,14 @@ def gain(
         table = result.summary(level, parts=True)
     if pairs.dropped:
         say(console, f"{pairs.dropped} of {pairs.rows} rows left out: a value is missing.")
-    else_say = "" if folds is not None or result.in_sample else "; else --in-sample"
+    else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
     if pairs.cases.weight is not None:
         say(console, pairs.cases.about_weights())
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:
-        note(console, "a map looks better on the patients that fitted it than on the next ones.")
+        note(console, "a gain on the patients that the map was fitted to is overestimated.")
     console.print(gain_table(table))
     brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
     say(
@@ -164,9 +164,9 @@ def gain(
         f"P(exactly calibrated): {exact['before']:.2f} before, {exact['after']:.2f} after.",
     )
     how = (
-        "one curve, since after is a map of before"
+        "one curve, since after is a function of before"
         if result.route == "curve"
-        else "paired Bayesian bootstrap, since after is no map of before"
+        else "paired Bayesian bootstrap, since after is not a function of before"
     )
     say(console, f"Method: {how}. Seed {result.seed} repeats these numbers.", "dim")
     if plot is not None:
@@ -215,11 +215,11 @@ def _check_columns(
             "cross-fit a recalibration of the column --score."
         )
     if folds is None and (score is not None or method is not None):
-        raise InputError("--score and --method go with --folds, and there is no --folds.")
+        raise InputError("--score and --method need --folds, which is missing.")
     if folds is not None and (before is not None or after is not None or in_sample):
         raise InputError(
-            "--folds recalibrates the column --score by maps that have not seen their patients, "
-            "so --before, --after and --in-sample do not go with it."
+            "--folds cross-fits a recalibration of the column --score, so --before, --after and "
+            "--in-sample cannot be used with it."
         )
 
 

@@ -31,22 +31,22 @@ __all__ = [
 File = Annotated[
     Path,
     typer.Argument(
-        help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet, of which also a folder."
+        help="Predictions: CSV (also .tsv, .txt, .gz), Parquet, or a folder of Parquet files."
     ),
 ]
 RowFile = Annotated[
     Path, typer.Argument(help="Predictions: CSV (also .tsv, .txt, .gz) or Parquet.")
 ]
 Outcome = Annotated[
-    str | None, typer.Option(help="Column with the outcome. Guessed if only one fits.")
+    str | None, typer.Option(help="Column with the outcome. Not needed if only one column fits.")
 ]
 Score = Annotated[
     str | None,
-    typer.Option(help="Column with the predicted probability. Guessed if only one fits."),
+    typer.Option(help="Column with the predicted probability. Not needed if only one column fits."),
 ]
 Event = Annotated[
     str | None,
-    typer.Option(help="The outcome that was predicted, when outcomes are not 0 and 1."),
+    typer.Option(help="Value of the outcome that is the event, if outcomes are not 0 and 1."),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="Column with the weight of each row; see --weight-type.")
@@ -55,7 +55,7 @@ WeightType = Annotated[
     str | None,
     typer.Option(
         help="counts: weights are numbers of cases. sampling: they correct for how cases were "
-        "sampled. Asked for when it is not clear."
+        "sampled. Needed if the type is not clear from the data."
     ),
 ]
 DropMissing = Annotated[
@@ -65,20 +65,22 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         help="Encoding of text files, such as latin-1 or cp1252. By default UTF-8, or UTF-16 if "
-        "the file is marked so."
+        "the file starts with its byte order mark."
     ),
 ]
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]
 CiProb = Annotated[float, typer.Option(help="Probability of the credible intervals.")]
 Edge = Annotated[
-    float | None, typer.Option(help="How far inside scores of exactly 0 and 1 are read.")
+    float | None, typer.Option(help="Distance by which scores of exactly 0 and 1 are moved inside.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed. Drawn and shown if not given.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Random seed. If not given, it is drawn and shown.")
+]
 Close = Annotated[
     float | None,
     typer.Option(
-        help="A true calibration error that is close enough to none. By default 0.03, less for "
-        "rare events."
+        help="Limit of the true calibration error for the verdict 'close enough'. By default "
+        "0.03, smaller for rare events."
     ),
 ]
 Group = Annotated[
@@ -87,8 +89,7 @@ Group = Annotated[
 Threshold = Annotated[
     list[float] | None,
     typer.Option(
-        help="Risk from which a patient is treated, for the net benefit. May be given several "
-        "times."
+        help="Risk from which a patient is treated, for the net benefit. Can be repeated."
     ),
 ]
 Html = Annotated[Path | None, typer.Option(help="Write the report to this file.")]

@@ -1,4 +1,4 @@
-"""`bayescal recalibrate`: better probabilities, learnt from one file and written to another."""
+"""`bayescal recalibrate`: fit a recalibration to one file and apply it to another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def recalibrate(
     output: Annotated[Path, typer.Option(help="CSV file to write.")],
     apply_to: Annotated[
         Path | None,
-        typer.Option(help="Recalibrate the scores of this file. By default those of FILE itself."),
+        typer.Option(help="Recalibrate the scores of this file. By default those of FILE."),
     ] = None,
     outcome: option.Outcome = None,
     score: option.Score = None,
@@ -48,7 +48,7 @@ def recalibrate(
     ci_prob: option.CiProb = 0.95,
     seed: option.Seed = None,
 ) -> None:
-    """Learn a recalibration from outcomes, and write recalibrated probabilities to a file."""
+    """Fit a recalibration to outcomes, and write recalibrated probabilities to a file."""
     from bayescal.cli._fitted_to import mark_of, write_mark
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._read import open_source
@@ -60,6 +60,7 @@ def recalibrate(
 
     level, chosen = as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
+    check_targets(None, output, inputs=[file, apply_to])
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
     target = open_source(apply_to or file, encoding) if file.is_dir() else None
     predictions = read_predictions(
@@ -91,14 +92,14 @@ def recalibrate(
     if apply_to is None:
         note(
             console,
-            "these are the patients that the map was fitted to. On them it looks too good; what it "
-            "gains shows on others, or by cross-fitting:",
+            "these are the patients that the map was fitted to, on whom its gain is overestimated. "
+            "Estimate the gain on other patients, or by cross-fitting:",
         )
         say(console, f"  {gain_command(predictions, method, chosen.name, encoding)}")
     say(
         console,
         f"Wrote {output} with {len(table)} rows and the new columns {', '.join(new)}, and "
-        f"{mark.name} with the mark of the patients that the map was fitted to.",
+        f"{mark.name} with a fingerprint of the patients that the map was fitted to.",
         "dim",
     )
 

@@ -12,7 +12,7 @@ __all__ = ["simulate"]
 
 def simulate(
     truth: Annotated[
-        str | None, typer.Argument(help="Name of a truth; without one, all are listed.")
+        str | None, typer.Argument(help="Name of a population. Without it, all names are listed.")
     ] = None,
     output: Annotated[
         Path | None,

@@ -24,21 +24,19 @@ RIVAL = "ece_basic"
 def validate(
     curve: Annotated[
         str,
-        typer.Option(
-            help="Family of curves: beta, logistic, spline, ...; or average, over families."
-        ),
+        typer.Option(help="Family of curves: beta, logistic, spline, ...; or their average."),
     ] = "beta",
     prior: Annotated[
         str, typer.Option(help="Prior on the curve: neutral or clinical.")
     ] = "neutral",
     n: Annotated[int, typer.Option("--n", min=5, help="Cases in each simulated data set.")] = 100,
     simulations: Annotated[
-        int, typer.Option(min=20, help="Simulated data sets, for each of the two checks.")
+        int, typer.Option(min=20, help="Number of simulated data sets, for each of the two checks.")
     ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes to work in.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 2,
 ) -> None:
-    """Check the posterior by simulation: are its draws right, and how often do intervals cover?"""
+    """Check the posterior by simulation: are the draws right, and what is the coverage?"""
     from functools import partial
 
     from bayescal._base.errors import InputError
@@ -102,14 +100,14 @@ def describe_ranks(ranks: xr.Dataset, verdict: pd.DataFrame) -> str:
     if strayed:
         sentence = (
             f"{how} The truths do NOT rank evenly among the posterior draws, for "
-            f"{', '.join(strayed)}: the posterior is not the one it claims to be. When nothing is "
-            "wrong this happens in at most 1 % of checks. Repeat it with another --seed and more "
-            "--simulations before you believe it."
+            f"{', '.join(strayed)}: the posterior is probably computed wrongly. If it is correct, "
+            "this happens in at most 1 % of checks. Repeat the check with another --seed and more "
+            "--simulations."
         )
     else:
         sentence = (
             f"{how} The truths rank evenly among the posterior draws, for all {len(verdict)} "
-            f"quantities looked at ({', '.join(map(str, verdict.index))}): no sign that the "
+            f"quantities checked ({', '.join(map(str, verdict.index))}): there is no sign that the "
             "posterior is computed wrongly."
         )
     return sentence + note

@@ -41,10 +41,10 @@ app.command()(validate)
 def bayescal(
     context: typer.Context,
     show_version: Annotated[
-        bool, typer.Option("--version", metavar=" ", help="Print the version and leave.")
+        bool, typer.Option("--version", metavar=" ", help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """How far can a predicted probability be trusted? A Bayesian assessment of calibration."""
+    """Assess how well predicted probabilities are calibrated, with Bayesian intervals."""
     if show_version:
         print(f"bayescal {version('bayescal')}")
         raise typer.Exit

@@ -32,7 +32,9 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
         If a count is negative, not whole, or hits exceed trials.
     """
     scores = as_scores(score, "score")
-    counts = as_weights(as_vector(trials, "trials"), scores.size, "trials")
+    cases = as_vector(trials, "trials")
+    check_same_length(scores.size, "score", cases.size, "trials")
+    counts = as_weights(cases, scores.size, "trials")
     assert counts is not None
     events = _as_counts(hits, scores.size, "hits")
     for name, values in (("trials", counts), ("hits", events)):

@@ -28,10 +28,10 @@ __all__ = ["CalibrationData", "Edges", "as_data"]
 class CalibrationData(FromSources):
     """Scores and outcomes, collapsed to a binomial table.
 
-    Rows `(score, trials, hits)` hold everything a calibration curve's likelihood needs. Equal
-    scores share a row. Up to 2048 distinct scores the rows are exact; with more they move to a
-    fixed grid of 2048 cells in log-odds, each keeping the mean of its scores. Two tables add up
-    to one, and the sum does not depend on how the cases were split or ordered.
+    The likelihood of a calibration curve depends only on the rows `(score, trials, hits)`. Equal
+    scores share a row. Up to 2048 distinct scores the rows are exact. With more, the cases are
+    assigned to a fixed grid of 2048 cells in log-odds, and each cell keeps the mean of its scores.
+    Two tables can be added; the sum does not depend on how the cases were split or ordered.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ class CalibrationData(FromSources):
     groups : array-like of shape (n,), optional
         The site, hospital or subgroup of each case. The 2048-row limit holds within each.
     weight_type : {"counts", "sampling"}, optional
-        What `sample_weight` is. A case of count 3 is three cases. Sampling weights, one over the
-        chance that a case was sampled, have no scale: the model sees them rescaled to Kish's
-        effective sample size, and its posterior is a pseudo-posterior. By default weights are
-        counts if all are whole numbers, else sampling weights.
+        What `sample_weight` is. A case of count 3 is three cases. Sampling weights are one over the
+        probability that a case was sampled. Only their ratios matter: they are rescaled to Kish's
+        effective sample size, and the result is a pseudo-posterior. By default weights are
+        counts if all are whole numbers, otherwise sampling weights.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
 
     Attributes
     ----------
     score, trials, hits : ndarray of shape (rows,)
-        The table. Scores stand as given, with 0 and 1 as rows of their own.
+        The table. Scores are unchanged, with separate rows for 0 and 1.
     group : ndarray of shape (rows,) or None
         The group of each row.
 
@@ -73,9 +73,9 @@ class CalibrationData(FromSources):
 
     Notes
     -----
-    Tables of sampling weights add up when their weights are on one scale. A table of counts that
-    were said to be counts adds to no table of sampling weights; one of which nothing was said
-    becomes part of it, each case with the weight that it has.
+    Tables of sampling weights can be added if their weights have the same scale. A table with
+    `weight_type="counts"` cannot be added to a table of sampling weights. A table of counts
+    without a stated type can; each case keeps its weight.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.validate import (
     as_probability_matrix,
     as_vector,
@@ -81,12 +83,24 @@ def binary_cases(
 
 
 def _as_class_index(labels: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp]:
-    known = {name: index for index, name in enumerate(names.tolist())}
-    index = [known.get(label, -1) for label in labels.tolist()]
+    known = {name: index for index, name in enumerate(_hashable(names, "classes"))}
+    index = [known.get(label, -1) for label in _hashable(labels, "y_true")]
     if -1 in index:
         at = index.index(-1)
         raise InputError(
-            f"y_true[{at}] = {labels.tolist()[at]!r} is not one of the {names.size} classes. "
-            "Classes are column indices, or the names passed as classes=."
+            f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
+            f"{names.size} classes. Classes are column indices, or the names passed as classes=."
         )
     return np.array(index)
+
+
+def _hashable(labels: NDArray[Any], name: str) -> list[Any]:
+    """Labels as a list, none of which is a list, a set or a dictionary."""
+    listed: list[Any] = labels.tolist()
+    for at, label in enumerate(listed):
+        if not isinstance(label, Hashable):
+            raise InputError(
+                f"{name}[{at}] = {shortened(repr(label))} cannot be a class. Classes are numbers "
+                "or names."
+            )
+    return listed

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.files import as_path, existing_file, replacing
+from bayescal._base.text import shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.table import Rows
@@ -22,7 +22,14 @@ from bayescal.data.weights import WeightType
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Tables", "from_dataset", "read_dataset", "to_dataset", "write_dataset"]
+__all__ = [
+    "Tables",
+    "check_dataset",
+    "from_dataset",
+    "read_dataset",
+    "to_dataset",
+    "write_dataset",
+]
 
 Tables: TypeAlias = dict[str | None, Rows]
 """The rows of each group, by its name; None where there are no groups."""
@@ -54,6 +61,13 @@ def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
     return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
 
 
+def check_dataset(dataset: Any, source: str) -> None:
+    """Refuse what is no xarray.Dataset; `source` is the function that returns one."""
+    import xarray as xr
+
+    check_type(dataset, xr.Dataset, "dataset", f"Pass what {source} returns.")
+
+
 def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
     """Read back what `to_dataset` wrote, also in earlier versions.
 
@@ -62,8 +76,7 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
     InputError
         If a variable is missing, or holds what no table can.
     """
-    if not hasattr(dataset, "data_vars"):
-        raise InputError(f"dataset must be an xarray.Dataset, got {type(dataset).__name__}.")
+    check_dataset(dataset, "CalibrationData.to_xarray")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
         raise InputError(f"dataset lacks {', '.join(sorted(missing))}; pass to_xarray()'s.")
@@ -127,7 +140,7 @@ def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
     path : str or path-like
     """
     marks = {"format": FORMAT, "format_version": VERSION, "checksum": _checksum(dataset)}
-    with replacing(Path(path)) as file:
+    with replacing(as_path(path)) as file:
         dataset.assign_attrs(marks).to_netcdf(file, engine="h5netcdf")
 
 
@@ -150,13 +163,13 @@ def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
     """
     import xarray as xr
 
-    if not Path(path).is_file():
-        raise InputError(f"path {str(path)!r} is not a file.")
+    file = existing_file(path)
     try:
-        dataset = xr.load_dataset(path, engine="h5netcdf")
+        dataset = xr.load_dataset(file, engine="h5netcdf")
     except Exception as error:  # damage inside a file can be any error of the layers below
         raise InputError(
-            f"{path} cannot be read: it is no NetCDF file, or is cut off or damaged ({error}). "
+            f"path {file} cannot be read: it is no NetCDF file, or is cut off or damaged "
+            f"({shortened(error, 200)}). "
             "Take a copy of it from before."
         ) from error
     attributes = dataset.attrs

@@ -45,6 +45,7 @@ _LOWER = np.concatenate([[0.0], _EDGES[:-1], [1.0]])
 _WIDTH = np.concatenate([[1.0], np.diff(_EDGES), [1.0]])
 CELL_PARTS = 2.0**20
 """Parts of the width of a cell in which positions are counted."""
+_PARTS = CELL_PARTS / _WIDTH
 GRID = _LOWER.size
 """Rows of a full grid, those of the scores 0 and 1 included."""
 
@@ -248,7 +249,9 @@ def add_up(row: NDArray[np.intp], values: Floats, size: int = 0) -> Floats:
 def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Grid cell of each score, and its position in the cell as a whole number of parts."""
     with np.errstate(divide="ignore"):
-        scaled = np.log(score / (1 - score))
+        scaled = 1 - score
+        np.divide(score, scaled, out=scaled)
+        np.log(scaled, out=scaled)
     scaled += _GRID_REACH
     scaled *= _CELLS / (2 * _GRID_REACH)
     cell = np.clip(scaled, 0, _CELLS - 1, out=scaled).astype(np.intp)
@@ -257,10 +260,9 @@ def locate(score: Floats) -> tuple[NDArray[np.intp], Floats]:
         cell[score == 0] = 0
     if score.max(initial=0) == 1:
         cell[score == 1] = GRID - 1
-    position = np.subtract(score, _LOWER[cell], out=scaled)
-    position /= _WIDTH[cell]
-    np.clip(position, 0, 1, out=position)
-    position *= CELL_PARTS
+    position = np.subtract(score, _LOWER.take(cell), out=scaled)
+    position *= _PARTS.take(cell)
+    np.clip(position, 0, CELL_PARTS, out=position)
     return cell, np.rint(position, out=position)
 
 

@@ -31,6 +31,7 @@ from bayescal.data.sources.frames import as_plain
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
+    "are_binary_integers",
     "as_count",
     "as_draws",
     "as_floats",
@@ -53,6 +54,10 @@ __all__ = [
 
 MOST_WEIGHT = 1e9
 LEAST_WEIGHT = 1e-50
+BITS_OF = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""Whole numbers of so many bytes."""
+ONE_BITS = {4: 0x3F800000, 8: 0x3FF0000000000000}
+"""A floating 1 of so many bytes, its bits read as a whole number."""
 ROW_TOLERANCE = 1e-3
 """How far the class probabilities of a case may be from a sum of 1."""
 
@@ -87,6 +92,8 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     """Probabilities in [0, 1] as a vector of 64-bit floats, or of 32-bit ones without a copy."""
     vector = as_vector(values, name)
     scores = vector if vector.dtype == np.float32 else _as_floats(vector, name)
+    if _largest_bits(scores) <= ONE_BITS[scores.itemsize]:
+        return scores
     low, high = scores.min(), scores.max()
     if np.isnan(low):
         _reject_first(np.isnan(scores), scores, name, "is missing (NaN)", "Drop or impute it first")
@@ -139,6 +146,14 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
     return outcomes
 
 
+def are_binary_integers(values: NDArray[Any]) -> bool:
+    """Whether these are booleans, or whole numbers none of which is anything but 0 or 1."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return True
+    return kind in "iu" and values.dtype.isnative and bool(_largest_bits(values) <= 1)
+
+
 def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[Any]:
     """Outcomes of 0 and 1 with any leading dimensions; the last one runs over `size` cases.
 
@@ -147,8 +162,7 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
     take an eighth of the room.
     """
     array = _to_numpy(values, name)
-    is_integer = array.shape == (size,) and array.dtype.kind in "biu"
-    if is_integer and array.min() >= 0 and array.max() <= 1:
+    if array.shape == (size,) and are_binary_integers(array):
         return array
     if array.ndim == 1 or (array.shape[1:] == (1,) and size != 1):
         outcomes = as_outcomes(values, name)
@@ -250,6 +264,8 @@ def check_same_order(**arrays: Any) -> None:
 
     Arrays are read by position; two shuffled indices would pair the wrong patients.
     """
+    if all(values is None or type(values) is np.ndarray for values in arrays.values()):
+        return
     indexes: dict[str, Any] = {
         name: getattr(values, "index", None) for name, values in arrays.items()
     }
@@ -263,7 +279,18 @@ def check_same_order(**arrays: Any) -> None:
             )
 
 
+def _largest_bits(values: NDArray[Any]) -> Any:
+    """The bits of each number read as a whole number, and the largest of them.
+
+    Those of negative numbers and NaN are larger than those of any number from 0 to 1, so that one
+    pass shows whether all are in range. They are larger for a score of -0 too, which is valid.
+    """
+    return np.maximum.reduce(values.view(BITS_OF[values.itemsize]))
+
+
 def _to_numpy(values: Any, name: str) -> NDArray[Any]:
+    if type(values) is np.ndarray and values.ndim:
+        return values
     values = as_plain(values, name)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         at = int(np.ma.getmaskarray(values).ravel().argmax())
@@ -273,7 +300,10 @@ def _to_numpy(values: Any, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: its rows differ in length, or are of no type that "
+            "NumPy reads. Pass one value for each case."
+        ) from error
     if array.ndim == 0:
         raise InputError(
             f"{name} must be a list or array, got the single value {shortened(repr(values))}."
@@ -316,12 +346,15 @@ def _labels_to_outcomes(labels: NDArray[Any], name: str, pos_label: Any) -> Floa
     if missing.any():
         at = int(np.flatnonzero(missing)[0])
         raise InputError(f"{name}[{at}] is missing. Drop or impute it first.")
-    distinct = {*labels.tolist()}
     event = _equal(labels, pos_label)
+    try:
+        distinct = {*labels.tolist()}
+    except TypeError:  # a list or a dictionary is no label
+        event = None
     if event is None or (not event.any() and len(distinct) > 1) or len(distinct) > 2:
         raise InputError(
             f"{name} holds {_distinct(labels)}, which are not two classes with the event "
-            f"pos_label={pos_label!r}. Pass two classes, one of them the event."
+            f"pos_label={shortened(repr(pos_label))}. Pass two classes, one of them the event."
         )
     return event.astype(np.float64)
 
@@ -330,9 +363,9 @@ def _equal(labels: NDArray[Any], label: Any) -> NDArray[np.bool_] | None:
     """Which labels are this one; None if it is nothing that a label can be compared with."""
     try:
         equal = labels == label
-    except ValueError:
+        return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
+    except (TypeError, ValueError):
         return None
-    return np.asarray(equal, dtype=bool) if np.shape(equal) == labels.shape else None
 
 
 def _distinct(labels: NDArray[Any]) -> str:

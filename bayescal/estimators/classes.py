@@ -12,10 +12,10 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_probability_matrix,
-    as_scores,
     as_weights,
     check_same_length,
     check_same_order,
+    check_scores,
     is_matrix,
 )
 from bayescal.data.weights import effective_cases
@@ -26,7 +26,12 @@ __all__ = ["columns_of", "read_classes"]
 
 def columns_of(scores: Floats) -> Floats:
     """Class probabilities, (classes, n_samples); one row of scores is that of class 1 of two."""
-    return scores if scores.ndim == 2 else np.stack([1 - scores, scores])
+    if scores.ndim == 2:
+        return scores
+    columns = np.empty((2, scores.size))
+    columns[1] = scores
+    np.subtract(1, columns[1], out=columns[0])
+    return columns
 
 
 def read_classes(
@@ -62,7 +67,7 @@ def _as_columns(y_proba: Any, name: str) -> Floats:
     """Class probabilities of shape (n_classes, n_samples)."""
     if is_matrix(y_proba):
         return as_probability_matrix(y_proba, name).T
-    return columns_of(as_scores(y_proba, name))
+    return columns_of(check_scores(y_proba, name))
 
 
 def _as_classes(y_true: Any, number: int, size: int, name: str) -> NDArray[Any]:
@@ -91,4 +96,6 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     try:
         return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: a value is none, or rows differ in length."
+        ) from error

@@ -1,4 +1,4 @@
-"""cross_fit(): predictions for every patient from a map that has not seen that patient."""
+"""cross_fit(): predictions for every patient from a map that was fitted to other patients."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import numpy as np
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.validate import as_count
 from bayescal.gain.triples import cases_of
 
 __all__ = ["cross_fit"]
+
+MOST_REPEATS = 1000
 
 
 def cross_fit(
@@ -41,7 +44,7 @@ def cross_fit(
     n_folds : int
         At least 2; folds have equal shares of events.
     n_repeats : int
-        How often to split afresh.
+        Number of random splits into folds, at most 1000.
     sample_weight : array-like of shape (n,), optional
         Passed to `fit`; a fold counts cases as they stand.
     random_state : int or numpy.random.Generator, optional
@@ -81,12 +84,13 @@ def cross_fit(
 
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
     _check_recalibrator(recalibrator)
-    n_folds, n_repeats = as_count(n_folds, "n_folds", 2), as_count(n_repeats, "n_repeats")
+    n_folds = as_count(n_folds, "n_folds", 2)
+    n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_REPEATS)
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
         raise InputError(
-            f"n_folds is {n_folds}, but the rarer outcome has {rarest} cases: each fold needs one. "
-            "Use fewer folds."
+            f"n_folds is {n_folds}, but the rarer outcome of y_true has {rarest} cases: each fold "
+            "needs one. Use fewer folds."
         )
     X = score[:, None]
     rng = random_generator(random_state)
@@ -101,9 +105,11 @@ def cross_fit(
 
 
 def _check_recalibrator(recalibrator: Any) -> None:
-    if not hasattr(recalibrator, "fit") or not hasattr(recalibrator, "predict_proba"):
+    methods = all(hasattr(recalibrator, name) for name in ("fit", "predict_proba"))
+    if not methods or isinstance(recalibrator, type):
+        given = shortened(repr(recalibrator))
         raise InputError(
-            f"recalibrator must have fit and predict_proba, got {recalibrator!r}. Pass one of "
+            f"recalibrator must have fit and predict_proba, got {given}. Pass one of "
             "bayescal.recalibrate, such as LogisticRecalibrator()."
         )
     inner = getattr(recalibrator, "estimator", None)

@@ -21,7 +21,7 @@ COLLINEAR = 1e-10
 
 
 def double_use(triples: Triples) -> str | None:
-    """What shows that `after` was fitted to these very patients.
+    """What shows that `after` was fitted to these patients.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import as_seed
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -41,10 +41,11 @@ def recalibration_gain(
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
 ) -> RecalibrationGain:
-    """What was gained by replacing predictions `before` by predictions `after`.
+    """Gain of replacing predictions `before` by predictions `after`.
 
-    All gains are positive where recalibration helped: the fall in true calibration error and in
-    Brier score, the rise in log score and in net benefit. They are of the population, per patient.
+    All gains are positive if recalibration improves predictions: the fall in true calibration
+    error, Brier score and log score, and the rise in net benefit. They are averages over the
+    population, per patient.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def recalibration_gain(
         warning.
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
-        "paired" is the Bayesian bootstrap of the patients. "auto" takes "curve" when equal scores
-        before have equal scores after, and after rises or falls with before but for a few turns.
+        "paired" is the Bayesian bootstrap of the patients. "auto" uses "curve" if equal scores
+        before have equal scores after, and after is monotone in before except for a few turns.
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int
@@ -119,12 +120,12 @@ def recalibration_gain(
     that unseen patients show with probability below 1e-4. A penalised or averaged map, such as
     `BayesianRecalibrator`, cannot be detected.
 
-    The change in net benefit rests on the patients that cross the threshold. Where fewer than
-    ten do, `notes` says so: the interval is then too short. With one or two it covered .47 to
-    .85 of known gains by the curve, and .04 to .72 by pairs.
+    The change in net benefit depends on the patients that cross the threshold. If they are fewer
+    than ten, `notes` says so: the interval is then too narrow. With one or two its coverage was
+    .47 to .85 by the curve, and .04 to .72 by pairs.
 
-    The gain of plugging in one's own posterior mean, on one's own data, has a posterior mean that
-    is never negative. It is not evidence that recalibration helps.
+    If `after` is the posterior mean of the curve, fitted to the same data, the posterior mean of
+    the gain is never negative. It is not evidence that recalibration helps.
 
     References
     ----------
@@ -148,12 +149,13 @@ def recalibration_gain(
     check_choice(route, ROUTES, "route")
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
+    accepted = as_flag(in_sample, "in_sample")
     triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
     detected = double_use(triples)
-    if detected and not in_sample:
+    if detected and not accepted:
         warnings.warn(
-            f"after was fitted to these very patients: {detected}. The gain looks too good; use "
-            "other patients or bayescal.cross_fit, or say in_sample=True.",
+            f"after was fitted to these patients: {detected}. The gain is overestimated; use "
+            "other patients or bayescal.cross_fit, or set in_sample=True.",
             UserWarning,
             stacklevel=2,
         )
@@ -172,8 +174,8 @@ def recalibration_gain(
         posterior,
         triples,
         route="curve" if by_map else "paired",
-        evidence=evidence_of(after, bool(in_sample), detected),
-        in_sample=bool(in_sample) or detected is not None,
+        evidence=evidence_of(after, accepted, detected),
+        in_sample=accepted or detected is not None,
         thresholds=tuple(levels),
         prior=chosen,
         seed=seed,

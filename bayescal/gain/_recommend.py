@@ -1,4 +1,4 @@
-"""recommend(): leave the model alone, or update it, and how?"""
+"""recommend(): whether to update the model, and how."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Recommendation:
     choice : str
         The simplest family whose expected log score is within one standard error of the best.
     table : pandas.DataFrame
-        One row per family: `gain`, the expected rise of the held-out log score per patient over
-        leaving the model alone, its standard error `se`, `prob_better` than leaving it alone,
+        One row per family: `gain`, the expected fall of the held-out log score per patient
+        relative to no update, its standard error `se`, `prob_better` than no update,
         `short_of_best` in standard errors, and the expected fall of the held-out Brier score
         `brier_gain` with its standard error `brier_se`. For each threshold t,
         `net_benefit_gain@t` and `net_benefit_se@t`, the rise of the held-out net benefit.
@@ -60,7 +60,7 @@ class Recommendation:
             return (
                 f"{lead} The best update would be to {updates()[best]}; with it the Brier score is "
                 f"expected to {how} by {points} per 1000 patients (standard error {error}). It "
-                f"predicts better with probability {helps}, which is too little to tell."
+                f"predicts better with probability {helps}, which is not enough to recommend it."
             )
         return (
             f"{lead} On new patients the Brier score is then expected to {how} by {points} "
@@ -81,7 +81,7 @@ class Recommendation:
             for name, row in self.table.iterrows()
             if name != "identity"
         }
-        columns = ("fall of the Brier score, per 1000 (SE)", "log score (SE)", "P(better)")
+        columns = ("fall of the Brier score, per 1000 (SE)", "of the log score (SE)", "P(better)")
         return card(str(self), columns, rows)
 
 
@@ -98,9 +98,8 @@ def recommend(
 ) -> Recommendation:
     """Recommend an update of the model, or none, by expected held-out log score.
 
-    Each family's Bayesian recalibration is scored by leave-one-out; among those within one
-    standard error of the best, the simplest is recommended. Leaving the model alone counts as the
-    simplest.
+    Each family's Bayesian recalibration is scored by leave-one-out. The simplest update within one
+    standard error of the best is recommended; no update counts as the simplest.
 
     Parameters
     ----------
@@ -127,8 +126,8 @@ def recommend(
     -----
     The gain shown for the update that is recommended is that of the best of several, and so
     optimistic with few data: on 50 simulated sets of 100 patients it was .0098 on average where
-    .0006 was true. A calibrated model was left alone in 48 of 50 sets of 100 patients and in 50 of
-    50 sets of 500. For the gain itself use `bayescal.cross_fit`, or new patients.
+    .0006 was true. For a calibrated model, no update was chosen in 48 of 50 sets of 100 patients
+    and in 50 of 50 sets of 500. For the gain itself use `bayescal.cross_fit`, or new patients.
 
     References
     ----------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.card import card
+from bayescal._base.errors import as_flag
 from bayescal._base.text import chance, count
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, check_choice
@@ -39,20 +40,20 @@ CROSS_FITTED = (
 
 
 class RecalibrationGain:
-    """The posterior of what a recalibration gained. Made by `bayescal.recalibration_gain`.
+    """The posterior of the gain of a recalibration. Made by `bayescal.recalibration_gain`.
 
     Attributes
     ----------
     route : str
         "curve" or "paired": how the gains were computed.
     evidence : str
-        On which patients: assumed not seen by the map, cross-fitted, or in-sample, and then
-        whether that was stated or detected.
+        On which patients: other patients than the map was fitted to (assumed), cross-fitted, or
+        in-sample, and then whether that was stated or detected.
     in_sample : bool
-        Stated or detected.
+        Whether the map was fitted to these patients, stated or detected.
     thresholds : tuple of float
     seed : int
-        Repeats the numbers.
+        The random seed; with it the numbers can be reproduced.
     """
 
     def __init__(
@@ -80,8 +81,8 @@ class RecalibrationGain:
     def prob_calibrated(self) -> dict[str, float]:
         """Posterior probabilities that "before", and that "after", is exactly calibrated.
 
-        Those of `bayescal.compare` for either prediction, under its prior probability 0.1; with
-        repeats of a cross-fit their mean. They stand beside the gains and change none of them.
+        Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
+        repeats of a cross-fit, their mean. They do not affect the gains.
         """
         before = self._posterior.before or self._samples(self._triples.table_before)
         after = [prob_calibrated(self._samples(table)) for table in self._triples.tables_after]
@@ -94,7 +95,7 @@ class RecalibrationGain:
 
     @property
     def notes(self) -> list[str]:
-        """Thresholds where the interval of the net benefit rests on too few patients."""
+        """Thresholds at which too few patients determine the interval of the net benefit."""
         triples, notes = self._triples, []
         for threshold in self.thresholds:
             moved = treated(triples.after, threshold) != treated(triples.before, threshold)
@@ -102,7 +103,7 @@ class RecalibrationGain:
             if cases < FEW_MOVED and not triples.is_unchanged:
                 notes.append(
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
-                    f"fewer than {FEW_MOVED} its interval is too short."
+                    f"fewer than {FEW_MOVED} its interval is too narrow."
                 )
         return notes
 
@@ -182,7 +183,11 @@ class RecalibrationGain:
 
         level = as_level(ci_prob)
         rows = {}
-        for name in (*SCORES, *(PARTS if parts else ()), *map(net_benefit_name, self.thresholds)):
+        for name in (
+            *SCORES,
+            *(PARTS if as_flag(parts, "parts") else ()),
+            *map(net_benefit_name, self.thresholds),
+        ):
             values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
             mean = float(values.mean())
@@ -217,7 +222,7 @@ class RecalibrationGain:
         cases = f"{self.n:g} cases"
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
-        how = "one curve, since after is a map of before"
+        how = "one curve, since after is a function of before"
         if self.route == "paired":
             how = "paired Bayesian bootstrap of the patients"
         exact = self.prob_calibrated
@@ -269,10 +274,10 @@ def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
     str
     """
     if detected:
-        return f"in-sample (detected: {detected}), so it looks too good"
+        return f"in-sample (detected: {detected}), so the gain is overestimated"
     if in_sample:
-        return "in-sample: the map was fitted to these patients, so it looks too good"
+        return "in-sample: the map was fitted to these patients, so the gain is overestimated"
     shape = np.shape(after)
     if len(shape) == 2 and shape[1] != 1:
         return f"cross-fitted, {count(shape[0], 'repeat')}: {CROSS_FITTED}"
-    return "patients assumed not seen by the map"
+    return "map assumed to be fitted to other patients"

@@ -18,10 +18,12 @@ from bayescal.data.read import paired
 from bayescal.data.table import levels_of
 from bayescal.data.validate import (
     as_outcomes,
+    as_probability_matrix,
     as_scores,
     as_weights,
     check_same_length,
     check_same_order,
+    is_matrix,
 )
 from bayescal.data.weights import (
     WeightType,
@@ -209,9 +211,14 @@ def _is_function(after: Any) -> bool:
 
 def _mapped(after: Any, score: Floats) -> Floats:
     """The predictions of a map at these scores, of shape (1, n)."""
+    if isinstance(after, type):
+        raise InputError(
+            f"after is the class {after.__name__}, not an object of it. Pass a fitted one: "
+            f"{after.__name__}().fit(scores, outcomes)."
+        )
     column = score[:, None]
     if hasattr(after, "predict_proba"):
-        values = np.asarray(after.predict_proba(column))[:, 1]
+        values = as_probability_matrix(after.predict_proba(column), "after")[:, 1]
     elif hasattr(after, "transform"):
         values = after.transform(column)
     elif callable(after):
@@ -228,10 +235,7 @@ def _mapped(after: Any, score: Floats) -> Floats:
 
 def _as_repeats(after: Any) -> Floats:
     """Predictions of shape (repeats, n)."""
-    rows: list[Any] = [after]
-    array: NDArray[Any] = np.asarray(after)
-    if array.ndim == 2 and array.shape[1] != 1:
-        rows = list(array)
+    rows: list[Any] = list(np.asarray(after)) if is_matrix(after) else [after]
     if not rows:
         raise InputError("after holds no predictions: give one for each case.")
     return np.stack([as_scores(row, "after") for row in rows])

@@ -1,4 +1,4 @@
-"""compare(): the ladder of curves, its evidence, and the probability of calibration."""
+"""compare(): families of curves, their evidence, and the probability of calibration."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def compare(
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
     model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta`, `spline`
-    and `pieces` share the rest equally; `intercept` and `temperature` stand in the table for
-    reading and weigh nothing, because averaging over curves that are too simple makes intervals
+    and `pieces` share the rest equally. `intercept` and `temperature` are in the table but have
+    weight zero in the average, because averaging over curves that are too simple makes intervals
     too narrow.
 
     Parameters
@@ -288,7 +288,7 @@ class CurveComparison:
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
         """Probability that the true calibration error is below `x`, for "close enough".
 
-        On the safe side; see `CalibrationPosterior.prob_tce_below`.
+        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class CurveComparison:
     def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
         """Probability that the true calibration error is above `x`, for "miscalibrated".
 
-        On the safe side; see `CalibrationPosterior.prob_tce_above`.
+        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_above`.
 
         Parameters
         ----------
@@ -324,21 +324,20 @@ class CurveComparison:
         """The probability of exact calibration under other priors, one row each, and by BIC.
 
         Columns: prob_calibrated (under this comparison's prior weights), and the probability at
-        even odds against each alternative alone: logistic, beta, and the average. The row
-        "modest" is for alternatives as near to calibration as competent models are: a
-        calibration-in-the-large of standard deviation 0.35 and a log slope of 0.2. When an outcome
-        contradicts a score of exactly 0 or 1, a last row reads such scores ten times nearer to
-        certainty.
+        even prior odds against one alternative: logistic, beta, or the average. The row
+        "modest" expects small errors: a calibration-in-the-large of standard deviation 0.35 and a
+        log slope of standard deviation 0.2. If an outcome contradicts a score of exactly 0 or 1,
+        a last row moves such scores by a tenth of the distance.
         """
         return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:
-        """Does the answer depend on the prior? `prob_by_prior`, and the power scaling of TCE.
+        """Sensitivity to the prior: `prob_by_prior`, and the power scaling of TCE.
 
-        The further columns tce_prior_sensitivity and tce_likelihood_sensitivity, by ArviZ, are the
-        power-scaling sensitivity of TCE in the beta family to prior and likelihood (above 0.05 is
-        worth a look); NaN in the rows that are no prior.
+        The additional columns tce_prior_sensitivity and tce_likelihood_sensitivity, by ArviZ, are
+        the power-scaling sensitivity of TCE in the beta family to prior and likelihood (values
+        above 0.05 mean that it is sensitive); NaN in rows that are not a prior.
         """
         return self.prob_by_prior.join(power_scaling(self._samples))
 

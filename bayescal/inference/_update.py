@@ -11,7 +11,7 @@ from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["update"]
 
@@ -27,11 +27,11 @@ def update(
 ) -> CalibrationPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
-    The table of the old cases is kept in the posterior, also in one that `bayescal.load` read, so
-    they are needed no more. Curve, prior, number of draws and seed stay. What depends on the scores
-    is made again from all of them, as one fit would: the centre of the prior "clinical", the knots
-    of a spline, the stretches of "pieces", and how far scores of 0 and 1 are moved inside, unless
-    `edge=` said so.
+    The posterior contains the table of the old cases, also after `bayescal.load`, so
+    the old cases are not needed. Curve, prior, number of draws and seed do not change. Settings
+    that depend on the scores are computed again from all scores: the centre of the prior
+    "clinical", the knots of a spline, the stretches of "pieces", and the distance by which scores
+    of 0 and 1 are moved inside, unless `edge=` was given.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def update(
     Returns
     -------
     CalibrationPosterior
-        To the last bit that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
+        Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
 
     Raises
@@ -69,7 +69,7 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if post.prob_calibrated is not None:
+    if as_posterior(post).prob_calibrated is not None:
         raise InputError(
             "post is an average of several families, whose weights have to be computed again. Pass "
             "the table of all cases, post.data + more, to bayescal.compare."

@@ -64,7 +64,7 @@ class Curve:
     ----------
     name : str
     formula : str
-        The log-odds of g(s), for people.
+        The log-odds of g(s), as text.
     coordinates : tuple of str
         Names of the working coordinates u; all zero is perfect calibration.
     basis : callable
@@ -91,7 +91,7 @@ class Curve:
     averaged : bool
         Whether `bayescal.compare` gives it prior weight by default.
     meaning : str
-        Which errors it describes, for people; by default its formula.
+        Which errors it describes, as text; by default its formula.
     update : str
         What recalibrating by it does, as an instruction; empty if `bayescal.recommend` leaves it
         out.

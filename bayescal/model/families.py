@@ -37,7 +37,7 @@ IDENTITY = Curve(
     combination=(),
     positive=(),
     meaning="exact calibration",
-    update="leave the model alone",
+    update="do not update the model",
 )
 """Perfect calibration: g(s) = s."""
 

@@ -8,23 +8,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit, gammaln, logsumexp
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 
 __all__ = ["MODEST", "PRESETS", "Normal", "Prior", "StudentT", "as_prior"]
 
+LARGEST = 1e300
+"""Numbers beyond it are no parameter of a prior: their squares are not finite."""
 
-def _check_scale(mu: float, sigma: float) -> None:
-    if not np.isfinite(mu):
-        raise InputError(f"mu must be a finite number, got {mu!r}.")
-    if not (np.isfinite(sigma) and sigma > 0):
-        raise InputError(f"sigma must be a positive number, got {sigma!r}.")
+
+def _check_scale(mu: Any, sigma: Any) -> None:
+    _check_real(mu, "mu")
+    _check_positive(sigma, "sigma")
+
+
+def _check_real(value: Any, name: str) -> None:
+    if not _is_number(value) or not -LARGEST <= value <= LARGEST:
+        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
+
+
+def _check_positive(value: Any, name: str) -> None:
+    if not _is_number(value) or not 0 < value <= LARGEST:
+        raise InputError(f"{name} must be a positive number, got {shortened(repr(value))}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
+
+
+def _check_others(others: Any) -> None:
+    pairs = isinstance(others, tuple) and all(
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and isinstance(pair[1], (Normal, StudentT))
+        for pair in others
+    )
+    if not pairs:
+        raise InputError(
+            "others must be a tuple of pairs, a coordinate's name and its Normal or StudentT, got "
+            f"{shortened(repr(others))}."
+        )
 
 
 @dataclass(frozen=True)
@@ -97,8 +129,7 @@ class StudentT:
 
     def __post_init__(self) -> None:
         _check_scale(self.mu, self.sigma)
-        if not (np.isfinite(self.nu) and self.nu > 0):
-            raise InputError(f"nu must be a positive number, got {self.nu!r}.")
+        _check_positive(self.nu, "nu")
 
     def logpdf(self, x: Floats) -> Floats:
         """Log density at `x`, of the same shape."""
@@ -179,20 +210,26 @@ class Prior:
             if not isinstance(getattr(self, coordinate), (Normal, StudentT)):
                 raise InputError(
                     f"the prior of {coordinate} must be a Normal or StudentT of bayescal.priors, "
-                    f"got {getattr(self, coordinate)!r}."
+                    f"got {shortened(repr(getattr(self, coordinate)))}."
                 )
-        taus = np.array(self.roughness, dtype=np.float64)
-        if taus.ndim != 2 or taus.shape[1] != 2 or (taus <= 0).any():
+        try:
+            taus = np.array(self.roughness, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            taus = np.empty(0)
+        if taus.ndim != 2 or taus.shape[1] != 2 or not (taus > 0).all():
             raise InputError(
                 "roughness must hold (tau, weight) pairs of positive numbers, "
-                f"got {self.roughness!r}."
+                f"got {shortened(repr(self.roughness))}."
             )
         if abs(taus[:, 1].sum() - 1) > 1e-9:
             raise InputError(f"the weights of roughness sum to {taus[:, 1].sum():g}, not 1.")
         if isinstance(self.centre, str):
             check_choice(self.centre, ("mean",), "centre")
-        elif not 0 < self.centre < 1:
-            raise InputError(f'centre must lie in (0, 1) or be "mean", got {self.centre!r}.')
+        elif not _is_number(self.centre) or not 0 < self.centre < 1:
+            given = shortened(repr(self.centre))
+            raise InputError(f'centre must lie in (0, 1) or be "mean", got {given}.')
+        check_type(self.name, str, "name", "Pass a text.")
+        _check_others(self.others)
 
     def with_others(self, others: tuple[tuple[str, Distribution], ...]) -> Prior:
         """The same prior with these distributions, where it names none of the coordinate."""

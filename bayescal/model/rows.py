@@ -98,7 +98,9 @@ def _as_offset(offset: Any, size: int, each: str, symbolic: bool) -> Any:
     try:
         numbers = values.astype(np.float64)
     except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"offset is not an array of numbers: {error}.") from error
+        raise InputError(
+            "offset is not an array of numbers: a value is none, or rows differ in length."
+        ) from error
     if numbers.size != size:
         raise InputError(f"offset has {numbers.size} numbers; it takes one a {each}, {size}.")
     if not np.isfinite(numbers).all():

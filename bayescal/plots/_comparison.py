@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import check_type
 from bayescal.inference import CurveComparison
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -26,10 +26,10 @@ HALF = 0.19
 def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw a comparison of families of curves.
 
-    On the left the posterior probability of each family, with its prior probability beneath. On
-    the right by how much it predicts better than `identity`, which takes the scores as they are:
-    the difference in expected log predictive density, by leave-one-out, with two standard errors
-    either way.
+    Left: the posterior probability of each family, with its prior probability below. Right: how
+    much better it predicts than `identity`, which uses the scores unchanged:
+    the difference in expected log predictive density, by leave-one-out, plus and minus two
+    standard errors.
 
     Parameters
     ----------
@@ -60,11 +60,7 @@ def comparison(cmp: CurveComparison, axes: Sequence[Axes] | None = None) -> list
     >>> left.get_xlabel()
     'Probability'
     """
-    if not isinstance(cmp, CurveComparison):
-        raise InputError(
-            f"cmp must be a CurveComparison, got {type(cmp).__name__}. "
-            "Pass what bayescal.compare returns."
-        )
+    check_type(cmp, CurveComparison, "cmp", "Pass what bayescal.compare returns.")
     table = cmp.table
     panels = _new_panels(len(table)) if axes is None else style.as_panels(axes, 2, "panels")
     _draw_probabilities(panels[0], table)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import as_flag, check_type
 from bayescal.plots import style
 from bayescal.plots.text import count
 from bayescal.validation.consistency import Consistency
@@ -29,8 +29,8 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     """Draw a consistency check.
 
     Two histograms of the estimator: on outcomes simulated as if the model were calibrated, and on
-    outcomes simulated from the fitted curve. The line is the estimate on the data. The title says
-    what the comparison comes to.
+    outcomes simulated from the fitted curve. The line is the estimate on the data. The title gives
+    the verdict.
 
     Parameters
     ----------
@@ -60,12 +60,8 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     >>> ax.get_xlabel()
     'ECE in 300 cases'
     """
-    if not isinstance(result, Consistency):
-        raise InputError(
-            f"result must be a Consistency, got {type(result).__name__}. "
-            "Pass what bayescal.check_consistency returns."
-        )
-    axes = style.new_axes(5, 3.4) if ax is None else ax
+    check_type(result, Consistency, "result", "Pass what bayescal.check_consistency returns.")
+    axes = style.as_axes(ax, 5, 3.4)
     edges = _edges(result)
     tops = [
         _draw_histogram(axes, values[~np.isnan(values)], edges, colour, label)
@@ -77,7 +73,9 @@ def consistency(result: Consistency, ax: Axes | None = None, *, legend: bool = T
     axes.vlines(
         result.observed, 0, ABOVE * max(tops), color=style.EVENTS, lw=2, label="In the data"
     )
-    _finish(axes, result, edges, CONSISTENCY_ROOM * max(tops) if legend else None)
+    _finish(
+        axes, result, edges, CONSISTENCY_ROOM * max(tops) if as_flag(legend, "legend") else None
+    )
     if legend:
         _draw_legend(axes)
     return axes

@@ -192,17 +192,23 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
         if not hasattr(estimators, "columns"):
             given = shortened(repr(estimators))
             raise InputError(f"estimators must be a mapping or a data frame, got {given}.")
+        columns = ("estimate", "lower", "upper")
+        if not {*columns} <= {*estimators.columns}:
+            raise InputError(f"estimators must have the columns {', '.join(columns)}.")
         estimators = {
-            str(name): _read(estimators, str(name), ("estimate", "lower", "upper"))
+            str(name): tuple(estimators[column][name] for column in columns)
             for name in estimators.index
         }
     rows = []
     for name, given in estimators.items():
-        numbers = np.ravel(np.asarray(given, dtype=float))
+        try:
+            numbers = np.ravel(np.asarray(given, dtype=float))
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.empty(0)
         if numbers.size not in (1, 3):
             raise InputError(
-                f"estimators[{name!r}] holds {numbers.size} numbers. Give the estimate, or the "
-                "estimate and both ends of its interval."
+                f"estimators[{shortened(repr(name))}] holds {numbers.size} numbers. Give the "
+                "estimate, or the estimate and both ends of its interval."
             )
         middle, lower, upper = numbers if numbers.size == 3 else (numbers[0], np.nan, np.nan)
         known = ESTIMATORS.get(name)
@@ -216,12 +222,12 @@ def _read(table: pd.DataFrame, name: str, columns: Sequence[str]) -> list[float]
 
 
 def _as_table(post: Any, ci_prob: float) -> tuple[pd.DataFrame, float]:
-    if hasattr(post, "summary"):
-        level = as_level(ci_prob)
-        return post.summary(level), level
-    if not {"estimate", "lower", "upper"} <= set(getattr(post, "columns", ())):
+    is_posterior = hasattr(post, "summary") and not isinstance(post, type)
+    level = as_level(ci_prob)
+    table = post.summary(level) if is_posterior else post
+    if not {"estimate", "lower", "upper"} <= set(getattr(table, "columns", ())):
         raise InputError(
             f"post must be a CalibrationPosterior or its summary, got {type(post).__name__}. "
             "Pass what bayescal.fit returns."
         )
-    return post, float(post.attrs.get("ci_prob", ci_prob))
+    return table, level if is_posterior else float(table.attrs.get("ci_prob", level))

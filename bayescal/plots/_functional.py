@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_level
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -15,6 +15,7 @@ from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import Shares, edges_over, shares_of
 from bayescal.plots.text import chance, interval, minus, percent
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,10 +42,10 @@ def tce(
 ) -> Axes:
     """Draw the posterior of the true calibration error.
 
-    The histogram is of the draws, none of which is exactly calibrated; the title has the
-    probability of that. Of an averaged posterior the lower reading is drawn too, as an outline,
-    and a stem at zero for those of its draws that are nowhere surely off. Below are the credible
-    interval, as `post.interval` gives it, and the estimate, as `post.estimate` does.
+    The histogram shows the draws, none of which is exactly calibrated; the title gives the
+    probability of exact calibration. For an averaged posterior the lower reading is also drawn, as
+    an outline, with a stem at zero for draws without an error of known direction. Below are the
+    credible interval of `post.interval` and the estimate of `post.estimate`.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def tce(
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     close : float, optional
-        An error too small to matter. The region from 0 to it is shaded, and its probability given.
+        Limit for "close enough". The region from 0 to it is shaded, and its probability given.
     p : float, at least 1
         Norm of the error.
     ci_prob : float in (0, 1)
@@ -102,7 +103,7 @@ def functional(
     legend: bool = True,
     **options: Any,
 ) -> Axes:
-    """Draw the posterior of a functional; `tce` says what is drawn.
+    """Draw the posterior of a functional, as `tce` does for the true calibration error.
 
     Parameters
     ----------
@@ -112,8 +113,8 @@ def functional(
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     close : float or pair of float, optional
-        Region of practical equivalence: from the first to the second, or this far from the value
-        that perfect calibration gives.
+        Region of practical equivalence: from the first to the second, or up to this distance from
+        the value at perfect calibration.
     ci_prob : float in (0, 1)
     population : {"bootstrap", "sample", "beta"}
     legend : bool
@@ -145,7 +146,7 @@ def functional(
     'P(O/E 0.8 to 1.25) > 0.99'
     """
     level = as_level(ci_prob)
-    values = post.functional(name, population, **options).to_numpy().ravel()
+    values = as_posterior(post).functional(name, population, **options).to_numpy().ravel()
     ends = post.interval(name, level, population=population, **options)
     estimate = post.estimate(name, level, population=population, **options)
     region = None if close is None else _as_region(close, name)
@@ -157,7 +158,7 @@ def functional(
         drawn = post.functional(name, population, reading="lower", **options)
         lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
 
-    axes = style.new_axes(5, 3.4) if ax is None else ax
+    axes = style.as_axes(ax, 5, 3.4)
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
@@ -177,7 +178,7 @@ def functional(
         loc="left",
         fontsize="medium",
     )
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3)
     return axes
 
@@ -241,7 +242,7 @@ def _prob_inside(
     population: str,
     options: dict[str, Any],
 ) -> float:
-    """Probability of the region: for a distance below a limit on the safe side, else by draws."""
+    """Probability of the region: conservative for a distance below a limit, else by draws."""
     if FUNCTIONALS[name].is_distance and region[0] == 0:
         return post.prob_below(region[1], name, population=population, **options)
     return float(((values >= region[0]) & (values <= region[1])).mean())

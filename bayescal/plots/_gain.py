@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import check_type
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
 from bayescal.plots.text import minus, percent, rounded
@@ -22,11 +22,11 @@ WIDTH = 62
 FALLS = {
     "tce": "Fall in true calibration error",
     "brier": "Fall in Brier score",
-    "log_score": "Rise in log score",
+    "log_score": "Fall in log score",
     "brier_calibration": "Fall in Brier score by calibration",
     "brier_refinement": "Fall in Brier score by refinement",
-    "log_calibration": "Rise in log score by calibration",
-    "log_refinement": "Rise in log score by refinement",
+    "log_calibration": "Fall in log score by calibration",
+    "log_refinement": "Fall in log score by refinement",
 }
 
 
@@ -39,10 +39,10 @@ def gain(
 ) -> Axes:
     """Draw the posterior of one gain.
 
-    The histogram is darker where recalibration helped; the bar below it is the credible interval,
+    The histogram is darker where the gain is positive; the bar below it is the credible interval,
     and the point the estimate. The title gives the probability of a gain, and on which patients
-    it was seen. For "tce" the bar is wider than the histogram where predictions may be calibrated
-    exactly, and the title gives the probabilities of that.
+    it was estimated. For "tce" the bar can be wider than the histogram, because predictions may be
+    exactly calibrated; the title gives the probabilities of this.
 
     Parameters
     ----------
@@ -71,15 +71,13 @@ def gain(
     >>> bc.plots.gain(gain).get_xlabel()
     'Fall in Brier score per patient'
     """
-    if not isinstance(result, RecalibrationGain):
-        raise InputError(
-            f"result must be a RecalibrationGain, got {type(result).__name__}. "
-            "Pass what bayescal.recalibration_gain returns."
-        )
+    check_type(
+        result, RecalibrationGain, "result", "Pass what bayescal.recalibration_gain returns."
+    )
     lower, upper = result.interval(measure, ci_prob)
     estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
-    axes = style.new_axes(5, 3.2) if ax is None else ax
+    axes = style.as_axes(ax, 5, 3.2)
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / GAIN_BARS

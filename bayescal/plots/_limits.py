@@ -32,9 +32,9 @@ def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, 
     InputError
         If the limits are not in order within [0, 1].
     """
-    if limits == "full":
+    if isinstance(limits, str) and limits == "full":
         return 0.0, 1.0
-    if limits == "auto":
+    if isinstance(limits, str) and limits == "auto":
         return _zoom(float(drawn.min()), float(drawn.max()))
     ends = as_items(limits, "limits")
     numbers = len(ends) == 2 and all(isinstance(end, (int, float, np.number)) for end in ends)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import as_flag
 from bayescal.data.validate import as_level, as_vector
 from bayescal.plots import style
 from bayescal.plots._legend import legend_beneath
@@ -39,8 +40,8 @@ def net_benefit(
 ) -> Axes:
     """Draw the decision curve of a model, or of several.
 
-    The posterior median of the net benefit of treating whoever has a score of at least the
-    threshold, with a pointwise band, beside treating everyone and treating no one. The strip above
+    The posterior median of the net benefit of treating the patients with a score of at least the
+    threshold, with a pointwise band, and of treating everyone and no one. The strip above
     is the probability that the model is better than both.
 
     Parameters
@@ -90,7 +91,7 @@ def net_benefit(
     at = np.unique(as_vector(thresholds, "thresholds"))
     benefit = {name: one.net_benefit(at, population) for name, one in models.items()}
 
-    axes = style.new_axes(5.4, 4.2) if ax is None else ax
+    axes = style.as_axes(ax, 5.4, 4.2)
     top = _draw_curves(axes, at, benefit, level)
     axes.set_xlim(0, at.max())
     axes.set_ylim(-BELOW * top, 1.06 * top)
@@ -99,7 +100,7 @@ def net_benefit(
     axes.spines[["top", "right"]].set_visible(False)
     _draw_strip(axes, at, benefit)
     axes.set_title(_title(benefit, at, level), loc="left", fontsize="medium")
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=3, look=style.MODEL_LEGEND)
     return axes
 

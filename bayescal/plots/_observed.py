@@ -130,7 +130,7 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
 
 def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]:
     """Index of the first row of each bin; a bin takes rows until it has its share of the cases."""
-    if bins == "auto":
+    if isinstance(bins, str) and bins == "auto":
         if trials.size <= MOST_BINS and trials.min() >= HANDFUL:
             return np.arange(trials.size)
         wanted = min(round(trials.sum() ** (1 / 3)), int(trials.sum()) // HANDFUL, MOST_BINS)

@@ -1,4 +1,4 @@
-"""What was believed before the outcomes, against what is believed after."""
+"""Prior and posterior of each coordinate, and of the true calibration error."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bayescal.plots._names import axis_label, ideal, short_name
 from bayescal.plots._shares import edges_over, shares_of
 from bayescal.plots.text import interval, minus
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +39,9 @@ def prior_posterior(
 ) -> list[Axes]:
     """Draw prior and posterior of each working coordinate, and of the true calibration error.
 
-    Where the two agree, the data had little to say and the answer is the prior's. Stems are
-    probabilities of exactly the value they stand at, as an averaged posterior has them; a stem as
-    high as the highest bar would be certain.
+    If the two agree, the data contain little information and the result depends on the prior.
+    Stems are probabilities of exactly one value, which an averaged posterior can have; a stem as
+    high as the highest bar has probability 1.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def prior_posterior(
     'Shift (log-odds)'
     """
     level = as_level(ci_prob)
-    draws = {name: _both(post, name) for name in _as_names(post, coordinates)}
+    draws = {name: _both(post, name) for name in _as_names(as_posterior(post), coordinates)}
     panels = (
         _new_panels(len(draws)) if axes is None else style.as_panels(axes, len(draws), "quantities")
     )

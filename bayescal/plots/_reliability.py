@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.validate import as_levels
 from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
@@ -20,6 +20,7 @@ from bayescal.plots._several import as_models, draw_models
 from bayescal.plots._sides import draw_sides, sides_of
 from bayescal.plots._strip import draw_scores
 from bayescal.plots.text import count, interval, percent
+from bayescal.posterior.posterior import as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +48,7 @@ def reliability(
     The posterior mean of the calibration curve with pointwise bands, over the range of the
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
     intervals; and above, the scores of the cases with the event (up) and without it (down), on
-    one scale of counts. The bins are drawn for comparison: the curve was not fitted to
+    one scale of counts. The bins are shown for comparison: the curve is not fitted to
     them. The title gives the true calibration error with its interval.
 
     Several fits by name, of models or of groups, are drawn with the widest band each, and with
@@ -107,6 +108,8 @@ def reliability(
     >>> ax = bc.plots.reliability(fits)
     """
     levels, smoothers = _as_levels(ci_probs), as_overlays(overlay)
+    as_flag(off_diagonal, "off_diagonal")
+    as_flag(on_diagonal, "on_diagonal")
     widest = levels[0]
     if isinstance(post, Mapping):
         if smoothers or off_diagonal or on_diagonal:
@@ -115,9 +118,9 @@ def reliability(
                 "its own."
             )
         several = as_models(post)
-        counted = None if n_bins == "auto" else n_bins
+        counted = None if isinstance(n_bins, str) and n_bins == "auto" else n_bins
         return draw_models(ax, several, widest, counted, limits, p, legend)
-    bands = curve_bands(post, levels)
+    bands = curve_bands(as_posterior(post), levels)
     observed = None if n_bins is None else observed_proportions(post.data, n_bins, widest)
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
@@ -125,7 +128,7 @@ def reliability(
     lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
-    axes = style.new_axes(5, 6) if ax is None else ax
+    axes = style.as_axes(ax, 5, 6)
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     _draw_curve(axes, bands, levels)
@@ -140,7 +143,7 @@ def reliability(
     name = "TCE" if p == 1 else f"TCE (p = {p:g})"
     cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
     axes.set_title(f"{name} {interval(*error, widest)}\n{cases}", loc="left", fontsize="medium")
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, strip=bool(on_diagonal))
     return axes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
@@ -16,7 +16,7 @@ from bayescal.plots._names import short_name
 from bayescal.plots._observed import observed_proportions
 from bayescal.plots._strip import draw_scores
 from bayescal.plots.text import interval, label, percent
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def as_models(
         If there is none, one is no posterior, or there are more than can be told apart, by
         colour or by name.
     """
-    models = dict(post) if isinstance(post, Mapping) else {"Model": post}
+    models = dict(post) if isinstance(post, Mapping) else {"Model": as_posterior(post)}
     for name, one in models.items():
         if not isinstance(one, CalibrationPosterior):
             raise InputError(
@@ -91,7 +91,7 @@ def draw_models(
     drawn += [observed.proportion for observed in seen if observed is not None]
     low, high = as_limits(limits, np.concatenate(drawn))
 
-    axes = style.new_axes(5.4, 7.3 + 0.2 * len(models)) if ax is None else ax
+    axes = style.as_axes(ax, 5.4, 7.3 + 0.2 * len(models))
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     for line, name, band, observed, error in zip(
@@ -115,7 +115,7 @@ def draw_models(
         loc="left",
         fontsize="medium",
     )
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=1, look=style.MODEL_LEGEND)
     return axes
 

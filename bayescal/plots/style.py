@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_type
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ __all__ = [
     "OVERLAYS",
     "SMALL_LEGEND",
     "Line",
+    "as_axes",
     "as_panels",
     "new_axes",
     "probability_axes",
@@ -81,21 +82,32 @@ def new_axes(width: float, height: float) -> Axes:
     return axes
 
 
+def as_axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes to draw on: those given, or new ones."""
+    return new_axes(width, height) if ax is None else _checked(ax, "ax")
+
+
+def _checked(ax: Any, name: str) -> Axes:
+    from matplotlib.axes import Axes
+
+    return check_type(ax, Axes, name, "Pass matplotlib's, or none for a new figure.")
+
+
 def as_panels(axes: Any, needed: int, what: str) -> list[Axes]:
     """One axes, a sequence of them, or the array that matplotlib's `subplots` gives.
 
     Raises
     ------
     InputError
-        If there are not as many as needed.
+        If there are not as many as needed, or one is something else.
     """
-    panels = list(np.atleast_1d(axes).flat)
+    panels = list(np.atleast_1d(np.asarray(axes, dtype=object)).flat)
     if len(panels) != needed:
         raise InputError(
             f"axes holds {len(panels)}, but there are {needed} {what}. "
             "Give one each, or none for a new figure."
         )
-    return panels
+    return [_checked(ax, f"axes[{at}]") for at, ax in enumerate(panels)]
 
 
 def probability_axes(ax: Axes, low: float, high: float) -> None:

@@ -1,9 +1,9 @@
 """What is computed from a draw: functionals of a calibration curve and a score distribution.
 
-Each takes draws of the curve and of the population and returns one number a draw, so its
-posterior, and its interval, come for free. To add one, write it here and add its line to the
-registry at the foot of the file. Net benefit stands outside the registry: it needs a threshold, and
-has no value that perfect calibration would give.
+Each takes draws of the curve and of the population and returns one number per draw, which gives
+its posterior and its interval. To add one, write it here and add its line to the
+registry at the end of the file. Net benefit is not in the registry: it needs a threshold, and
+has no ideal value at perfect calibration.
 """
 
 from __future__ import annotations

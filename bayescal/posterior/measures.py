@@ -39,7 +39,7 @@ class Measures(PosteriorView):
         p : float, at least 1
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
         population : {"bootstrap", "sample", "beta"}
-            Whose error: patients like these, these very patients, or a Beta density of scores.
+            Population of the error: patients like these, exactly these patients, or a Beta density.
         reading : {"average", "lower"}
             Of an averaged posterior; see `functional`.
 
@@ -79,7 +79,7 @@ class Measures(PosteriorView):
             A name in `bayescal.functionals.FUNCTIONALS`.
         population : {"bootstrap", "sample", "beta"}
         group : {"posterior", "prior"}
-            "prior" is what was believed of it before any outcome was seen.
+            "prior" is its distribution under the prior, without the outcomes.
         reading : {"average", "lower"}
             "average" is what everything is read off but the lower end of distances. "lower" is of
             curves that like the diagonal, exact calibration among them, and counts an error only
@@ -157,7 +157,7 @@ class Measures(PosteriorView):
     def prob_below(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
     ) -> float:
-        """Probability that a functional is below `x`; of a distance, on the safe side.
+        """Probability that a functional is below `x`; conservative for a distance.
 
         For the statement that a model is close enough to calibrated. For a distance in an averaged
         posterior it is the smaller of the two readings' probabilities: it reaches
@@ -183,7 +183,7 @@ class Measures(PosteriorView):
     def prob_above(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
     ) -> float:
-        """Probability that a functional is above `x`; of a distance, on the safe side.
+        """Probability that a functional is above `x`; conservative for a distance.
 
         For the statement that a model is miscalibrated. For a distance in an averaged posterior
         it is the smaller of the two readings' probabilities: it reaches (1 + ci_prob) / 2 if and

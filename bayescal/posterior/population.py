@@ -23,7 +23,7 @@ __all__ = ["POPULATIONS", "Population", "draw_population"]
 
 POPULATIONS = {
     "bootstrap": "patients like these: the Bayesian bootstrap, Dirichlet(trials) over the scores",
-    "sample": "these very patients: the observed scores, each counted as often as it occurs",
+    "sample": "exactly these patients: the observed scores, each counted as often as it occurs",
     "beta": "a Beta density of scores (Dong et al.), its parameters drawn from their posterior",
 }
 """The populations by name, and what each stands for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.files import as_path, replacing
 from bayescal.data.validate import as_level, as_levels, as_scores, as_vector
 from bayescal.posterior.functionals import (
     net_benefit,
@@ -34,9 +33,9 @@ ROUNDING = 1e-12
 class CalibrationPosterior(Measures):
     """Posterior of a calibration curve and of everything computed from it.
 
-    All it knows stands in an `xarray.DataTree` in ArviZ's schema, so saving, loading and ArviZ's
-    tools need nothing else. The tree is written when `tree` is first read; measures are computed
-    from the draws themselves.
+    Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
+    loaded and passed to ArviZ's functions. The tree is made when `tree` is first read; measures
+    are computed from the draws directly.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class CalibrationPosterior(Measures):
         Parameters
         ----------
         scores : array-like of shape (k,), optional
-            Where to evaluate it, in [0, 1]; by default the distinct scores of the data.
+            Scores at which to evaluate it, in [0, 1]; by default the distinct scores of the data.
 
         Returns
         -------
@@ -102,7 +101,7 @@ class CalibrationPosterior(Measures):
         )
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
-        """Posterior of the net benefit of treating whoever has a score of at least a threshold.
+        """Posterior of the net benefit of treating patients with a score of at least a threshold.
 
         In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
         less the non-events treated, each counted t / (1 - t) times.
@@ -187,8 +186,9 @@ class CalibrationPosterior(Measures):
         """Scores where the curve leaves the diagonal, as one joint statement.
 
         The largest set such that, with probability at least `ci_prob`, the curve is above
-        the diagonal on all of its "above" part and below it on all of its "below" part, at once.
-        Scores enter in order of how sure their side is (the excursion sets of Bolin & Lindgren).
+        the diagonal on all of its "above" part and below it on all of its "below" part.
+        Scores are added in descending order of the probability of their direction (the excursion
+        sets of Bolin & Lindgren).
 
         This is a posterior statement, not a test: on simulated data sets of 150 patients from a
         calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
@@ -217,10 +217,10 @@ class CalibrationPosterior(Measures):
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
-        """Probability that the curve lies exactly on the diagonal, by score.
+        """Probability that the curve is exactly on the diagonal, by score.
 
-        Of a fit of `pieces`, or of an averaged posterior: there it is that of the lower reading,
-        which exact calibration is part of.
+        Only for a fit of `pieces` or an averaged posterior. For an average it is computed from the
+        lower reading, which includes exact calibration.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class CalibrationPosterior(Measures):
         ----------
         path : str or path-like
         """
-        with replacing(Path(path)) as file:
+        with replacing(as_path(path)) as file:
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
@@ -305,6 +305,12 @@ class CalibrationPosterior(Measures):
         if self.prob_calibrated is not None and self._lower is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
+
+
+def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
+    """A posterior, and nothing else that has one, which the error says how to take it from."""
+    cure = "Pass what bayescal.fit returns, or the `posterior` of a comparison or an assessment."
+    return check_type(post, CalibrationPosterior, name, cure)
 
 
 def load(path: str | PathLike[str]) -> CalibrationPosterior:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import existing_file
+from bayescal._base.text import shortened
 from bayescal.posterior.tree import as_dataset, with_chains
 
 if TYPE_CHECKING:
@@ -35,17 +37,15 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
     InputError
         If there is no such file, or it is not a NetCDF file.
     """
-    from pathlib import Path
-
     import xarray as xr
 
-    if not Path(path).is_file():
-        raise InputError(f"path {str(path)!r} is not a file.")
+    file = existing_file(path)
     try:
-        return xr.load_datatree(path, engine="h5netcdf")
+        return xr.load_datatree(file, engine="h5netcdf")
     except Exception as error:  # a file that is cut off can be any error of the layers below
         raise InputError(
-            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: {error}."
+            f"path {str(path)!r} is not a NetCDF file, or is cut off or damaged: "
+            f"{shortened(error, 200)}."
         ) from error
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_type
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, stored_curve
@@ -37,6 +37,9 @@ class PosteriorView:
     """What was fitted and drawn. A tree holds all of it, and is written when it is read."""
 
     def __init__(self, tree: xr.DataTree) -> None:
+        import xarray as xr
+
+        check_type(tree, xr.DataTree, "tree", "Pass the tree of a posterior of bayescal.fit.")
         missing = {"curve", "prior", "frame", "edges", "seed"} - set(map(str, tree.attrs))
         if missing:
             raise InputError(

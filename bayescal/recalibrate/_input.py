@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import (
     as_count,
@@ -129,7 +130,9 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
     try:
         array = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     except ValueError as error:
-        raise InputError(f"{name} is not an array of numbers: {error}.") from error
+        raise InputError(
+            f"{name} is not an array of numbers: a value is none, or rows differ in length."
+        ) from error
     if array.ndim != 2 or array.shape[1] == 1:
         return as_scores(array, name)
     if array.shape[1] == 0:
@@ -225,7 +228,9 @@ def as_amount(value: Any, name: str) -> float:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     number = as_number(value, name) if is_number and not isinstance(value, bool) else -1.0
     if number < 0:
-        raise InputError(f"{name} must be a finite number of at least 0, got {value!r}.")
+        raise InputError(
+            f"{name} must be a finite number of at least 0, got {shortened(repr(value))}."
+        )
     return number
 
 

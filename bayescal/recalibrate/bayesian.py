@@ -31,7 +31,7 @@ class BayesianRecalibrator(Recalibrator):
     """Recalibration by the posterior of the calibration curve.
 
     The recalibrated probability of a case is the posterior mean of the curve at its score. The
-    prior is centred on leaving the scores alone, so that few data change little, and an answer
+    prior is centred on perfect calibration, so that few data change the scores little. A result
     exists for any data: one class only, separated outcomes, a single case.
 
     Parameters

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import SeparationError
+from bayescal._base.errors import SeparationError, as_flag
 from bayescal._base.log_odds import logarithms
 from bayescal._base.logistic import binomial_mle
 from bayescal.data.build.builder import collapse
@@ -69,7 +69,8 @@ class BetaRecalibrator(LinearRecalibrator):
 
     def _fit(self, scores: Floats, outcomes: Floats, weights: Floats | None) -> None:
         free = list(_FACES[0])
-        if self.constrained:
+        constrained = as_flag(self.constrained, "constrained")
+        if constrained:
             free = self._face(scores, outcomes, weights)
 
         def design(part: Floats) -> tuple[Floats, float]:
@@ -77,7 +78,7 @@ class BetaRecalibrator(LinearRecalibrator):
 
         self.coef_ = np.zeros(3)
         self.coef_[free] = maximum_likelihood(design, scores, outcomes, weights)
-        if self.constrained:
+        if constrained:
             self.coef_[:2] = np.maximum(self.coef_[:2], 0)
         self.a_, self.b_, self.c_ = self.coef_.tolist()
 

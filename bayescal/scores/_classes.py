@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.read import Outcomes, read_cases
 from bayescal.data.validate import (
     as_probability_matrix,
@@ -53,7 +54,8 @@ def as_labels(values: Any, classes: int) -> NDArray[Any]:
     if not known.all():
         at = int((~known).argmax())
         raise InputError(
-            f"y_true[{at}] = {labels.tolist()[at]!r} is not one of the {classes} classes. With a "
-            f"matrix of probabilities a label is a column number, from 0 to {classes - 1}."
+            f"y_true[{at}] = {shortened(repr(labels.tolist()[at]))} is not one of the "
+            f"{classes} classes. With a matrix of probabilities a label is a column number, from "
+            f"0 to {classes - 1}."
         )
     return labels

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from bayescal._base import decision
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, gaps
 from bayescal.data.read import Cases
 from bayescal.data.table import levels_of
-from bayescal.scores._rules import Loss, entropy
+from bayescal.scores._rules import Loss, entropy, squared_error
 
 __all__ = [
     "Pool",
@@ -30,12 +30,24 @@ Pool = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 def mean(cases: Cases, loss: Loss) -> Floats:
     """Average loss, of shape (replicates,)."""
+    if loss is squared_error:
+        return _mean_square(cases)
     total = np.zeros(cases.outcomes.shape[0])
     for part in blocks(cases.scores.size, total.size):
         scores = cases.scores[part].astype(np.float64, copy=False)
         given = np.abs(1 - cases.outcomes[:, part] - scores)
         values = loss(given, (1 - given)[None])
         total += values.sum(axis=1) if cases.weights is None else values @ cases.weights[part]
+    return total / cases.mass
+
+
+def _mean_square(cases: Cases) -> Floats:
+    """Average of (score - outcome)^2, of shape (replicates,)."""
+    total = np.zeros(cases.outcomes.shape[0])
+    for part in blocks(cases.scores.size, total.size):
+        gap = gaps(cases.outcomes[:, part], cases.scores[part])
+        weighted = gap if cases.weights is None else gap * cases.weights[part]
+        total += np.vecdot(gap, weighted)
     return total / cases.mass
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.data.read import Cases, Outcomes, read_cases
 from bayescal.data.validate import as_scores
 from bayescal.scores import _core
@@ -190,7 +190,7 @@ def decision_curve(
     grid = _as_thresholds(np.arange(1, 100) / 100 if thresholds is None else thresholds)
     cases = _read(y_true, y_prob, sample_weight)
     everyone = Cases(cases.outcomes, np.ones(cases.scores.size), cases.weights, cases.shape)
-    unit = _prevalence(cases) if standardised else 1.0
+    unit = _prevalence(cases) if as_flag(standardised, "standardised") else 1.0
     model, treat_all = (
         np.asarray(cases.result(_core.net_benefit(who, grid) / unit, NO_EVENTS))
         for who in (cases, everyone)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.read import Outcomes, read_cases
 from bayescal.data.validate import is_matrix
 from bayescal.scores import _core
@@ -52,7 +53,7 @@ def brier_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -165,7 +166,7 @@ def log_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -209,7 +210,7 @@ def spherical_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -256,7 +257,7 @@ def dawid_sebastiani_score(
     ----------
     y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
         Outcomes, 0 or 1; leading dimensions are replicates. With a matrix of probabilities,
-        column numbers of shape (n_samples,). A table stands for `y_true`, `y_prob` and
+        column numbers of shape (n_samples,). A table replaces `y_true`, `y_prob` and
         `sample_weight`.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the event, or of each class.
@@ -345,8 +346,9 @@ def scaled_brier_score(
 
 
 def _halves(scale_by_half: bool | str, matrix: bool) -> bool:
-    if scale_by_half == "auto":
+    if isinstance(scale_by_half, str) and scale_by_half == "auto":
         return not matrix
     if not isinstance(scale_by_half, (bool, np.bool_)):
-        raise InputError(f"scale_by_half must be True, False or 'auto', got {scale_by_half!r}.")
+        given = shortened(repr(scale_by_half))
+        raise InputError(f"scale_by_half must be True, False or 'auto', got {given}.")
     return bool(scale_by_half)

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.files import as_path
+from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 
 __all__ = ["Arrays", "Batch", "run_batches", "spans", "stream"]
@@ -107,7 +109,8 @@ def _as_jobs(n_jobs: Any) -> int:
     is_integer = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if not is_integer or n_jobs == 0 or abs(n_jobs) > MOST_JOBS:
         raise InputError(
-            f"n_jobs must be a number of processes, or -1 for one a core, got {n_jobs!r}."
+            "n_jobs must be a number of processes, or -1 for one a core, got "
+            f"{shortened(repr(n_jobs))}."
         )
     return int(n_jobs)
 
@@ -115,7 +118,7 @@ def _as_jobs(n_jobs: Any) -> int:
 def _as_folder(path: str | PathLike[str] | None) -> Path | None:
     if path is None:
         return None
-    folder = Path(path)
+    folder = as_path(path)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"path {str(path)!r} is a file; name a folder for the finished batches.")
     folder.mkdir(parents=True, exist_ok=True)

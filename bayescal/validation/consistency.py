@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, random_generator
 from bayescal._base.card import card
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal._base.text import chance, rounded
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level
 from bayescal.estimators.uncertainty.applied import Applied, applied_of
@@ -25,7 +25,7 @@ from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ _SOURCES = {"calibration": "if the model were calibrated", "posterior": "under t
 
 @dataclass(frozen=True, eq=False)
 class Consistency:
-    """An observed estimate beside what it would be if the model were calibrated.
+    """An observed estimate, and its distribution if the model were calibrated.
 
     Attributes
     ----------
@@ -86,15 +86,15 @@ class Consistency:
     def prob_posterior_exceeds(self) -> float:
         """Share of data sets from the fitted curve whose estimate is at least the observed one.
 
-        A posterior predictive check: the curve has seen the outcomes, so values near one half are
-        the rule and it is not uniform under any hypothesis. Values near 0 or 1 say that this
-        family of curves does not reproduce what the estimator sees.
+        A posterior predictive check. The curve was fitted to the outcomes, so values near one half
+        are usual, and it is not a p-value. Values near 0 or 1 mean that this
+        family of curves does not reproduce the estimate.
         """
         return _share_at_least(self.under_posterior, self.observed)
 
     @property
     def too_few_to_tell(self) -> bool:
-        """Whether the data fit perfect calibration and a material error alike."""
+        """Whether the data are compatible with perfect calibration and with a material error."""
         return self.prob_calibrated_exceeds >= RARE and self.tce_bound > self.material
 
     @property
@@ -180,9 +180,9 @@ def check_consistency(
     random_state: int | np.random.Generator | None = None,
     **options: Any,
 ) -> Consistency:
-    """Compare an estimate with what calibration, and the fitted curve, would produce.
+    """Compare an estimate with its distribution under calibration and under the fitted curve.
 
-    Outcomes are simulated twice over: from the scores themselves, as if the model were perfectly
+    Two sets of outcomes are simulated: from the scores, as if the model were perfectly
     calibrated (consistency resampling), and from draws of the fitted curve (a posterior
     predictive check). The estimator is applied to each.
 
@@ -203,7 +203,7 @@ def check_consistency(
         with replacement as well, as Broecker & Smith do: the scores vary too, and repeats among
         them make the check approximate.
     predict : bool
-        False leaves out the posterior predictive check, and with it half the work.
+        False omits the posterior predictive check, which saves half of the time.
     random_state : int, numpy.random.Generator or None
         By default it follows from the seed of the fit, so that asking twice gives equal numbers.
     **options
@@ -249,15 +249,16 @@ def check_consistency(
     table = _read(post)
     size = as_count(n_resamples, "n_resamples", 1, MOST_DRAWS)
     applied = applied_of(estimator, options)
+    spread = as_flag(resample_scores, "resample_scores")
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
     observed = applied.to_data(post.data)
     calibrated = _calibrated(post, table, size)
-    curves = [_curves(post, table, size, rng)] if predict else []
+    curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
         estimates_on_simulated_outcomes(
-            applied, table.score, table.trials, probability, rng, resample_scores=resample_scores
+            applied, table.score, table.trials, probability, rng, resample_scores=spread
         )
         for probability in (calibrated, *curves)
     ]
@@ -308,11 +309,7 @@ class _Table(NamedTuple):
 
 
 def _read(post: Any) -> _Table:
-    if not isinstance(post, CalibrationPosterior):
-        raise InputError(
-            f"post must be a CalibrationPosterior, got {type(post).__name__}. "
-            "Fit the data first: check_consistency(bayescal.fit(y_true, y_prob))."
-        )
+    as_posterior(post)
     return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
 
 

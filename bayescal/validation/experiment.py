@@ -82,7 +82,7 @@ class OneFamily:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The coordinates, TCE at these very scores, and the curve at a few of them."""
+        """The coordinates, TCE at these scores, and the curve at a few of them."""
         at_scores = tuple(f"g({score:.3g})" for score in self._places)
         return (*self._coordinates, "tce", *at_scores)
 
@@ -154,7 +154,7 @@ class AverageOfFamilies(OneFamily):
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """TCE at these very scores, and the curve at a few of them.
+        """TCE at these scores, and the curve at a few of them.
 
         The coordinates are left out: which of them a draw has depends on its family.
         """

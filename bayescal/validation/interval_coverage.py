@@ -15,6 +15,7 @@ from bayescal._base.arrays import Floats, as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
+from bayescal.data.stored import check_dataset
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation._targets import Interval, Target, as_targets, read_intervals
@@ -26,7 +27,7 @@ from bayescal.validation.batches import (
     stream,
 )
 from bayescal.validation.intervals import INTERVALS, POSTERIORS
-from bayescal.validation.simulate import truth
+from bayescal.validation.simulate import names, truth
 from bayescal.validation.truths import Truth
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def coverage_table(dataset: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
+    check_dataset(dataset, "bayescal.validation.coverage")
     if not {"lower", "upper", "true_value"} <= set(map(str, dataset.data_vars)):
         raise InputError("dataset holds no intervals; pass what bayescal.validation.coverage gave.")
     level = float(json.loads(dataset.attrs["ci_prob"]))
@@ -319,7 +321,7 @@ def _as_truth(value: Any) -> Truth:
     if isinstance(value, Truth):
         return value
     if isinstance(value, str):
-        return truth(value)
+        return truth(check_choice(value, names(), "truths"))
     given = shortened(repr(value))
     raise InputError(f"truths must be names or Truth objects, got {given}. See simulate.names().")
 

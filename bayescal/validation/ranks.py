@@ -17,6 +17,7 @@ from scipy.special import bdtr, bdtrc, gammaln
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.stored import check_dataset
 from bayescal.data.validate import as_level
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def rank_bands(dataset: xr.Dataset, ci_prob: float = 0.99) -> RankBand:
 
 def _counts(dataset: xr.Dataset) -> tuple[Counts, int]:
     """Simulations whose rank is below 1, 2, ..., draws: shape (quantities, draws), and draws."""
+    check_dataset(dataset, "bayescal.validation.sbc")
     if "rank" not in dataset or "draws" not in dataset.attrs:
         raise InputError("dataset holds no ranks; pass what bayescal.validation.sbc returned.")
     draws = int(json.loads(dataset.attrs["draws"]))

@@ -1,7 +1,7 @@
 """Data with a known true calibration error: those of Dong et al., and clinical curves.
 
 The truths that come with the package, by name, and `clinical`, which builds one for a clinical
-prediction model. What a truth is, and what is known of it, stands in `truths`.
+prediction model. A truth, and its known values, are defined in `truths`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.validation.truths import (
     BetaScores,
@@ -163,7 +164,7 @@ def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth
     Returns
     -------
     Truth
-        Its description states the curve and the law of the scores.
+        Its description states the curve and the distribution of the scores.
 
     Raises
     ------
@@ -181,12 +182,14 @@ def clinical(mean_score: float, shape: str, *, spread: float = _SPREAD) -> Truth
     sd = as_number(spread, "spread")
     if not LEAST_MEAN <= mean <= 1 - LEAST_MEAN:
         raise InputError(
-            f"mean_score must be from {LEAST_MEAN:g} to 1 - {LEAST_MEAN:g}, got {mean_score!r}."
+            f"mean_score must be from {LEAST_MEAN:g} to 1 - {LEAST_MEAN:g}, got "
+            f"{shortened(repr(mean_score))}."
         )
     check_choice(shape, _SHAPES, "shape")
     if not 0 < sd <= MOST_SPREAD:
         raise InputError(
-            f"spread must be a positive number of at most {MOST_SPREAD:g}, got {spread!r}."
+            f"spread must be a positive number of at most {MOST_SPREAD:g}, got "
+            f"{shortened(repr(spread))}."
         )
     return _clinical(f"clinical-{mean:g}-{shape}", mean, shape, sd)
 

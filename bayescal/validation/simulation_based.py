@@ -73,7 +73,7 @@ def sbc(
     n : int
         How many scores to draw, when they are not given.
     scores : array-like of shape (n,) or str, optional
-        The scores themselves, or the name of a truth in `bayescal.simulate` from whose law to
+        The scores themselves, or the name of a truth in `bayescal.simulate` from whose scores to
         draw them; by default log-odds are normal and the mean score is 0.3.
     n_simulations : int
         How many truths to draw.
@@ -124,7 +124,7 @@ def sbc(
     """
     seed = as_seed(random_state)
     data = _at_scores(scores, as_count(n, "n"), seed)
-    averaged = curve == AVERAGE.name
+    averaged = isinstance(curve, str) and curve == AVERAGE.name
     family = average_of(averaged_families()) if averaged else as_curve(curve)
     problem = prepare(data, curve=family, prior=prior, random_state=seed)
     weights = prior_probabilities(averaged_families()) if averaged else {}

@@ -1,6 +1,6 @@
-"""A truth: a law for the scores and a calibration curve, of which everything is known.
+"""A truth: a distribution of the scores and a calibration curve, both known.
 
-Scores are drawn from the law and each outcome is Bernoulli(g(score)): Algorithm 3 of Dong et al.
+Scores are drawn, and each outcome is Bernoulli(g(score)): Algorithm 3 of Dong et al.
 What a posterior is asked for is known of the population: the true calibration error to 1e-7, the
 rest to 1e-4.
 """
@@ -23,6 +23,7 @@ from bayescal.data.validate import (
     as_count,
     as_level,
     as_levels,
+    as_number,
     as_order,
     as_scores,
     as_vector,
@@ -72,6 +73,11 @@ class BetaScores:
     a: float
     b: float
 
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            if as_number(getattr(self, name), name) <= 0:
+                raise InputError(f"{name} must be a positive number, got {getattr(self, name)}.")
+
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores; with a small `b` some round to exactly 1.0, and stay."""
         size = as_count(n, "n", 0, MOST_SIMULATED)
@@ -95,6 +101,11 @@ class LogitNormalScores:
     mean: float
     sd: float
 
+    def __post_init__(self) -> None:
+        as_number(self.mean, "mean")
+        if as_number(self.sd, "sd") <= 0:
+            raise InputError(f"sd must be a positive number, got {self.sd}.")
+
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
         """Independent scores."""
         size = as_count(n, "n", 0, MOST_SIMULATED)
@@ -117,7 +128,7 @@ class Truth:
     ----------
     name : str
     description : str
-        The curve and the law of the scores, for people.
+        The curve and the distribution of the scores, in words.
     scores : BetaScores or LogitNormalScores
         Law of the scores.
     log_odds : callable
@@ -251,8 +262,8 @@ class Truth:
 
         Notes
         -----
-        Sums over 20 000 quantiles of the scores. Next to a jump of the curve, and for a law with
-        few possible scores, the share of cases on either side is right to 4e-5.
+        Sums over 20 000 quantiles of the scores. Next to a jump of the curve, and for a
+        distribution with few possible scores, the share of cases on either side is right to 4e-5.
 
         Examples
         --------

@@ -183,11 +183,11 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 def coverage_page() -> str:
     """Coverage, width and score of intervals for the true calibration error."""
     lines = [
-        "# Intervals beside other methods",
-        "Coverage of the true calibration error by 95 % intervals on simulated populations where "
+        "# Intervals compared with other methods",
+        "Coverage of 95 % intervals of the true calibration error, on simulated populations where "
         "it is known. The interval score is the width plus a penalty for missing (Gneiting & "
         "Raftery, 2007); smaller is better. Made by `docs/benchmarks/interval_coverage.py`; the "
-        "populations stand in `docs/benchmarks/truths.py`.",
+        "populations are defined in `docs/benchmarks/truths.py`.",
         EARLIER,
     ]
     for name, title in POPULATIONS.items():
@@ -207,20 +207,20 @@ def coverage_page() -> str:
         short = short_cells(table)
         if short.empty:
             lines.append(
-                "No cell is surely below what we aim at: .92 from 100 cases on, .90 at 50 (the "
-                "upper 99 % Clopper-Pearson limit of its coverage reaches it)."
+                "We aim at a coverage of .92 from 100 cases on, and .90 with 50. No cell is "
+                "clearly below (the upper 99 % Clopper-Pearson limit of its coverage reaches it)."
             )
         else:
             lines.append(
-                "Cells surely below what we aim at, .92 from 100 cases on and .90 at 50: their "
-                "upper 99 % Clopper-Pearson limit does not reach it."
+                "We aim at a coverage of .92 from 100 cases on, and .90 with 50. These cells are "
+                "clearly below: their upper 99 % Clopper-Pearson limit does not reach it."
             )
             lines.append(markdown(short))
         ratio = against_one_rival(table)
         if not ratio.empty:
             lines.append(
-                "Mean interval score over the populations, beside the rival that is best over all "
-                "of them, and beside whichever rival is best in each cell:"
+                "Mean interval score over the populations, with that of the other method that is "
+                "best over all of them, and that of the best other method of each cell:"
             )
             lines.append(markdown(ratio))
         lines.append("All methods, over the populations: mean and worst coverage, mean score.")
@@ -228,7 +228,7 @@ def coverage_page() -> str:
         lost = losses(table)
         if not lost.empty:
             lines.append(
-                f"Where we lose: in {len(lost)} cells the best rival of the cell has a smaller "
+                f"In {len(lost)} cells the best other method has a smaller "
                 "interval score. These are all of them, by the ratio of ours to theirs."
             )
             lines.append(markdown(lost))
@@ -243,15 +243,15 @@ EARLIER = (
 )
 BEFORE = (
     "**Posteriors that are averaged over families were measured with an earlier version of the "
-    "average**, which held exact calibration and not `pieces`, and had another spline."
+    "average**, which included exact calibration and not `pieces`, and had another spline."
 )
 BEFORE_PIECES = "**Measured with an earlier version of the average**, without `pieces`."
 NOTES = {
     "development": "The spline, its priors and the weights of the average were chosen with these.",
     "held-out": "Held out when these results were made; later versions were chosen with them.",
     "second": "Held out at first; later versions were chosen with them.",
-    "near": "A shift or a slope so small that at n cases it is 1.5, 2.5 or 4 standard errors from "
-    "none, where an interval is most easily too short.",
+    "near": "A shift or a slope that is 1.5, 2.5 or 4 standard errors with n cases. For such small "
+    "errors intervals are most likely to be too narrow.",
     "rare": "One event in a hundred cases, and fewer.",
 }
 
@@ -263,8 +263,8 @@ def gain_page() -> str:
         return ""
     table = pd.DataFrame(record["cells"])
     lines = [
-        "# Does the gain's interval hold?",
-        "Coverage, width and power of 95 % intervals of what a recalibration gained, for every row "
+        "# Coverage of the gain",
+        "Coverage, width and power of 95 % intervals of the gain of a recalibration, for every row "
         "that is printed, in six scenarios with a known gain. *Excludes zero* is the power, or the "
         "error rate where the gain is zero. Made by `docs/benchmarks/gain_coverage.py`.",
         BEFORE_PIECES,
@@ -308,9 +308,9 @@ def cross_fit_part() -> list[str]:
     table = pd.DataFrame(record["cells"]).rename(columns={"truth": "population", "size": "n"})
     return [
         "## Cross-fitted",
-        "The same intervals from 10-fold cross-fits with two repeats: how often they hold the mean "
-        "gain of the procedure (maps fitted to nine tenths as many patients), and that of the one "
-        "map fitted to all patients. Made by `docs/benchmarks/cross_fit_coverage.py`.",
+        "The same intervals from 10-fold cross-fits with two repeats: how often they contain the "
+        "mean gain of the procedure (maps fitted to nine tenths of the patients), and that of the "
+        "one map fitted to all patients. Made by `docs/benchmarks/cross_fit_coverage.py`.",
         markdown(table.set_index(["population", "map", "n", "measure"]), 4),
     ]
 
@@ -324,10 +324,10 @@ def sbc_page() -> str:
         ["simulations", "inside", "joint_level", "worst", "largest_pareto_k"]
     ]
     return (
-        "# Is the posterior right?\n\n"
-        "Simulation-based calibration (Talts et al., 2018): truths from the prior, outcomes from "
-        "each, and the rank of the truth among posterior draws, which must be uniform. *Inside* "
-        "says whether all ranks lie in their joint 99 % band. Made by `docs/benchmarks/sbc.py`. "
+        "# Simulation-based calibration\n\n"
+        "Truths are drawn from the prior, and outcomes from each truth; the rank of the truth "
+        "among posterior draws must be uniform (Talts et al., 2018). *Inside* "
+        "says whether all ranks are in their joint 99 % band. Made by `docs/benchmarks/sbc.py`. "
         "The "
         "rows of the average were made with an earlier version, with exact calibration and "
         "without `pieces`.\n\n" + markdown(table) + "\n"
@@ -359,7 +359,8 @@ def write_pages() -> None:
         (PAGES / f"{name}.md").write_text(pages[name], "utf-8")
     listed = "\n".join(["```{toctree}", ":maxdepth: 1", "", *names, "```"])
     (PAGES / "index.md").write_text(
-        "# Benchmarks\n\nMeasured by the scripts in `docs/benchmarks/`, with where we lose.\n\n"
+        "# Benchmarks\n\nMeasured by the scripts in `docs/benchmarks/`. Each page also shows where "
+        "the results are bad, or other methods are better.\n\n"
         f"{listed}\n",
         "utf-8",
     )

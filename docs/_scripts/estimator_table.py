@@ -17,22 +17,21 @@ LARGEST = 10_000_000
 
 INTRODUCTION = """# Estimators
 
-Which numbers are there, and of what are they estimates? These are the point estimates of
+These are the point estimates of
 `bayescal.estimators`; each takes outcomes and scores and returns a number. The
-[module's page](generated/bayescal.estimators.rst) has the tests, the intervals and the curves as
-well, and [why binned errors are mostly bias](explanation/estimators.md) says how far to believe
-them.
+[module's page](generated/bayescal.estimators.rst) also has the tests, the intervals and the curves.
+[Why not just ECE?](explanation/estimators.md) explains their bias.
 
-*Perfect* is the value for a calibrated model with endless data. With few cases most estimators are
-far from it even then: `bc.check_consistency` says how far. *Bounds* says what the estimate bounds
-in the population. *Cost* is in the number of cases n, and at n = 10^7 in sorts of the scores
-(`numpy.sort`, CPU time of one thread) and in copies of outcomes and scores (peak of memory above
-the input), measured by `docs/benchmarks/estimator_cost.py` in several runs beside other work, so
-that a tenth means nothing; what takes more than three sorts or two copies says why. {ties}
+*Perfect* is the value for a calibrated model in the limit of many cases. With few cases most
+estimators differ from it even for a calibrated model: `bc.check_consistency` shows by how much.
+*Bounds* says what the estimate bounds in the population. *Cost* is given as a function of the
+number of cases n. At n = 10^7 it is also given in sorts of the scores (`numpy.sort`, CPU time of
+one thread) and in copies of outcomes and scores (peak memory above the input), measured by
+`docs/benchmarks/estimator_cost.py` in several runs on a shared machine, so that differences of
+10 % are not reliable. If it is more than three sorts or two copies, the reason is given. {ties}
 `estimator_interval` gives a bootstrap interval of any of them.
 
-These tables are made from the register that stands at the functions' definitions, which
-`bc.assess` reads too.
+These tables are made from the register of estimators, which `bc.assess` uses too.
 """
 ALL_SAFE = "Every one is the same for any order of cases with equal scores."
 SOME_UNSAFE = "These depend on the order of cases with equal scores: {names}."

@@ -140,17 +140,17 @@ def numbers_page() -> str:
     more = f"; {most} where coverage was worst" if most > fewest else ""
     paragraphs = [
         "# Coverage of every printed number",
-        "Beside each number a report prints a 95 % interval. On simulated patients the true value "
-        "is known, so one can count how often the interval contains it: it should be 95 times in "
+        "A report prints a 95 % interval with each number. On simulated patients the true value "
+        "is known, so we can count how often the interval contains it: it should be 95 times in "
         f"100. Each dot is one population at one number of patients ({fewest} simulated data sets"
-        f"{more}). Ringed dots fall short: below .92 by more than chance explains.",
+        f"{more}). Dots with a ring fall short: they are below .92 by more than chance explains.",
         "![Coverage by number, population and size](numbers.png)",
-        "*Close to calibration* are models whose risks are off by 1, 1.5 or 2.5 standard errors, "
-        "so little that the data can hardly tell: there an interval is most easily too sure. "
-        "Coverage above .98 means an interval wider than it need be. *Curve, 10 %* is the observed "
-        "frequency that the curve gives at the score below which 10 % of patients lie.",
+        "*Close to calibration* are models whose risks are off by 1, 1.5 or 2.5 standard errors. "
+        "The data can hardly detect such errors, and intervals are most likely to be too narrow. "
+        "Coverage above .98 means that the interval is wider than necessary. *Curve, 10 %* is the "
+        "value of the curve at the 10 % quantile of the scores.",
         markdown(by_number(cells)),
-        "## What does not cover",
+        "## Where coverage is too low",
     ]
     for title, rows in (
         ("Numbers that can err either way", cells[~distance & cells["short"]]),

@@ -37,13 +37,13 @@ def readings_page() -> str:
     fewest, most = table["runs"].min(), table["runs"].max()
     more = f" to {most}" if most > fewest else ""
     paragraphs = [
-        "# Do the two readings hold?",
-        "Intervals and verdicts on distances from calibration, on simulated populations that "
-        f"nothing was chosen with: {fewest}{more} data sets a cell. "
+        "# Coverage of the two readings",
+        "Intervals and verdicts on distances from calibration, on simulated populations that were "
+        f"not used to develop the method: {fewest}{more} data sets per cell. "
         "[Two readings of a distance](../comparison.md#two-readings-of-a-distance) says how they "
-        "are made. Made by `docs/benchmarks/readings.py`; the populations are `UNSEEN` in "
+        "are computed. Made by `docs/benchmarks/readings.py`; the populations are `UNSEEN` in "
         "`docs/benchmarks/truths.py`.",
-        "## What does not cover",
+        "## Where coverage is too low",
         *_short(cells),
         *_false_too_often(table),
         "## Coverage of 95 % intervals",

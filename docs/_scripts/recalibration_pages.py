@@ -152,8 +152,8 @@ def recalibrators_page() -> str:
         f"recalibrator is fitted to n cases. Calibration sets for each size and truth: {runs}. "
         "Losses are integrated under the known truth. Probabilities are cut off at "
         f"{record['cut']:g} from 0 and 1, without which isotonic regression, binning and trees "
-        "would have infinite losses. Where maximum likelihood has no answer the scores are left as "
-        "they are. Trees get a third of the runs. Made by `docs/benchmarks/recalibrators.py`.",
+        "would have infinite losses. If maximum likelihood has no solution, the scores are not "
+        "changed. Trees get a third of the runs. Made by `docs/benchmarks/recalibrators.py`.",
         BEFORE,
         "![Excess log loss by size, for each recalibrator](recalibrators.png)",
     ]
@@ -180,9 +180,9 @@ def recalibrators_page() -> str:
         "standard errors. In the mean over truths:",
         markdown(against_best(means, ["group", "n"]), 5),
         f"Truth by truth, with the best other of each truth known: {len(truths)} of "
-        f"{(single['n'] <= FEW).sum()} cells. In {alone} of them nothing beats leaving the scores "
-        "alone, since they are right, or nearly right for so few cases. The others go to the "
-        "method that happens to suit the truth.",
+        f"{(single['n'] <= FEW).sum()} cells. In {alone} of them the best is no recalibration, "
+        "because the scores are right, or nearly right for so few cases. In the others the best is "
+        "a method whose form is that of the truth.",
         markdown(against_best(truths, ["group", "truth", "n"]), 5),
     ]
     return "\n\n".join(lines) + "\n"

@@ -12,9 +12,9 @@ PAGE = DOCS / "same_numbers.md"
 
 INTRODUCTION = """# The same numbers as R
 
-Does the package compute what the R packages print? Here every printed digit stands beside ours,
-rounded to as many. {same} of {all} agree to the last digit. The rest are BRcal's, and the reason is
-given below.
+Does the package compute what the R packages print? This page compares numbers printed by R packages
+with ours, rounded to the same number of digits. {same} of {all} are equal to the last digit. The
+others are from BRcal; the reason is given below.
 
 The numbers of others are quoted from where they published them: the tests of
 [BRcal](https://doi.org/10.32614/CRAN.package.BRcal) 1.0.1 (Guthrie and Franck,
@@ -31,15 +31,15 @@ is stored beside it, and a test computes it again where the data are at hand.
 WHY = {
     "BRcal, FiveThirtyEight's hockey forecasts": (
         "BRcal maximises the likelihood by Nelder and Mead's method and stops before the maximum: "
-        "our likelihood ratio is larger, so ours is the better maximum. The Bayes factor and the "
-        "probability follow from it. BRcal's $\\delta$ is the exponential of the intercept, its "
+        "our likelihood ratio is larger, so ours is closer to the maximum. The Bayes factor and "
+        "the probability depend on it. BRcal's $\\delta$ is the exponential of the intercept, its "
         "$\\gamma$ the slope."
     ),
 }
 MEANINGS = """## What to look for under which name
 
-*Intercept* is the intercept of the joint fit in `val.prob`, and calibration in the large, with the
-slope held at 1, in pmcalibration and CalibrationCurves. *ECI* is 100 times the mean squared distance
+*Intercept* is the intercept of the joint fit in `val.prob`, and calibration-in-the-large, with the
+slope fixed at 1, in pmcalibration and CalibrationCurves. *ECI* is 100 times the mean squared distance
 of the curve here and in those packages; `eci(form="relative")` is the other one. *Emax* of `val.prob`
 is the largest distance over the observed scores.
 

@@ -346,9 +346,9 @@ def test_the_reproduction_line_reproduces(off, off_page) -> None:
 @pytest.mark.parametrize(
     ("scenario", "n", "heading", "advice"),
     [
-        ("clinical-middle-calibrated", 4000, "Close enough", "leave the model alone"),
+        ("clinical-middle-calibrated", 4000, "Close enough", "do not update the model"),
         ("clinical-middle-overconfident", 3000, "Miscalibrated", "update intercept and slope"),
-        ("clinical-middle-calibrated", 20, "Cannot tell", "leave the model alone"),
+        ("clinical-middle-calibrated", 20, "Cannot tell", "do not update the model"),
     ],
 )
 def test_headline_verdict_and_advice_follow_the_data(
@@ -377,7 +377,7 @@ def test_groups_and_both_priors_are_shown(rare_page, off_page) -> None:
     assert "Group by group" not in Page(off_page).printed()
     assert "Under the clinical prior: " in printed
     assert "The same under the clinical prior" in printed
-    assert "clinical prior" not in Page(off_page).printed().partition("At even odds")[0]
+    assert "clinical prior" not in Page(off_page).printed().partition("At even prior odds")[0]
 
 
 @pytest.mark.slow

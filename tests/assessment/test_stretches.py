@@ -35,8 +35,7 @@ def test_a_wrong_tail_is_told_and_the_calibrated_bulk_is_not_called_wrong() -> N
 def test_of_a_calibrated_model_nothing_is_called_wrong() -> None:
     sentences = [where(stretches_of(averaged(lambda x: x, n=800, seed=seed))) for seed in range(4)]
     assert (
-        sentences
-        == ["Over no range of predictions is it clear that they are too high or too low."] * 4
+        sentences == ["There is no range in which predictions are clearly too high or too low."] * 4
     )
 
 

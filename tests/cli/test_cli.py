@@ -833,7 +833,8 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     )
     assert "Rise in net benefit at 0.1" in printed.out
     assert "refinement" not in printed.out  # a rising map merges nothing
-    assert "assumed not seen by the map; else --in-sample" in printed.out
+    shown = " ".join(printed.out.split())
+    assert "assumed to be fitted to other patients; if not: --in-sample" in shown
     assert not numbers["in_sample"]
     assert numbers["prob_calibrated"] == pytest.approx(document.prob_calibrated)
     exact = document.prob_calibrated
@@ -845,7 +846,7 @@ def test_gain_in_sample_says_so(run, two) -> None:
     options = ("--before", "p0", "--after", "p1", "--outcome", "y")
     printed = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())
     assert "in-sample" in printed
-    assert "looks better on the patients that fitted it" in printed
+    assert "on the patients that the map was fitted to is overestimated" in printed
 
 
 def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -> None:
@@ -859,8 +860,8 @@ def test_gain_sees_that_a_map_was_fitted_to_these_patients(run, two, tmp_path) -
     assert result.err == ""
     printed = " ".join(result.out.split())
     assert "in-sample (detected: the score equations" in printed
-    assert "looks better on the patients that fitted it" in printed
-    assert "else --in-sample" not in printed
+    assert "on the patients that the map was fitted to is overestimated" in printed
+    assert "if not: --in-sample" not in printed
     assert json.loads(record.read_text())["in_sample"]
 
 
@@ -909,9 +910,12 @@ def test_gain_leaves_out_incomplete_rows_when_told(run, two) -> None:
         (("--before", "p0", "--after", "p0"), "name the same column"),
         (("--before", "p0", "--after", "p1", "--threshold", 1), "strictly between 0 and 1"),
         (("--before", "p0"), "--after"),
-        (("--before", "p0", "--after", "p1", "--method", "beta"), "go with --folds"),
-        (("--score", "p0", "--folds", 5, "--in-sample"), "do not go with it"),
-        (("--score", "p0", "--after", "p1", "--folds", 5), "do not go with it"),
+        (
+            ("--before", "p0", "--after", "p1", "--method", "beta"),
+            "--score and --method need --folds",
+        ),
+        (("--score", "p0", "--folds", 5, "--in-sample"), "cannot be used with it"),
+        (("--score", "p0", "--after", "p1", "--folds", 5), "cannot be used with it"),
         (("--score", "p0", "--folds", 1), "folds must be a whole number"),
         (("--score", "p0", "--folds", 5, "--method", "magic"), "method must be one of"),
     ],
@@ -944,7 +948,7 @@ def test_recalibrate_writes_probabilities_with_intervals(run, two, tmp_path) -> 
     printed = run("recalibrate", two, *options, "--seed", 1)
     assert printed.code == 0
     assert "Recommended: " in printed.out
-    assert "looks too good" not in printed.out
+    assert "overestimated" not in printed.out
     made = pd.read_csv(target)
     assert made["id"].to_list() == [7, 8, 9]
     assert (made["p0_lower"] < made["p0_recalibrated"]).all()
@@ -995,7 +999,7 @@ def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> 
         assert "own.csv.bayescal.json says that" in printed
     assert run("recalibrate", two, *fit, "--apply-to", others, "--output", target).code == 0
     printed = " ".join(run("gain", target, *judge).out.split())
-    assert "assumed not seen by the map; else --in-sample" in printed
+    assert "assumed to be fitted to other patients; if not: --in-sample" in printed
     (tmp_path / "bad.bayescal.json").write_text("[]")
     assert run("gain", target, *judge).code == 0
 

@@ -1,7 +1,8 @@
-"""Scores of 32 bits give what the same numbers give as 64-bit floats, to the last digit."""
+"""Scores of 32 bits give what the same numbers give as 64-bit floats, and take no more memory."""
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ MULTICLASS = {"top_label_ece", "class_wise_ece"}
 FUNCTIONS = LOSSES | {
     name: each.function for name, each in ESTIMATORS.items() if name not in MULTICLASS
 }
+
+SLOW = {"tce_bpm", "kde_ece", "lower_distance_to_calibration"}
 
 
 def cases(n: int, kind: str) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -57,3 +60,23 @@ def test_bins(name: str, binning: str, ties: str) -> None:
         for given in (y_prob, y_prob.astype(np.float64))
     ]
     assert values[0] == values[1]
+
+
+def most_memory(estimate: Any, y_true: NDArray[Any], y_prob: NDArray[Any]) -> int:
+    """Bytes of the scores and of what an estimate allocates beside them at most."""
+    tracemalloc.start()
+    try:
+        estimate(y_true, y_prob)
+        return y_prob.nbytes + tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *MULTICLASS} - SLOW))
+def test_memory(name: str) -> None:
+    y_true, y_prob = cases(300_000, "int64")
+    estimate = FUNCTIONS.get(name) or ESTIMATORS[name].function
+    wide = y_prob.astype(np.float64)
+    most_memory(estimate, y_true, wide)
+    single, double = (most_memory(estimate, y_true, given) for given in (y_prob, wide))
+    assert single <= 1.001 * double

@@ -31,7 +31,7 @@ FITTED = {
 def test_maps_judged_on_their_own_patients_are_detected(name, truth) -> None:
     y, s = bc.simulate.sample(truth, 400, random_state=5)
     after = FITTED[name].fit(s, y).transform(s)
-    with pytest.warns(UserWarning, match="fitted to these very patients") as warned:
+    with pytest.warns(UserWarning, match="fitted to these patients") as warned:
         gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
     assert len(warned) == 1
     assert gain.in_sample

@@ -308,9 +308,9 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
     y, s = patients
     gain = bc.recalibration_gain(y, s, mapped(s), in_sample=True, draws=200, random_state=0)
     assert "in-sample" in gain.summary().attrs["evidence"]
-    assert "looks too good" in repr(gain)
+    assert "overestimated" in repr(gain)
     assert "in-sample" not in repr(actual)
-    assert "assumed not seen by the map" in repr(actual)
+    assert "assumed to be fitted to other patients" in repr(actual)
 
 
 @pytest.mark.slow
@@ -454,7 +454,7 @@ def test_cross_fitted_predictions_have_not_seen_their_patient(patients) -> None:
     ("options", "message"),
     [
         ({"n_folds": 1}, "n_folds must be a whole number of at least 2"),
-        ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1"),
+        ({"n_repeats": 0}, "n_repeats must be a whole number from 1 to 1,000"),
         ({"n_folds": 300}, "Use fewer folds"),
         ({"recalibrator": None}, "recalibrator must have fit and predict_proba, got None"),
     ],
@@ -589,7 +589,7 @@ def test_tables_say_what_they_cannot_give(patients) -> None:
 
 def test_the_figure_says_what_was_gained(actual) -> None:
     ax = bc.plots.gain(actual, "log_score")
-    assert ax.get_xlabel() == "Rise in log score per patient"
+    assert ax.get_xlabel() == "Fall in log score per patient"
     assert f"helped {actual.prob_above(0, 'log_score'):.2f}" in ax.get_title("left").replace(
         "\n", " "
     )

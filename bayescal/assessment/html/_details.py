@@ -29,13 +29,13 @@ __all__ = [
 LONGEST_VALUE = 80
 UNDEFINED_NUMBER = "not defined"
 ICI_HINT = (
-    "follows the chance in these outcomes, which the true calibration error above does not: "
-    "so the two differ"
+    "also contains the chance variation of these outcomes, so it differs from the true "
+    "calibration error above"
 )
 
 
 def updates_table(f: Findings) -> Table:
-    """What each update is expected to gain over leaving the model alone."""
+    """The expected gain of each update relative to no update."""
     advice = f.recommendation
     rows = []
     for name, row in advice.table.iterrows():
@@ -61,8 +61,8 @@ def updates_table(f: Findings) -> Table:
             "Update",
             "Fall of the Brier score",
             *(f"Net benefit at {t:g}" for t in f.thresholds),
-            "Log score",
-            "Predicts better",
+            "Fall of the log score",
+            "P(predicts better)",
         ),
         rows,
         stacks=True,
@@ -95,8 +95,8 @@ def estimators_table(f: Findings) -> Table:
         rows.append(Row(shown.title, cells, ICI_HINT if name == "ici" else ""))
     return Table(
         "estimators",
-        "Each estimate beside what chance alone gives",
-        ("Estimator", "Estimate", f"{percent(1 - 2 * RARE)} of calibrated models", "So it is"),
+        "Each estimate, and the range for a calibrated model",
+        ("Estimator", "Estimate", f"{percent(1 - 2 * RARE)} range if calibrated", "Verdict"),
         rows,
         words=(3,),
         stacks=True,
@@ -138,7 +138,7 @@ def families_table(f: Findings) -> Table:
     return Table(
         "families",
         "Families of curves, from exact calibration to any smooth shape",
-        ("Curve", "Prior", "Posterior", "Bayes factor", "Log score (s.e.)", "Stacking"),
+        ("Curve", "Prior", "Posterior", "Bayes factor", "Elpd (s.e.)", "Stacking"),
         rows,
         stacks=True,
     )

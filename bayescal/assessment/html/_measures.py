@@ -46,7 +46,7 @@ def first_table(f: Findings) -> Table:
             middle, low, high = numbers(table.loc[name])
             rows.append(Row(label, (middle, f"{low} to {high}"), hints[name]))
     heads = ("Measure", "Estimate", f"{percent(f.ci_prob)} interval")
-    return Table("first", "In five numbers", heads, rows)
+    return Table("first", "Main results", heads, rows)
 
 
 def measures_table(f: Findings, key: str = "measures") -> Table:
@@ -94,7 +94,7 @@ def curve_table(f: Findings, scores: Floats, key: str = "curve") -> Table:
     ]
     return Table(
         key,
-        "What a predicted probability has meant",
+        "Actual probability at some predictions",
         ("Predicted", "Actual", f"{percent(f.ci_prob)} interval"),
         rows,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from bayescal._base.files import replacing
+from bayescal._base.files import as_path, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _details, _figures, _measures
@@ -87,8 +87,9 @@ def write(
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     >>> bc.assess(y_true, y_prob).to_html("report.html")  # doctest: +SKIP
     """
+    target = as_path(path)
     page = render(findings, title=title, source=source)
-    with replacing(Path(path)) as file:
+    with replacing(target) as file:
         file.write_text(page, "utf-8")
 
 

@@ -30,14 +30,14 @@ def limit_reason(f: Findings) -> str:
     if f.close == close_enough(f.posterior.data):
         why = (
             "the default: 3 percentage points, or a quarter of the mean prediction (or of one "
-            "minus it) where that is smaller"
+            "minus it) if that is smaller"
         )
     else:
         why = "the limit that was set for this assessment"
     return (
-        f"Close enough means a true calibration error below {f.close:g}, {why}. The default is a "
-        "convention, not a law: the right limit is the largest error that would change no decision "
-        "here. Set it before looking, with close= or --close."
+        f"Close enough means a true calibration error below {f.close:g}, {why}. The default is "
+        "only a convention: choose the largest error that would change no decision, before you "
+        "look at the data. Set it with close= or --close."
     )
 
 

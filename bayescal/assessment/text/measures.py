@@ -50,8 +50,11 @@ SIZES = {
     "tce": ("True calibration error (TCE, ICI)", "mean distance of prediction and actual risk"),
     "e50": ("Median error (E50)", "half of the predictions are off by less"),
     "e90": ("90th percentile of error (E90)", "one prediction in ten is off by more"),
-    "emax": ("Largest error (Emax)", "over the observed predictions; its interval may be short"),
-    "signed_error": ("Mean signed error", "actual risk less prediction: negative is too high"),
+    "emax": (
+        "Largest error (Emax)",
+        "over the observed predictions; its interval may be too narrow",
+    ),
+    "signed_error": ("Mean signed error", "actual risk minus prediction; negative: too high"),
 }
 DIRECTIONS = {
     "observed_expected": ("Observed / expected events (O/E)", "below 1: risks too high on average"),
@@ -68,7 +71,7 @@ DIRECTIONS = {
 OVERALL = {
     "c_statistic": ("C-statistic (AUC)", "discrimination: 0.5 is chance"),
     "brier_score": ("Brier score", "mean squared difference of prediction and outcome"),
-    "scaled_brier_score": ("Scaled Brier score", "share saved of the base rate's Brier score"),
+    "scaled_brier_score": ("Scaled Brier score", "relative improvement over the base rate"),
 }
 BEST = {"c_statistic": "1", "brier_score": "0", "scaled_brier_score": "1"}
 
@@ -89,7 +92,7 @@ def measure_sections(f: Findings) -> list[Section]:
     in_data = {} if own is None else {"observed_expected": own}
     errors = _section("Size of the error, as a probability", SIZES, table, {})
     directions = _section("Direction of the error", DIRECTIONS, table, in_data)
-    performance = _section("Performance of the predictions as they are", OVERALL, f.performance, {})
+    performance = _section("Performance of the predictions", OVERALL, f.performance, {})
     return [section for section in (errors, directions, performance) if section.rows]
 
 

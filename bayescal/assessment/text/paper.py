@@ -33,10 +33,10 @@ def short_method(f: Findings) -> str:
     ]
     return (
         f"The calibration curve was estimated as the average of several families of curves "
-        f"({', '.join(families)}), each weighed by its evidence, under the {f.prior.name} prior. "
+        f"({', '.join(families)}), each weighted by its evidence, under the {f.prior.name} prior. "
         f"Intervals are {percent(f.ci_prob)} credible intervals; those of the C-statistic and of "
-        "the Brier scores are by the bootstrap. Updates were compared by leave-one-out. Computed "
-        f"with bayescal {f.versions['bayescal']}, seed {f.seed}."
+        "the Brier scores are bootstrap intervals. Updates were compared by leave-one-out. "
+        f"Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
 
@@ -46,16 +46,17 @@ def methods(f: Findings) -> str:
     weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     return (
-        "Calibration was assessed by the posterior of the calibration curve, seen through "
-        "binomial observations (Dong et al., 2025). Families of curves were weighed by their "
+        "Calibration was assessed by the posterior of the calibration curve, with a "
+        "binomial likelihood (Dong et al., 2025). Families of curves were weighted by their "
         f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
-        "calibration, whose probability is stated and which has no part in the averaged curve. "
+        "calibration, whose probability is reported and which is not part of the averaged curve. "
         f"The {settings.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the scores (Rubin, 1981). {_interval_in_words(f)} An error below {f.close:g} was taken "
-        "as close enough to none. Calibration slope and intercept are those "
-        "of the line in log-odds nearest to the curve (Cox, 1958). Estimators were compared with "
+        f"the scores (Rubin, 1981). {_interval_in_words(f)} A model with an error below "
+        f"{f.close:g} was regarded as close enough to calibrated. Calibration slope and intercept "
+        "are those of the line in log-odds closest to the curve (Cox, 1958). Estimators were "
+        "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
         "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
@@ -67,10 +68,11 @@ def _interval_in_words(f: Findings) -> str:
     tail = (1 - f.ci_prob) / 2
     return (
         f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
-        f"exactly calibrated. The interval of an error ends at their {percent(1 - tail)} quantile "
-        f"and starts at the {percent(tail)} quantile under a second prior, which makes calibration "
-        "likely, everywhere or over a range of predictions; there an error counts only where its "
-        f"side is known with probability {SURE:g}, so that chance does not add up to an error. The "
+        f"exactly calibrated. The upper end of the interval of an error is their "
+        f"{percent(1 - tail)} quantile. The lower end is the {percent(tail)} quantile under a "
+        "second prior, with a high probability of calibration at all predictions or over a range "
+        f"of them; there an error counts only where its direction is known with probability "
+        f"{SURE:g}, so that chance does not count as an error. The "
         "estimate of an error is that of the posterior mean curve."
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import BLOCK, Floats, blocks
 from bayescal.data.build.batches import Batch, Codes, sorting, starts
 from bayescal.data.build.digits import (
     Digits,
@@ -23,10 +23,15 @@ from bayescal.data.table import GRID, LIMIT, Rows, from_cells, locate
 
 __all__ = ["TableBuilder", "collapse", "merge", "sum_rows"]
 
+SINGLE_BLOCK = 1 << 15
+"""Cases without weights and groups that are put on the grid at a time."""
 GROUPED_BLOCK = 1 << 20
 """Cases of groups that are sorted at a time."""
 MOST_DENSE = 1 << 18
 """Cells up to which a block adds to all of them, rather than to those of its cases."""
+CASE_BIT = 36
+"""A case counts 2**36 beside its position: more than all positions of a block, and so little that
+the sum over a block is an exact double."""
 MOST_UNCARRIED = 1 << 26
 """Cases whose digits, each times 2**20 parts, add up without reaching 2**63."""
 
@@ -207,11 +212,15 @@ class TableBuilder:
         self._exact = map_digits(self._exact, lambda digit: digit[:, ~leaving])
 
     def _to_grid(self, batch: Batch) -> None:
-        for part in blocks(batch.score.size):
+        single = batch.code is None and batch.weight is None
+        for part in blocks(batch.score.size, room=SINGLE_BLOCK if single else BLOCK):
             block = batch.part(part)
             cell, position = locate(block.score)
-            slot = 0 if block.code is None else self._slot[block.code]
-            self._add_block(slot * GRID + cell, position, block)
+            if single:
+                self._count_block(cell, position, block.outcome)
+            else:
+                slot = 0 if block.code is None else self._slot[block.code]
+                self._add_block(slot * GRID + cell, position, block)
 
     def _add_block(self, row: NDArray[np.intp], position: Floats, batch: Batch) -> None:
         """Add a block of cases, few enough that their sums are exact doubles."""
@@ -230,6 +239,19 @@ class TableBuilder:
             others, events = np.bincount(pair, digit, 2 * size).reshape(size, 2).T
             sums = np.stack([others + events, events, np.bincount(row, positions, size)])
             add_digits(self._grid, {power: sums.astype(np.int64)})
+
+    def _count_block(self, cell: NDArray[np.intp], position: Floats, outcome: NDArray[Any]) -> None:
+        """Add cases that count once, without groups; `cell` and `position` are overwritten.
+
+        One sum holds the number of cases and their positions.
+        """
+        cell *= 2
+        cell += outcome.astype(np.intp)
+        position += 2.0**CASE_BIT
+        sums = np.bincount(cell, position, 2 * GRID).astype(np.int64).reshape(GRID, 2)
+        both = sums[:, 0] + sums[:, 1]
+        columns = np.stack([both >> CASE_BIT, sums[:, 1] >> CASE_BIT, both & ((1 << CASE_BIT) - 1)])
+        add_digits(self._grid, {0: columns})
 
     def _add_cells(self, row: NDArray[np.intp], digits: Digits) -> None:
         size = (int(self._slot.max()) + 1) * GRID

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.validate import (
+    are_binary_integers,
     as_outcomes,
     as_vector,
     as_weights,
@@ -81,13 +82,13 @@ def check_given(y_prob: Any) -> None:
 
 def _outcomes(values: Any, pos_label: Any) -> NDArray[Any]:
     labels = as_vector(values, "y_true")
-    if pos_label is None and labels.dtype.kind in "biuf" and _all_0_or_1(labels):
+    if pos_label is None and (are_binary_integers(labels) or _are_binary_floats(labels)):
         return labels
     return as_outcomes(labels, pos_label=pos_label)
 
 
-def _all_0_or_1(values: NDArray[Any]) -> bool:
-    if values.dtype.kind in "biu":
-        return bool(values.min() >= 0 and values.max() <= 1)
+def _are_binary_floats(values: NDArray[Any]) -> bool:
+    if values.dtype.kind != "f":
+        return False
     parts = (values[part] for part in blocks(values.size))
     return all(bool(((part == 0) | (part == 1)).all()) for part in parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
@@ -145,12 +145,14 @@ class ChunkReader:
         """With `pos_label` there are two labels in all, and not two others in different chunks."""
         if self._pos_label is None or cases.outcome.all():
             return
-        label = as_vector(y_true, "y_true")[int(cases.outcome.argmin())]
+        first = int(cases.outcome.argmin())
+        (label,) = as_vector(y_true, "y_true")[first : first + 1].tolist()
         if self.other_label is None:
             self.other_label = label
         elif label != self.other_label:
             raise InputError(
-                f"y_true holds {label!r}, and chunks before hold {self.other_label!r}, beside the "
+                f"y_true holds {shortened(repr(label))}, and chunks before hold "
+                f"{shortened(repr(self.other_label))}, beside the "
                 f"event pos_label={self._pos_label!r}. Pass two classes, one of them the event."
             )
 
@@ -190,6 +192,7 @@ def read_chunks(
     """Take in chunks, each called by its position."""
     if not isinstance(chunks, Iterable) or getattr(chunks, "shape", None) == ():
         raise InputError(f"chunks must be a list or a generator, got {shortened(repr(chunks))}.")
+    check_callable(progress, "progress", "the number of cases")
     for position, chunk in enumerate(chunks):
         reader.add(chunk, f"chunk {position}")
         if progress is not None:

@@ -128,7 +128,7 @@ def _is_missing(value: Any) -> bool:
     """None, not a number, not a time, or a value that pandas cannot compare."""
     try:
         return value is None or bool(value != value)
-    except TypeError:
+    except (TypeError, ValueError):
         return True
 
 

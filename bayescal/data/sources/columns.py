@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 
 __all__ = ["Columns", "Encoded", "listed"]
 
@@ -74,15 +75,17 @@ class Columns(NamedTuple):
         for role, name in self._asdict().items():
             if name is None and role in ("weight", "group"):
                 continue
-            same = sum(name == other for other in names)
+            same = _count(names, name)
             if not same:
+                given = shortened(repr(name))
                 raise InputError(
-                    f"{source} has no column {name!r}, which is to hold the {role}. "
+                    f"{source} has no column {given}, which is to hold the {role}. "
                     f"There are {listed(names)}."
                 )
             if same > 1:
                 raise InputError(
-                    f"{source} has {same} columns called {name!r}. Rename all but one."
+                    f"{source} has {same} columns called {shortened(repr(name))}. Rename all but "
+                    "one."
                 )
 
     def named_in(self, message: str) -> str:
@@ -93,6 +96,14 @@ class Columns(NamedTuple):
             message,
             count=1,
         )
+
+
+def _count(names: Collection[Any], name: Any) -> int:
+    """How often a name occurs; what cannot be compared is no name."""
+    try:
+        return list(names).count(name)
+    except (TypeError, ValueError):
+        return 0
 
 
 def listed(names: Collection[str]) -> str:

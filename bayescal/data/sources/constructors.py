@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_callable
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.grouped import GroupedRows
 from bayescal.data.sources.columns import Columns
@@ -145,6 +145,7 @@ class FromSources(GroupedRows):
         columns = Columns(outcome, score, weight, group)
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         size = as_count(batch_size, "batch_size")
+        check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
         files = ParquetFiles.of(path)
         files.check(columns)
         done = 0

@@ -16,6 +16,10 @@ __all__ = ["added_up", "partitions_of"]
 
 FAN_IN = 16
 """Tables that one task adds up."""
+FROM_A_FILE = (
+    "Dask passed this on while it computed a partition of the frame. If that is read from Parquet "
+    "files, CalibrationData.from_parquet names the file and the row group that cannot be read."
+)
 
 Table = TypeVar("Table")
 
@@ -80,6 +84,12 @@ def added_up(
     add : callable
         Of what was made of some of them.
     partitions : sequence of Partition
+
+    Raises
+    ------
+    InputError
+        As `make` and `add`; any other error comes as Dask passes it on, with a note if it can be
+        one of a file.
     """
     _dask()
     from dask.delayed import delayed
@@ -88,7 +98,12 @@ def added_up(
     tables = [one(list(part.values), part.name) for part in partitions]
     while len(tables) > 1:
         tables = [some(tables[at : at + FAN_IN]) for at in range(0, len(tables), FAN_IN)]
-    total: Table | None = tables[0].compute()
+    try:
+        total: Table | None = tables[0].compute()
+    except (OSError, ValueError) as error:
+        if not isinstance(error, InputError):
+            error.add_note(FROM_A_FILE)
+        raise
     return total
 
 
@@ -101,7 +116,7 @@ def _of_arrays(arrays: Any) -> list[Partition]:
         )
     given = [array for array in arrays if array is not None]
     if not all(hasattr(array, "to_delayed") for array in given):
-        raise InputError("the tuple holds what is no Dask array: pass dask.array.from_array of it.")
+        raise InputError("frame holds what is no Dask array: pass dask.array.from_array of it.")
     for array in given:
         if array.ndim != 1:
             raise InputError(

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.files import as_path
 from bayescal.data.sources.columns import Columns
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class ParquetFiles:
 
     def _batches_of(self, file: Path, columns: Sequence[str], rows: int) -> Iterator[Batch]:
         arrow = _pyarrow()
-        inside = [name for name in columns if name in _opened(file).schema_arrow.names]
-        opened = _opened(file, inside)
+        schema = _opened(file).schema_arrow
+        inside = [name for name in columns if name in schema.names]
+        opened = _opened(file, _flat(schema, inside, file))
         fixed = _values_in_name(file, self.root)
         for group in range(opened.num_row_groups):
             first = 0
@@ -158,6 +160,19 @@ class ParquetFiles:
                 ) from error
 
 
+def _flat(schema: pa.Schema, columns: Sequence[str], file: Path) -> Sequence[str]:
+    """The columns, each of which must have one value a row."""
+    from pyarrow.types import is_nested
+
+    for name in columns:
+        if is_nested(schema.field(name).type):
+            raise InputError(
+                f"{file}: column {name!r} is of type {schema.field(name).type}, and one value a "
+                "row is needed. Write a column of plain numbers or labels."
+            )
+    return columns
+
+
 def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:
     """The folder that a path names, if it does, and the Parquet files behind it, by name.
 
@@ -175,18 +190,19 @@ def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:
         If there are none.
     """
     if not isinstance(path, str | os.PathLike):
-        files = [Path(one) for one in path]
+        names = as_items(path, "path")
+        files = [as_path(one, f"path[{at}]") for at, one in enumerate(names)]
         for file in files:
             if not file.is_file():
-                raise InputError(f"there is no file {file}.")
+                raise InputError(f"there is no file {file}. Name files that exist in path=.")
         if not files:
-            raise InputError("the list of Parquet files is empty. Name one at least.")
+            raise InputError("the list of Parquet files is empty. Name one at least in path=.")
         return None, files
-    root = Path(path)
+    root = as_path(path)
     if root.is_file():
         return None, [root]
     if not root.is_dir():
-        raise InputError(f"there is no file or folder {root}.")
+        raise InputError(f"there is no file or folder {root}. Name one that exists in path=.")
     files = sorted(file for file in root.rglob("*") if _is_data(file, root))
     if not files:
         raise InputError(
@@ -232,7 +248,7 @@ def _opened(file: Path, texts: Sequence[str] = ()) -> Any:
         )
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{file} cannot be read as Parquet: {_reason(error)}. It may be cut short, or of "
+            f"path {file} cannot be read as Parquet: {_reason(error)}. It may be cut short, or of "
             "another kind."
         ) from error
 

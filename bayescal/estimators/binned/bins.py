@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats, blocks, gaps
 from bayescal.data.table import levels_of
 from bayescal.data.validate import as_count, check_choice
 from bayescal.data.weights import are_counts
@@ -55,7 +55,7 @@ class Members:
         Weight of each case; None counts all once.
     """
 
-    find: Callable[[slice], Index]
+    find: Callable[[slice], NDArray[Any]]
     size: int
     n_bins: int
     weight: Floats | None
@@ -100,9 +100,13 @@ class Members:
         return self._tally(lambda part: None if weight is None else weight[part])
 
     def _tally(self, values: Callable[[slice], NDArray[Any] | None]) -> Floats:
-        total = np.zeros(self.n_bins)
-        for part in blocks(self.size, room=max(_BLOCK, self.n_bins)):
-            total += np.bincount(self.find(part), values(part), self.n_bins)
+        sums = (
+            np.bincount(self.find(part), values(part), self.n_bins)
+            for part in blocks(self.size, room=max(_BLOCK, self.n_bins))
+        )
+        total = next(sums).astype(np.float64, copy=False)
+        for more in sums:
+            total += more
         return total
 
 
@@ -163,7 +167,7 @@ class Bins:
     def excess(self, outcomes: NDArray[Any]) -> Floats:
         """Events of each bin less those expected by the scores, of shape (replicates, bins)."""
         if len(outcomes) == 1 and isinstance(self.shares, Members):
-            return self.shares.sums(lambda part: outcomes[0, part] - self._score_of(part))[None]
+            return self.shares.sums(lambda part: gaps(outcomes[0, part], self._scores[part]))[None]
         return (self.rate(outcomes) - self.score) * self.mass
 
     def gap(self, outcomes: NDArray[Any]) -> Floats:
@@ -208,17 +212,15 @@ def _width_members(scores: NDArray[Any], weights: Floats | None, n_bins: int) ->
     Rounding can carry a score times n up to an edge but never past the next one, so that one
     comparison with the edge below is exact.
     """
-    edges = np.arange(n_bins + 1) / n_bins
-    edges[0] = -1
 
-    def find(part: slice) -> Index:
+    def find(part: slice) -> NDArray[np.intp]:
         score = scores[part].astype(np.float64, copy=False)
         product = score * n_bins
         floor = np.floor(product)
-        index = floor.astype(np.int32)
+        index = floor.astype(np.intp)
         product -= floor
         if product.min() < BINS_SAME:
-            np.subtract(index, 1, out=index, where=score <= edges.take(index))
+            index -= (score <= index / n_bins) & (index > 0)
         return index
 
     return Members(find, scores.size, n_bins, weights)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import erf
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag, as_order
+from bayescal._base.text import shortened
 from bayescal.estimators.binned._rebin import rebinned
 from bayescal.estimators.binned.bins import BINS_SAME, Bins, Rebins, as_cut, bins_of
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
@@ -101,12 +102,13 @@ def debiased_ece(
     >>> estimators.debiased_ece(y_true, y_prob)
     0.0
     """
-    if isinstance(p, bool) or p not in (1, 2):
-        raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {p!r}.")
+    if as_order(p) not in (1, 2):
+        given = shortened(repr(p))
+        raise InputError(f"p must be 1 or 2: the debiased error is known for those, got {given}.")
 
     cases = read(y_true, y_prob, sample_weight, single=True)
     cut = as_cut(n_bins, binning, ties)
-    return evaluate(debiased_core, cases, p=p, signed=signed, **cut)
+    return evaluate(debiased_core, cases, p=p, signed=as_flag(signed, "signed"), **cut)
 
 
 def _corrected(bins: Bins | Rebins, rate: Floats, p: int, signed: bool) -> Floats:

@@ -10,7 +10,7 @@ from scipy.special import chdtrc
 
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_flag
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned.bins import Bins, as_bins, bins_of
 from bayescal.estimators.door import OutcomesLike, evaluate, read
@@ -81,7 +81,7 @@ def hosmer_lemeshow_test(
     number = as_bins(n_groups, "n_groups")
     cases = read(y_true, y_prob, sample_weight)
     groups = _Groups(bins_of(cases.scores, cases.weights, number, *_CUTS))
-    df = groups.chance.sum() - 2.0 * bool(development)
+    df = groups.chance.sum() - 2.0 * as_flag(development, "development")
     if df < 1:
         raise InputError(
             f"y_prob makes {groups.chance.sum()} groups with mean scores strictly between 0 and 1, "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
+from bayescal.data.read import Needs
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned.bins import Bins, as_cut, bins_of
 from bayescal.estimators.cells._labels import Labels, as_labels, bins_of_labels
@@ -205,7 +206,8 @@ def _read(
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases, and options of the core, each valid."""
     options: dict[str, Any] = as_cut(n_bins, binning, "together")
-    cases = read(y_true, y_prob, sample_weight, needs="rows" if cells is None else "order")
+    needs: Needs = "rows" if cells is None else "order"
+    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
     if cells is not None:
         cells = as_labels(cells, cases.scores.size)
     return cases, options | {"p": as_order(p), "cells": cells}

@@ -177,7 +177,8 @@ def _by_case(bins: Bins, means: Floats) -> Floats:
     if not bins.mass.all():
         at = int((bins.mass[bins.shares.index] == 0).argmax())
         raise InputError(
-            f"The cell of case {at} has no weight, and so no mean. Drop its cases first."
+            f"the cell of case {at} has no weight in sample_weight, and so no mean. Drop its "
+            "cases first."
         )
     own: Floats = means[:, bins.shares.index]
     return own

@@ -24,6 +24,8 @@ from bayescal.estimators.registry import estimator
 __all__ = ["auc_v"]
 
 DECIMALS = 12
+LARGEST_FEATURE = 1e100
+"""Distances between cases are sums of squares, which would not be finite."""
 
 
 def _core(
@@ -142,7 +144,7 @@ def auc_v(
     if isinstance(value, float) and math.isnan(value):
         raise InputError(
             "y_true has the same mean around every case, so there is no order to compare scores "
-            "with. Pass both classes, or fewer n_neighbors."
+            "with. Pass both classes, fewer n_neighbors, or y_prob or features that differ more."
         )
     return value
 
@@ -191,18 +193,21 @@ def _as_features(features: Any, size: int) -> Floats:
     try:
         array = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"features is not an array of numbers: {error}.") from error
+        raise InputError(
+            "features is not an array of numbers: a value is none, or rows differ in length. Pass "
+            "one row of numbers for each case."
+        ) from error
     table = array[:, None] if array.ndim == 1 else array
     if table.ndim != 2 or table.shape[0] != size or table.shape[1] == 0:
         raise InputError(
             f"features must have one row for each of the {size} cases of y_prob and at least one "
             f"column, but has shape {array.shape}."
         )
-    wrong = ~np.isfinite(table)
+    wrong = ~(np.abs(table) <= LARGEST_FEATURE)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
-            f"features[{row}, {column}] = {table[row, column]:g} is not a finite number. "
-            "Drop or impute it first."
+            f"features[{row}, {column}] = {table[row, column]:g} is not a finite number of at most "
+            f"{LARGEST_FEATURE:g}. Drop or impute it first, or give the column another unit."
         )
     return table

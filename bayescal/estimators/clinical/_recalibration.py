@@ -14,12 +14,14 @@ from bayescal._base.errors import SeparationError
 from bayescal._base.log_odds import log_odds_of
 from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, log_likelihood
 
-__all__ = ["RECALIBRATION_DEAR", "Recalibration", "as_cases", "defined", "resolution"]
+__all__ = ["RECALIBRATION_DEAR", "Recalibration", "as_cases", "defined"]
 
 Converged = NDArray[np.bool_]
 
 
-SAME_LOG_ODDS = 1e-9
+SAME_LOG_ODDS = 1e-6
+"""About the rounding of 32-bit floats, also once they were printed and read again."""
+ROUNDINGS = 4
 RECALIBRATION_DEAR = (
     "Log-odds of all cases are stored, and each of a few Newton steps takes their exponentials."
 )
@@ -39,15 +41,18 @@ class Recalibration:
         Of the scores.
     cases : ndarray of shape (n_samples,) or (replicates, n_samples)
         How many cases each row stands for.
+    rounding : float
+        Relative rounding of the scores.
     """
 
     log_odds: Floats
     cases: Floats
+    rounding: float = float(np.finfo(np.float64).eps)
 
     @classmethod
-    def of(cls, scores: Floats, weights: Floats | None) -> Recalibration:
-        """From scores and numbers of cases."""
-        return cls(log_odds_of(scores), as_cases(weights, scores.size))
+    def of(cls, scores: NDArray[Any], weights: Floats | None) -> Recalibration:
+        """From scores, of 64 or 32 bits, and numbers of cases."""
+        return cls(log_odds_of(scores), as_cases(weights, scores.size), _rounding_of(scores))
 
     @property
     def basis(self) -> Floats:
@@ -143,6 +148,21 @@ class Recalibration:
         """Log likelihood of intercept and slope, (replicates, 2), for every replicate."""
         return log_likelihood(coef, self.basis, self.cases, totals)
 
+    def standard_errors(self, coef: Floats) -> Floats:
+        """Of intercept and slope, and of the intercept alone, from the information at `coef`.
+
+        Moments about the mean, so that log-odds that hardly differ leave no negative variance;
+        infinite where the fitted probabilities leave no information.
+        """
+        fitted = expit(coef[0] + coef[1] * self.log_odds)
+        weight = self.cases * fitted * (1 - fitted)
+        total = weight.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = weight @ self.log_odds / total
+            spread = weight @ (self.log_odds - mean) ** 2
+            variances = np.array([1 / total + mean**2 / spread, 1 / spread, 1 / total])
+        return np.sqrt(np.where(np.isnan(variances), np.inf, variances))
+
     @property
     def varies(self) -> bool:
         """Whether cases that count have more than one score."""
@@ -157,22 +177,28 @@ class Recalibration:
     def overlaps(self, outcomes: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether events and others overlap in their scores, so that the best slope exists.
 
-        An overlap of no more than `resolution` is a tie.
+        An overlap within rounding is a tie.
         """
         first_event, last_event = self._ends((outcomes != 0) & (self.cases > 0))
         first_other, last_other = self._ends((outcomes == 0) & (self.cases > 0))
-        below, above = first_event + resolution(first_event), first_other + resolution(first_other)
+        below = first_event + self._resolution(first_event)
+        above = first_other + self._resolution(first_other)
         return (below < last_other) & (above < last_event)
+
+    def _resolution(self, log_odds: Floats) -> Floats:
+        """Difference in log-odds up to which scores are one score: 1e-6, or their rounding."""
+        return np.maximum(SAME_LOG_ODDS, ROUNDINGS * self.rounding * (1 + np.exp(log_odds)))
 
     def _ends(self, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         lowest = np.where(chosen, self.log_odds, np.inf).min(axis=-1)
         return lowest, np.where(chosen, self.log_odds, -np.inf).max(axis=-1)
 
 
-def resolution(log_odds: Floats) -> Floats:
-    """Difference in log-odds up to which scores are one score: 1e-9, or the score's rounding."""
-    rounding = 4 * np.finfo(np.float64).eps * (1 + np.exp(log_odds))
-    return np.maximum(SAME_LOG_ODDS, rounding)
+def _rounding_of(scores: NDArray[Any]) -> float:
+    """That of 32-bit floats if all scores are such, which 64-bit ones hold without a change."""
+    parts = (scores[part] for part in blocks(scores.size))
+    are_single = all(bool((part == part.astype(np.float32)).all()) for part in parts)
+    return float(np.finfo(np.float32 if are_single else np.float64).eps)
 
 
 def as_cases(weights: Floats | None, size: int) -> Floats:

@@ -87,11 +87,11 @@ def giviti_test(
 
     Notes
     -----
-    For a calibrated model and degree m the statistic is distributed as the sum of a chi-squared
-    variable (of 2 degrees of freedom for "external", 1 for "internal") and, for each power that
-    entered, one of 1 degree of freedom known to exceed the threshold's quantile. The p-value is
-    the tail of this law, conditional on m, as the R package givitiR has it. Here the tail is
-    integrated itself, so that small p-values keep their digits.
+    For a calibrated model and degree m the statistic is distributed as the sum of a
+    chi-squared variable (of 2 degrees of freedom for "external", 1 for "internal") and, for each
+    power that entered, one of 1 degree of freedom known to exceed the threshold's quantile. The
+    p-value is the tail of this distribution, conditional on m, as the R package givitiR has it.
+    Here the tail is integrated itself, so that small p-values keep their digits.
 
     References
     ----------

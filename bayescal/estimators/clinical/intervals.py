@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError, SeparationError
-from bayescal._base.logistic import NO_MAXIMUM, fit_logistic, moments
+from bayescal._base.logistic import NO_MAXIMUM, fit_logistic
 from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.clinical._recalibration import Recalibration, as_cases
 from bayescal.estimators.door import Cases, OutcomesLike, read
@@ -25,7 +25,16 @@ __all__ = [
     "observed_expected_interval",
 ]
 
-INTERCEPT, SLOPE = 0, 1
+INTERCEPT, SLOPE, ALONE = range(3)
+"""Positions among the standard errors: of the joint fit, and of the intercept with a slope of 1."""
+FARTHEST_END = 1 << 10
+"""How many times as far as the normal interval's end the likelihood is asked to fall."""
+
+
+NO_END = (
+    "y_true is so nearly separated by the scores, or so nearly of one class, that the likelihood "
+    "hardly falls and its interval has no end. A posterior does: use bayescal.fit."
+)
 
 
 @documented
@@ -255,11 +264,11 @@ def _interval(
     totals = recalibration.totals(outcomes[None])
     best = _best(recalibration, outcomes, totals, slope_free)
     basis, trials = recalibration.basis, recalibration.cases
-    information = moments(best[None], basis, trials)[1][0]
-    if slope_free:
-        reach = z * math.sqrt(np.linalg.inv(information)[which, which])
-    else:
-        reach = z / math.sqrt(information[which, which])
+    basis, trials = recalibration.basis, recalibration.cases
+    errors = recalibration.standard_errors(best)
+    reach = z * float(errors[which if slope_free else ALONE])
+    if not math.isfinite(reach):
+        raise SeparationError(NO_MAXIMUM)
     if method == "wald":
         return float(best[which] - reach), float(best[which] + reach)
     other = 1 - which
@@ -300,7 +309,10 @@ def _end(excess: Callable[[float], float], best: float, reach: float) -> float:
     """Where the excess turns positive on the side of `reach`."""
     if excess(best) >= 0:
         return best
-    far = best + reach
-    while excess(far) < 0:
-        far += reach
-    return float(brentq(excess, best, far, xtol=max(1e-9 * abs(reach), 1e-12)))
+    factor = 1
+    while excess(best + factor * reach) < 0:
+        factor *= 2
+        if factor > FARTHEST_END:
+            raise SeparationError(NO_END)
+    tolerance = max(1e-9 * abs(reach), 1e-12)
+    return float(brentq(excess, best, best + factor * reach, xtol=tolerance))

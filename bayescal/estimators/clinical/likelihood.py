@@ -142,7 +142,7 @@ def cox_test(
     (True, 2.0)
     """
     core = _COX[check_choice(kind, _COX, "kind")]
-    statistic = evaluate(core, read(y_true, y_prob, sample_weight))
+    statistic = evaluate(core, read(y_true, y_prob, sample_weight, single=True))
     df = 2.0 if kind == "joint" else 1.0
     pvalue = chdtrc(df, statistic)
     return Tested(statistic, float(pvalue) if isinstance(statistic, float) else pvalue, df)
@@ -193,7 +193,7 @@ def unreliability(
     >>> 0 < estimators.unreliability(y_true, y_prob) < 0.1
     True
     """
-    return evaluate(_UNRELIABILITY, read(y_true, y_prob, sample_weight))
+    return evaluate(_UNRELIABILITY, read(y_true, y_prob, sample_weight, single=True))
 
 
 @documented
@@ -235,7 +235,7 @@ def discrimination_index(
     >>> round(estimators.discrimination_index([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.538
     """
-    return evaluate(_DISCRIMINATION, read(y_true, y_prob, sample_weight))
+    return evaluate(_DISCRIMINATION, read(y_true, y_prob, sample_weight, single=True))
 
 
 @documented
@@ -277,5 +277,5 @@ def quality_index(
     >>> round(discrimination - quality - estimators.unreliability(y_true, y_prob), 9)
     0.0
     """
-    cases = read(y_true, y_prob, sample_weight)
+    cases = read(y_true, y_prob, sample_weight, single=True)
     return evaluate(_DISCRIMINATION, cases) - evaluate(_UNRELIABILITY, cases)

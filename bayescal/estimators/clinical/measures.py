@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
-from bayescal._base.log_odds import log_odds_of
 from bayescal.estimators.clinical._recalibration import (
     RECALIBRATION_DEAR,
     Recalibration,
@@ -34,12 +33,16 @@ __all__ = [
 def _ratio_core(scores: Floats, weights: Floats | None) -> Statistic:
     """Core of `observed_expected`."""
     cases = as_cases(weights, scores.size)
-    expected = cases @ scores
+    expected = sum(float(cases[part] @ _doubles(scores[part])) for part in blocks(scores.size))
     if expected == 0:
         raise InputError(
             "y_prob is 0 for every case, so no event is expected and O/E is not defined."
         )
     return lambda outcomes: outcomes @ cases / expected
+
+
+def _doubles(scores: NDArray[Any]) -> Floats:
+    return scores.astype(np.float64, copy=False)
 
 
 def _ratio(observed: Floats, expected: Floats) -> Floats:
@@ -89,7 +92,7 @@ def observed_expected(
     >>> round(estimators.observed_expected([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 3)
     0.909
     """
-    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight))
+    return evaluate(_ratio_core, read(y_true, y_prob, sample_weight, single=True))
 
 
 def _shift(recalibration: Recalibration, outcomes: NDArray[Any]) -> Floats:
@@ -122,10 +125,6 @@ def _slope_core(scores: Floats, weights: Floats | None) -> Statistic:
     return lambda outcomes: _line(recalibration, outcomes)[:, 1]
 
 
-def _weighted(scores: Floats, weights: Floats) -> Recalibration:
-    return Recalibration(log_odds_of(scores), weights)
-
-
 @estimator(
     "Calibration in the large",
     prepare=_shift_core,
@@ -133,7 +132,7 @@ def _weighted(scores: Floats, weights: Floats) -> Recalibration:
     estimates="the shift of the log-odds that makes the scores right on average",
     span=(-np.inf, np.inf),
     cost="n",
-    weighted=lambda s, y, w: _shift(_weighted(s, w), y),
+    weighted=lambda s, y, w: _shift(Recalibration.of(s, w), y),
     dear=RECALIBRATION_DEAR,
 )
 def calibration_in_the_large(
@@ -178,7 +177,7 @@ def calibration_in_the_large(
     >>> round(estimators.calibration_in_the_large(y_true, y_prob), 3)
     1.125
     """
-    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_shift_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
 @estimator(
@@ -189,7 +188,7 @@ def calibration_in_the_large(
     span=(-np.inf, np.inf),
     perfect=1,
     cost="n",
-    weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 1],
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 1],
     dear=RECALIBRATION_DEAR,
 )
 def calibration_slope(
@@ -217,7 +216,7 @@ def calibration_slope(
     SeparationError
         If the scores of events and of other cases do not overlap, or there are none of one class,
         or one distinct score only, so that there is no finite maximum. Scores whose log-odds
-        differ by 1e-9 or less, or by rounding, are ties.
+        differ by 1e-6 or less, or by the rounding of the scores, are ties.
 
     Notes
     -----
@@ -235,7 +234,7 @@ def calibration_slope(
     >>> round(estimators.calibration_slope(y_true, y_prob), 3)
     0.386
     """
-    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_slope_core, read(y_true, y_prob, sample_weight, single=True)))
 
 
 @estimator(
@@ -245,7 +244,7 @@ def calibration_slope(
     estimates="the true log-odds where the score is one half",
     span=(-np.inf, np.inf),
     cost="n",
-    weighted=lambda s, y, w: _line(_weighted(s, w), y)[:, 0],
+    weighted=lambda s, y, w: _line(Recalibration.of(s, w), y)[:, 0],
     dear=RECALIBRATION_DEAR,
 )
 def calibration_intercept(
@@ -292,4 +291,4 @@ def calibration_intercept(
     >>> round(estimators.calibration_intercept(y_true, y_prob), 3)
     0.616
     """
-    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight)))
+    return defined(evaluate(_intercept_core, read(y_true, y_prob, sample_weight, single=True)))

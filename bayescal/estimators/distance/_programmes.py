@@ -256,7 +256,8 @@ def best_partition(score: Floats, share: Floats, events: Floats) -> float:
     best = np.zeros(cuts.size)
     for stop in range(1, cuts.size):
         first, last = cuts[:stop], cuts[stop]
-        rate = np.minimum((hits[last] - hits[first]) / (cases[last] - cases[first]), 1)
+        mass = cases[last] - cases[first]  # 0 of weights below the rounding of their sum
+        rate = np.minimum((hits[last] - hits[first]) / np.where(mass > 0, mass, 1), 1)
         middle = np.clip(np.searchsorted(score, rate), first, last)
         below = rate * (cases[middle] - cases[first]) - (sums[middle] - sums[first])
         above = (sums[last] - sums[middle]) - rate * (cases[last] - cases[middle])

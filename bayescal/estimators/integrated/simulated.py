@@ -35,8 +35,9 @@ def ici_interval(
 ) -> tuple[float, float]:
     """Simulated interval of an index of the ICI family, for the smoothers that are regressions.
 
-    Coefficients are drawn from the normal law about their estimates with the inverse information
-    as covariance. The interval has the equal-tailed quantiles of the index of the drawn curves.
+    Coefficients are drawn from the normal distribution around their estimates with the inverse
+    information as covariance. The interval has the equal-tailed quantiles of the index of the drawn
+    curves.
 
     Parameters
     ----------

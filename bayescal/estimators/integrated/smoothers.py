@@ -12,7 +12,8 @@ from scipy.optimize import isotonic_regression
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.docstrings import documented
-from bayescal._base.errors import InputError, SeparationError
+from bayescal._base.errors import InputError, SeparationError, as_flag
+from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import Table, tabulate
 from bayescal.data.validate import as_count, as_scores, check_choice
@@ -131,10 +132,8 @@ def as_smoothing(smoother: Any, span: Any, n_knots: Any, clip: Any = False) -> d
     check_choice(smoother, [*BASES, *SPANS, "isotonic"], "smoother")
     knots = as_count(n_knots, "n_knots", 3, 7)
     if span is not None and (not isinstance(span, (int, float, np.number)) or not 0 < span <= 1):
-        raise InputError(f"span must be above 0 and at most 1, got {span!r}.")
-    if not isinstance(clip, (bool, np.bool_)):
-        raise InputError(f"clip must be True or False, got {clip!r}.")
-    return {"smoother": smoother, "span": span, "n_knots": knots, "clip": bool(clip)}
+        raise InputError(f"span must be above 0 and at most 1, got {shortened(repr(span))}.")
+    return {"smoother": smoother, "span": span, "n_knots": knots, "clip": as_flag(clip, "clip")}
 
 
 def smoother_of(smoother: str, span: float | None, n_knots: int, clip: bool = False) -> Smoother:

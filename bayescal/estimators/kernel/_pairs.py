@@ -14,7 +14,7 @@ __all__ = ["PairSums", "pairs_of_hits", "pairs_of_weights"]
 
 
 class PairSums(NamedTuple):
-    """Sums over pairs of cases of r r' k, with r the outcome less the score.
+    """Sums over pairs of cases of r r' k, with r the outcome minus the score.
 
     Attributes
     ----------

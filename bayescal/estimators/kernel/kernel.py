@@ -75,7 +75,7 @@ def mmce(
 ) -> float | Floats:
     """MMCE of the event's scores: how alike the residuals of cases with similar scores are.
 
-    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / h)) / n, with r the outcome less the score and h the
+    sqrt(sum_ij r_i r_j exp(-|s_i - s_j| / h)) / n, with r the outcome minus the score and h the
     bandwidth. It is the largest mean of r f(s) over functions f of unit norm in the kernel's space.
 
     Parameters
@@ -143,8 +143,8 @@ def kce(
 ) -> float | Floats:
     """Kernel calibration error: the root of the biased `skce`.
 
-    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome less the score; of several classes
-    sqrt(sum_ij r_i' k(p_i, p_j) r_j) / n, with r a vector.
+    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome minus the score. For several classes
+    it is sqrt(sum_ij r_i' k(p_i, p_j) r_j) / n, with r a vector.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def skce(
 
     The mean over pairs of cases of (e - p)' k(p, p') (e' - p'), with e the corner of the class that
     happened, p the prediction and k a kernel whose values are matrices, k(p, p') times the identity
-    for those known by name. Of an event that is 2 r r' k(s, s'), with r the outcome less the score.
+    for those known by name. For an event it is 2 r r' k(s, s'), with r the outcome minus the score.
     It is 0 in the population if and only if the model is calibrated.
 
     Parameters

@@ -18,6 +18,8 @@ __all__ = ["BETA_FINE", "Scores", "likeliest_bandwidth", "put_together", "ratio_
 
 CANDIDATES = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1, 5)])
 JUDGES = 256
+NO_WEIGHT = 1e-300
+"""Weights below it have no reciprocal."""
 BETA_BLOCK = 1 << 18
 MOST_PAIRS = 1 << 25
 """Pairs of near scores up to which the kernel is evaluated between the scores themselves."""
@@ -200,6 +202,7 @@ def likeliest_bandwidth(scores: Scores) -> float:
         own = rows.row_of(fine.row_of(judges))
         others = np.broadcast_to(rows.trials, (judges.size, rows.score.size)).copy()
         others[np.arange(judges.size), own] -= trials
+        others[others < NO_WEIGHT] = 0
         kernel = _log_beta_kernel(score, rows.score, bandwidth)
         return float(trials @ logsumexp(kernel, axis=1, b=others))
 

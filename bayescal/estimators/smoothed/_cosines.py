@@ -5,6 +5,7 @@ Smoothing damps the coefficients of the series, so that one set of them serves e
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ class Line(NamedTuple):
         return Line(np.clip(position, 0, 1), self.length * left / cells)
 
 
-def log_odds_line(scores: Floats, sigma: float) -> tuple[Line, float]:
+def log_odds_line(scores: NDArray[Any], sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
     return open_line(log_odds_of(scores), sigma)
 
@@ -123,8 +124,8 @@ def too_small(sigma: float, least: float) -> InputError:
 
 def fast_size(least: float) -> int:
     """A multiple of four, as large as this or larger than the most, that transforms fast."""
-    quarter = int(np.clip(np.ceil(least / 4), 64, MOST_CELLS))
-    return int(4 * fft.next_fast_len(quarter, real=True))
+    quarter = min(max(math.ceil(min(least / 4, MOST_CELLS)), 64), MOST_CELLS)
+    return 4 * int(fft.next_fast_len(quarter, real=True))
 
 
 def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
@@ -162,7 +163,9 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
     inner[:, -2:] += nodes[:, :-3:-1]
     kept = cells // 4
     sums: Floats = fft.dct(inner, type=2, axis=1)[:, :kept] / 2
-    return sums / np.sinc(np.arange(kept) / (2 * cells)) ** 4
+    square = np.sinc(np.arange(kept) / (2 * cells)) ** 2
+    sums /= square**2
+    return sums
 
 
 def series(coefs: Floats, intervals: int) -> Floats:

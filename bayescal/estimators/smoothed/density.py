@@ -138,9 +138,8 @@ def ls_ece(
     >>> round(estimators.ls_ece(y_true, y_prob), 4)
     0.0425
     """
-    return evaluate(
-        _ls_core, read(y_true, y_prob, sample_weight), bandwidth=as_bandwidth(bandwidth)
-    )
+    cases = read(y_true, y_prob, sample_weight, single=True)
+    return evaluate(_ls_core, cases, bandwidth=as_bandwidth(bandwidth))
 
 
 def _kde_core(

@@ -231,7 +231,8 @@ def logit_smooth_ece(
     >>> round(estimators.smooth_ece([0, 0, 1, 0], [0.001, 0.01, 0.02, 0.4]), 4)
     0.213
     """
-    return evaluate(_LOGIT, read(y_true, y_prob, sample_weight), bandwidth=_bandwidth(bandwidth))
+    cases = read(y_true, y_prob, sample_weight, single=True)
+    return evaluate(_LOGIT, cases, bandwidth=_bandwidth(bandwidth))
 
 
 class SmoothCurve(NamedTuple):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayescal as bc
+from bayescal.data.table import GRID, LIMIT, locate
 from bayescal.errors import InputError, WeightWarning
 
 WEIGHTS = ("none", "counts", "sampling", "tiny")
@@ -258,7 +259,26 @@ def test_the_sizes_of_blocks_change_no_bit(monkeypatch, labels, weights):
     columns = cases(6000, weights, labels)
     given = None if weights == "none" else "sampling"
     expected = bits(bc.CalibrationData(*columns, weight_type=given))
-    for name, size in (("GROUPED_BLOCK", 50), ("MOST_UNCARRIED", 90), ("MOST_DENSE", 0)):
+    sizes = {"GROUPED_BLOCK": 50, "SINGLE_BLOCK": 70, "MOST_UNCARRIED": 90, "MOST_DENSE": 0}
+    for name, size in sizes.items():
         monkeypatch.setattr(f"bayescal.data.build.builder.{name}", size)
     monkeypatch.setattr("bayescal.data.build.labels.FEW_LABELS", 0)
     assert bits(bc.CalibrationData(*columns, weight_type=given)) == expected
+
+
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_all_cases_of_many_blocks_may_be_at_the_upper_end_of_one_cell(outcome):
+    """There the sum that holds both cases and positions is largest."""
+    spread = np.linspace(0.01, 0.99, LIMIT + 1)
+    cell, _ = locate(np.array([0.3]))
+    near = 0.3 + np.linspace(0, 0.01, 100_001)
+    last = near[locate(near)[0] == cell].max()
+    many = np.full(200_000, last)
+    score = np.append(spread, many)
+    table = bc.CalibrationData(np.full(score.size, outcome), score)
+    expected = np.bincount(locate(spread)[0], minlength=GRID)
+    expected[cell] += many.size
+    np.testing.assert_array_equal(table.trials, expected[expected > 0])
+    np.testing.assert_array_equal(table.hits, outcome * table.trials)
+    at = np.flatnonzero(table.trials > many.size / 2)
+    assert table.score[at] == pytest.approx(last, rel=1e-5)

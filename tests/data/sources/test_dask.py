@@ -137,6 +137,16 @@ def test_a_bad_value_is_named_with_its_partition(frame, column, value, reason):
         bc.CalibrationData.from_dask(parts, **NAMES, group="site")
 
 
+def test_a_partition_that_cannot_be_computed_points_to_where_files_are_named(frame):
+    def fail(part):
+        raise OSError("Invalid data")
+
+    parts = dd.from_pandas(frame, npartitions=3).map_partitions(fail, meta=frame.head(0))
+    with pytest.raises(OSError, match="Invalid data") as refusal:
+        bc.CalibrationData.from_dask(parts, **NAMES)
+    assert "from_parquet names the file and the row group" in refusal.value.__notes__[0]
+
+
 def test_what_is_not_of_dask_is_refused(frame):
     parts = dd.from_pandas(frame, npartitions=2)
     y, p = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p"))

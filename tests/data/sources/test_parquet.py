@@ -240,6 +240,24 @@ def test_a_damaged_row_group(tmp_path, columns):
     refused(path, r"a\.parquet, row group 2, cannot be read: .* damaged")
 
 
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
+def test_a_row_group_without_checksums_that_is_overwritten(tmp_path, columns, compression):
+    path = write(tmp_path / "a.parquet", columns, row_group_size=1000, compression=compression)
+    chunk = pq.ParquetFile(path).metadata.row_group(3).column(1)
+    at = chunk.dictionary_page_offset or chunk.data_page_offset
+    damaged = bytearray(path.read_bytes())
+    damaged[at : at + 20] = bytes(20)
+    path.write_bytes(damaged)
+    refused(path, r"a\.parquet, row group 3, cannot be read: .* damaged")
+
+
+@pytest.mark.parametrize("value", [[0.5], {"risk": 0.5}])
+def test_columns_of_lists_and_structures_are_named_with_their_file(tmp_path, columns, value):
+    write(tmp_path / "a.parquet", columns)
+    write(tmp_path / "b.parquet", {"y": [0, 1], "p": [value, value]})
+    refused(tmp_path, r"b\.parquet: column 'p' is of type .*, and one value a row is needed")
+
+
 def test_nothing_there(tmp_path):
     refused(tmp_path / "nowhere", "there is no file or folder .*nowhere")
     refused([tmp_path / "a.parquet"], r"there is no file .*a\.parquet")

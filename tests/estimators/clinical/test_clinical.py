@@ -451,6 +451,34 @@ def test_ties_one_rounding_apart_are_ties(score, kind, order) -> None:
                 function(outcomes, scores, **kind)
 
 
+@pytest.mark.parametrize("score", [0.01, 0.3, 0.9, 0.999, 1 - 1e-6])
+@pytest.mark.parametrize("method", ["profile", "wald"])
+@pytest.mark.parametrize("widened", [False, True])
+def test_ties_one_rounding_of_32_bits_apart_are_ties(score, method, widened) -> None:
+    near = np.float32(score)
+    beside = np.nextafter(near, np.float32(1))
+    scores = np.array([near / 8, near, beside, near, (1 + beside) / 2], dtype=np.float32)
+    for interval in (calibration_slope_interval, calibration_intercept_interval):
+        with pytest.raises(SeparationError, match="separated"):
+            interval([0, 0, 0, 1, 1], scores.astype(float) if widened else scores, method=method)
+
+
+@pytest.mark.parametrize("interval", INTERVALS.values())
+def test_weights_of_any_size_have_an_interval_or_none(interval) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        n = int(rng.integers(2, 30))
+        scores = rng.choice([0.1, 0.3, 0.5, 1e-10, 1 - 1e-10, 0.9], n)
+        outcomes = rng.integers(0, 2, n)
+        weights = rng.choice([1, 1e-6, 1e6, 0.001, 0, 1e-12, 1e7], n)
+        for method in ("profile", "wald"):
+            try:
+                lower, upper = interval(outcomes, scores, method=method, sample_weight=weights)
+            except InputError:
+                continue
+            assert -math.inf < lower < upper < math.inf
+
+
 @pytest.mark.parametrize("gap", [1e-6, 1e-3])
 def test_scores_a_little_apart_still_have_an_interval(gap) -> None:
     y_true, y_prob = [0, 1, 1, 0, 1, 1, 0], [0.3] * 5 + [0.3 + gap] * 2

@@ -1,0 +1,354 @@
+"""Whatever a person could pass by mistake, and the public functions to pass it to.
+
+The functions are those that the modules offer, so that a new one is attacked from its first day.
+What must be known of it is a value for each argument without a default, by its name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import resource
+import signal
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from sklearn.linear_model import LogisticRegression
+
+import bayescal as bc
+
+N = 40
+SCORE = np.round(np.linspace(0.02, 0.97, N), 3)
+OUTCOME = (np.arange(N) * 7 % 10 / 10 < SCORE).astype(int)
+MATRIX = np.column_stack([1 - SCORE, SCORE])
+CALM = {"draws": 200, "n_resamples": 100, "n_simulations": 4, "n_repeats": 1, "random_state": 0}
+"""So that a call takes no longer than it must."""
+GIVEN = {*CALM, "after", "before", "recalibrator", "thresholds", "y_prob", "y_proba"}
+"""Arguments that are passed although they have a default."""
+HOSTILE: tuple[Any, ...] = (
+    None, "x", b"x", "", "x" * 5000, float("nan"), float("inf"), -float("inf"), -1, -0.5, 0, 0.5,
+    1.5, 10**9, 10**400, 1e308, 5e-324, 1j, True, object(), int, {}, {"x": 1}, set(), [], ["x"],
+    [[0.1], [0.2, 0.3]], [float("nan")], [10**400], np.array(0.3), np.array([[[1.0]]]),
+    np.array([1j]), np.array(["2020-01-01"], dtype="datetime64[D]"), lambda *_: 0,
+    pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
+)  # fmt: skip
+ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
+    "sample_weight", "features", "offset", "truth", "scores",
+}  # fmt: skip
+"""Arguments with one entry a case."""
+
+
+def _with(first: Any) -> list[Any]:
+    return [first, *SCORE[1:].tolist()]
+
+
+HOSTILE_CASES: tuple[Any, ...] = (
+    *map(
+        _with, (None, "x", "x" * 5000, pd.NA, np.nan, np.inf, -1, 1.5, 10**400, 1j, True, {}, [1])
+    ),
+    *(np.full(N, value) for value in (1e308, 1e-300, 1e15, 0.0, -0.0, np.nan, np.inf, -1.0)),
+    *(np.array(_with(value)) for value in (1e300, 1e-300, 1e15, -1e-9, 1 + 1e-9)),
+    pa.array([None, *SCORE[1:].tolist()]),
+    pa.nulls(N),
+    pd.Series([None, *SCORE[1:]], dtype="Float64"),
+    pd.Series(SCORE, index=[1, "a", None, *range(N - 3)]),
+    np.ma.masked_less(SCORE, 0.1),
+    SCORE[::-1, None],
+    np.full((N, 2), 0.5, dtype="timedelta64[s]"),
+    np.full(N, "2020-01-01", dtype="datetime64[D]"),
+    MATRIX / 2,
+    ["a"] * N,
+    [{}] * N,
+)
+"""As long as the cases, so that it is looked into."""
+ROOM = 3 << 30
+"""Of addresses, of which libraries reserve some gigabytes that they do not fill."""
+SECONDS = 20
+LONGEST_MESSAGE = 600
+FOREIGN = re.compile("has no attribute|truth value of|ufunc|inhomogeneous|array element with")
+"""What other libraries say of a value that they cannot use."""
+MODULES = (
+    bc, bc.estimators, bc.scores, bc.plots, bc.simulate, bc.validation, bc.curves, bc.priors,
+)  # fmt: skip
+CONSTRUCTORS = {
+    "bayescal": ("CalibrationData", "CalibrationPosterior"),
+    "priors": ("Normal", "StudentT", "Prior"),
+    "simulate": ("BetaScores", "LogitNormalScores"),
+}
+"""Classes of which a person makes objects."""
+OF_OTHERS = {"estimator", "options", "args", "kwargs", "details"}
+"""Arguments that are scikit-learn's, or passed on."""
+ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
+"""What errors may call an argument instead."""
+NOT_CALLED = {"of_draws", "in_average", "stored_curve", "stored_frame", "average_of"} | {
+    "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates", "as_prior",
+}  # fmt: skip
+"""What no person calls, or what changes the families for all tests."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public function with good values for what it needs.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+    given : dict
+        Values of arguments.
+    arguments : tuple of str
+        All that can be attacked.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    given: dict[str, Any]
+    arguments: tuple[str, ...] = field(default=())
+
+    def __call__(self, **changed: Any) -> Any:
+        return self.function(**self.given | changed)
+
+
+@cache
+def objects() -> dict[str, Any]:
+    """One of each object that a user holds, by the name of its class."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cmp = bc.compare(OUTCOME, SCORE, draws=400, random_state=0)
+        return {
+            "CalibrationData": bc.CalibrationData(OUTCOME, SCORE),
+            "CalibrationPosterior": cmp.posterior,
+            "CurveComparison": cmp,
+            "Assessment": bc.assess(OUTCOME, SCORE, draws=400, random_state=0),
+            "Consistency": bc.check_consistency(cmp.posterior, n_resamples=20, random_state=0),
+            "RecalibrationGain": bc.recalibration_gain(
+                OUTCOME, SCORE, np.sqrt(SCORE), draws=400, random_state=0
+            ),
+            "Truth": bc.simulate.truth("D1"),
+            "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
+        }
+
+
+@cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Files to read: a posterior, a table, a report and cases."""
+    made = tempfile.TemporaryDirectory()
+    at, known = Path(made.name), objects()
+    known["CalibrationPosterior"].to_netcdf(at / "posterior.nc")
+    known["CalibrationData"].to_netcdf(at / "table.nc")
+    known["Assessment"].to_html(at / "report.html")
+    pd.DataFrame({"y": OUTCOME, "p": SCORE}).to_parquet(at / "cases.parquet")
+    return made
+
+
+def values(owner: str) -> dict[str, Any]:
+    """What arguments without a default are, by their names."""
+    made = objects()
+    return CALM | {
+        "a": 1.0,
+        "after": np.sqrt(SCORE),
+        "b": 1.0,
+        "before": SCORE,
+        "cells": np.arange(N) // 10,
+        "chunks": [(OUTCOME, SCORE)],
+        "cmp": made["CurveComparison"],
+        "curve": "logistic",
+        "draws": 400,
+        "frame": pd.DataFrame({"y": OUTCOME, "p": SCORE}),
+        "group": None,
+        "hits": [1, 2],
+        "mean": 0.0,
+        "mean_score": 0.3,
+        "minimum": 0.01,
+        "mu": 0.0,
+        "n": 10,
+        "name": {"simulate": "D1", "CurveComparison": "logistic"}.get(owner, "tce"),
+        "n_jobs": 1,
+        "nu": 3.0,
+        "outcome": "y",
+        "post": made["CalibrationPosterior"],
+        "prior": "neutral",
+        "prob": 0.5,
+        "recalibrator": bc.recalibrate.LogisticRecalibrator(),
+        "result": made["RecalibrationGain"],
+        "score": "p" if owner == "CalibrationData" else [0.1, 0.6],
+        "scores": SCORE,
+        "sd": 1.0,
+        "shape": "shifted",
+        "sigma": 1.0,
+        "sizes": [50],
+        "thresholds": [0.2, 0.5],
+        "trials": [4, 5],
+        "truth": MATRIX,
+        "truths": ["D1"],
+        "x": 0.05,
+        "X": SCORE,
+        "y": OUTCOME,
+        "y_prob": SCORE,
+        "y_proba": MATRIX,
+        "y_true": OUTCOME,
+    }
+
+
+@cache
+def special() -> dict[str, dict[str, Any]]:
+    """Values that one function needs and others of that argument do not."""
+    at, made = Path(folder().name), objects()
+    ranks = {"dataset": _ranks()}
+    return {
+        "bayescal.load": {"path": at / "posterior.nc"},
+        "bayescal.read_report": {"path": at / "report.html"},
+        "bayescal.update": {"post": made["fit"]},
+        "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
+        "Assessment.to_html": {"path": "report.html"},
+        "CalibrationData.from_counts": {"score": [0.1, 0.6]},
+        "CalibrationData.from_netcdf": {"path": at / "table.nc"},
+        "CalibrationData.from_parquet": {"path": at / "cases.parquet"},
+        "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
+        "CalibrationData.to_netcdf": {"path": "table.nc"},
+        "CalibrationPosterior.to_netcdf": {"path": "posterior.nc"},
+        "plots.consistency": {"result": made["Consistency"]},
+        "plots.prior_posterior": {"post": made["fit"]},
+        "plots.rank_ecdf": ranks,
+        "validation.coverage_table": {"dataset": _coverage()},
+        "validation.uniformity": ranks,
+    }
+
+
+@cache
+def _ranks() -> Any:
+    return bc.validation.sbc("intercept", n=20, n_simulations=4, random_state=0, n_jobs=1)
+
+
+@cache
+def _coverage() -> Any:
+    return bc.validation.coverage(["D1"], [30], ["ece_basic"], n_simulations=2, n_jobs=1)
+
+
+def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:
+    """Whose it is, what it is called, and a function that is called with keywords."""
+    for module in MODULES:
+        owner = module.__name__.split(".")[-1]
+        for name in module.__all__:
+            value = getattr(module, name)
+            made = name in CONSTRUCTORS.get(owner, ())
+            if (inspect.isfunction(value) and name not in NOT_CALLED) or made:
+                yield owner, f"{owner}.{name}", value
+            if name in objects():
+                for method, member in inspect.getmembers(value, callable):
+                    public = not method.startswith("_") and method not in NOT_CALLED
+                    if public and inspect.isroutine(member):
+                        yield name, f"{name}.{method}", getattr(objects()[name], method)
+
+
+def calls() -> Iterator[Call]:
+    """Every public function, method and recalibrator."""
+    for owner, name, function in _callables():
+        known = values(owner) | special().get(name, {})
+        parameters = inspect.signature(function).parameters
+        if "truth" in parameters:  # of every class
+            known["y_prob"] = MATRIX
+        given = {
+            key: known[key]
+            for key, parameter in parameters.items()
+            if key in known and (parameter.default is parameter.empty or key in GIVEN)
+        }
+        yield Call(name, function, given, tuple(sorted(parameters.keys() - OF_OTHERS)))
+    for name in bc.recalibrate.__all__:
+        made = getattr(bc.recalibrate, name)
+        if made is bc.recalibrate.Recalibrator:
+            continue
+        X = SCORE[:, None] if name == "RecalibratedClassifier" else SCORE
+        given = {"X": X, "y": OUTCOME, "sample_weight": None, "new": X}
+        attacked = ["sample_weight", "y"] + ["X", "new"] * (X.ndim == 1)
+        options = sorted(inspect.signature(made).parameters.keys() - OF_OTHERS)
+        yield Call(
+            f"recalibrate.{name}", partial(_recalibrated, made), given, (*attacked, *options)
+        )
+
+
+def _recalibrated(made: type, X: Any, y: Any, sample_weight: Any, new: Any, **options: Any) -> Any:
+    if made is bc.recalibrate.RecalibratedClassifier:
+        classifier = LogisticRegression().fit(SCORE[:, None], OUTCOME)
+        options = {"estimator": classifier} | options
+    return made(**options).fit(X, y, sample_weight).predict_proba(new)
+
+
+@contextmanager
+def confined() -> Iterator[None]:
+    """At most some gigabytes more of memory, and some seconds."""
+
+    def late(*_: Any) -> None:
+        raise TimeoutError(f"not finished after {SECONDS} s")
+
+    with open("/proc/self/statm") as file:
+        size = int(file.read().split()[0]) * resource.getpagesize()
+    old = resource.getrlimit(resource.RLIMIT_AS)
+    handler = signal.signal(signal.SIGALRM, late)
+    resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, old[1]))
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, handler)
+        resource.setrlimit(resource.RLIMIT_AS, old)
+
+
+def attack(call: Call, key: str, value: Any) -> str:
+    """What is wrong with what comes back; empty if nothing is."""
+    try:
+        with warnings.catch_warnings(), confined():
+            warnings.simplefilter("ignore")
+            result = call(**{key: value})
+    except bc.errors.SeparationError as error:
+        return fault(str(error), "y_true")
+    except bc.errors.InputError as error:
+        return fault(str(error), key)
+    except OSError:
+        if key == "path":  # a file that cannot be written
+            return ""
+        raise
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:200]
+    finally:
+        plt.close("all")
+    return "NaN" if any(np.isnan(array).any() for array in numbers(result)) else ""
+
+
+def fault(message: str, key: str) -> str:
+    """Why an error does not tell a person what to mend; empty if it does."""
+    if "\n" in message:
+        return f"more than a line: {message!r}"
+    if len(message) >= LONGEST_MESSAGE:
+        return f"{len(message)} characters: {message!r:.80}"
+    names = "|".join(re.escape(name) for name in (key, ALSO.get(key, key)))
+    if not re.search(rf"(?<![a-z])({names})(?![a-z])", message):
+        return f"{key} is not named: {message}"
+    if FOREIGN.search(message):
+        return f"another library speaks: {message}"
+    return ""
+
+
+def numbers(result: Any) -> Iterator[Any]:
+    """All floating-point numbers of a result, as arrays."""
+    if isinstance(result, (float, np.floating)):
+        yield np.asarray(result)
+    elif isinstance(result, np.ndarray) and result.dtype.kind == "f":
+        yield result
+    elif isinstance(result, (tuple, list)):
+        for part in result:
+            yield from numbers(part)
+    elif is_dataclass(result) and not isinstance(result, type):
+        for one in fields(result):
+            yield from numbers(getattr(result, one.name))

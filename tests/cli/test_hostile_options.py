@@ -1,0 +1,98 @@
+"""Every option of every command with what nobody means: one line that says which is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+
+import bayescal as bc
+from bayescal.cli import main
+from bayescal.cli.app import app
+
+SIZE = 40
+READS = ("a.csv", "--outcome", "y", "--seed", "1")
+GIVEN: dict[str, tuple[str, ...]] = {
+    "assess": (*READS, "--score", "p", "--curve", "logistic"),
+    "compare": (*READS, "--score", "p"),
+    "gain": (*READS, "--before", "p", "--after", "q"),
+    "recalibrate": (*READS, "--score", "p", "--method", "logistic", "--output", "out.csv"),
+    "simulate": ("D1", "--output", "simulated.csv"),
+}
+"""Options with which a command works; the others work for long without any."""
+HOSTILE = (
+    "", "x", "nan", "inf", "-1", "1e308", "9" * 400, "-0.5", "nowhere/x.csv", "a.csv", "p", "%s",
+    "é\n\t", "empty.csv", "header.csv", "nul.csv", "digits.csv", "utf-16", ".",
+)  # fmt: skip
+FEW = 4
+LONGEST = 1000
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", SIZE, random_state=6)
+    table = pd.DataFrame({"y": y_true, "p": y_prob, "q": np.sqrt(y_prob)})
+    table.to_csv("a.csv", index=False)
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("y,p\n")
+    Path("nul.csv").write_bytes(b"y,p\n\x000,1\n")
+    Path("digits.csv").write_text("y,p\n" + f"0,{'9' * 400}\n" * 9)
+
+
+def options(command: Any) -> Iterator[tuple[str, list[str]]]:
+    """What is given, and the options and arguments that are left, by their names."""
+    for parameter in command.params:
+        if not getattr(parameter, "is_flag", False):
+            yield max(parameter.opts, key=len), list(GIVEN[command.name])
+
+
+def with_value(given: list[str], option: str, value: str) -> list[str]:
+    if not option.startswith("--"):
+        return [value, *given[1:]]
+    if option in given:
+        at = given.index(option)
+        given = given[:at] + given[at + 2 :]
+    return [*given, option, value]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GIVEN)
+def test_every_option_is_attacked(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    table = Path("a.csv").read_bytes()
+    wrong = []
+    for index, (option, given) in enumerate(options(command)):
+        for value in [HOSTILE[(5 * index + 7 * k) % len(HOSTILE)] for k in range(FEW)]:
+            if value.startswith("-") and not option.startswith("-"):
+                continue  # read as an option
+            with pytest.raises(SystemExit) as left:
+                main([name, *with_value(given, option, value)])
+            printed = capsys.readouterr().err
+            error = printed[printed.find("Error: ") :]
+            word = option.strip("-")
+            known = (word, word.replace("-", "_"), " ".join(value.split()))
+            named = any(text and text in " ".join(error.split()) for text in known)
+            if left.value.code not in (0, None, 2):
+                wrong.append(f"{option} {value!r}: code {left.value.code}")
+            elif left.value.code == 2 and (len(error) > LONGEST or error.count("\n") != 1):
+                wrong.append(f"{option} {value!r:.40}: more than a line: {error:.200}")
+            elif left.value.code == 2 and value and not named:
+                wrong.append(f"{option} {value!r:.40}: not named: {error:.200}")
+    assert not wrong
+    assert Path("a.csv").read_bytes() == table
+
+
+def test_a_long_work_refuses_its_options_first(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, option in [("validate", "n"), ("validate", "jobs"), ("validate", "curve")]:
+        for value in ("x", "nan", "-1", "9" * 400):
+            with pytest.raises(SystemExit) as left:
+                main([name, f"--{option}", value])
+            assert left.value.code == 2
+            assert re.search(rf"Error: .*{option}.*\n$", capsys.readouterr().err)

@@ -1,0 +1,58 @@
+"""Whether outcomes and scores are in range, told from their bits, is what comparisons say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from bayescal.data.validate import are_binary_integers, as_scores, check_scores
+from bayescal.errors import InputError
+
+FLOATS = st.sampled_from(["<f4", "<f8", ">f4", ">f8"]).flatmap(
+    lambda kind: arrays.arrays(
+        kind,
+        st.integers(1, 5),
+        elements=st.one_of(
+            st.floats(0, 1, width=32),
+            st.sampled_from([-0.0, 1.0, np.nan, -np.nan, np.inf, -np.inf, 1.5, -1e-30]),
+        ),
+    )
+)
+WHOLE = st.sampled_from(["?", "u1", "i1", "<i2", ">i2", "<i8", "<u8", ">u4"]).flatmap(
+    lambda kind: arrays.arrays(kind, st.integers(1, 5))
+)
+SMALL = st.lists(st.integers(-1, 2), min_size=1).map(np.array)
+
+
+@given(FLOATS)
+def test_scores(values: NDArray[Any]) -> None:
+    if ((values >= 0) & (values <= 1)).all():
+        np.testing.assert_array_equal(check_scores(values), values)
+        assert as_scores(values).dtype == np.float64
+    else:
+        with pytest.raises(InputError, match=r"y_prob\[\d\] = .* is (missing|outside)"):
+            check_scores(values)
+
+
+@given(st.floats(0, 1))
+def test_the_numbers_next_to_the_ends(inside: float) -> None:
+    for kind in (np.float32, np.float64):
+        ends = np.array([0, 1, inside], dtype=kind)
+        check_scores(ends)
+        for end, beyond in ((0, -1), (1, 2)):
+            over = np.append(ends, np.nextafter(kind(end), kind(beyond)))
+            with pytest.raises(InputError, match="is outside"):
+                check_scores(over)
+
+
+@given(WHOLE | SMALL)
+def test_outcomes(values: NDArray[Any]) -> None:
+    inside = bool(((values == 0) | (values == 1)).all())
+    native = values.dtype.isnative
+    assert are_binary_integers(values) == (inside and native)
