@@ -319,6 +319,11 @@ def estimator_interval(method: str) -> list[float]:
     return [interval.estimate, interval.lower, interval.upper]
 
 
+def smooth_reliability() -> dict[str, Any]:
+    shown = estimate("smooth_reliability", grid=[0.1, 0.5], n_resamples=100, random_state=24)
+    return {"lower": shown.lower, "upper": shown.upper, "shown_error": shown.shown_error}
+
+
 def in_fifths() -> Any:
     return np.floor(5 * clinical()[1]).astype(int)
 
@@ -382,10 +387,18 @@ ESTIMATORS: Theme = (
     }
     | {
         f"{name}/classes": partial(classes_estimate, name)
-        for name in ("class_wise_ece", "top_label_ece")
+        for name in ("class_wise_ece", "kce", "kde_ece", "skce", "top_label_ece")
     }
     | {
         "weak_calibration_error/clinical": lambda: estimate(WEAK_CALIBRATION_ERROR),
+        "weak_calibration_error/logit": lambda: estimate(WEAK_CALIBRATION_ERROR, metric="logit"),
+        "smooth_ece/by_logit": lambda: estimate("smooth_ece", metric="logit"),
+        "lower_distance_to_calibration/with_outcomes": lambda: estimate(
+            "lower_distance_to_calibration", metric="logit", outcome_cost=1
+        ),
+        "expected_ece/clinical": lambda: estimate("expected_ece", sizes=[100, 1000]),
+        "smooth_reliability/clinical": smooth_reliability,
+        "binned_reliability/clinical": lambda: estimate("binned_reliability", n_bins=6).outcome,
         "kernel_curve/clinical": lambda: {
             "outcome": estimate(KERNEL_CURVE).outcome,
             "sigma": estimate(KERNEL_CURVE).bandwidth,
@@ -457,7 +470,13 @@ SCORES: Theme = (
     | {"dawid_sebastiani_score/clinical": partial(score, BERNOULLI_SCORE)}
     | {
         f"{name}/classes": partial(lambda key: getattr(bc.scores, key)(*many_classes()), name)
-        for name in ("brier_score", "log_score", "spherical_score")
+        for name in (
+            "brier_score",
+            "calibration_upper_bound",
+            "log_score",
+            "murphy_decomposition",
+            "spherical_score",
+        )
     }
     | {
         f"{name}/known": partial(lambda key: getattr(bc.scores, key)(*known_classes()), name)
@@ -465,6 +484,7 @@ SCORES: Theme = (
             "canonical_calibration_error",
             "class_wise_calibration_error",
             "proper_calibration_error",
+            "proper_decomposition",
             "top_label_calibration_error",
         )
     }
@@ -564,6 +584,7 @@ RECALIBRATORS: Theme = (
             "BayesianRecalibrator", draws=DRAWS, random_state=33
         ),
         "BayesianRecalibrator/interval": bayesian_interval,
+        "SmoothRecalibrator": lambda: recalibrated("SmoothRecalibrator", random_state=34),
         "HistogramRecalibrator/shrunk": lambda: recalibrated(
             "HistogramRecalibrator", prior_weight=4.0
         ),

@@ -21,6 +21,7 @@ SEARCHED = (
     "curves/beta/pareto_k",
     "estimators/fit_bpm_curve",
     "estimators/logit_smooth_ece",
+    "estimators/smooth_ece/by_logit",
     "estimators/tce_bpm",
     "recalibrators/",
 )

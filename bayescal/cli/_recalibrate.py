@@ -179,7 +179,8 @@ def recalibrator_of(method: str, prior: Prior, seed: int | None) -> Recalibrator
     kind: type[Recalibrator] = getattr(room, names[check_choice(method, names, "method")])
     if method == BAYESIAN:
         return room.BayesianRecalibrator(prior=prior, random_state=seed)
-    return kind()
+    made = kind()
+    return made.set_params(random_state=seed) if "random_state" in made.get_params() else made
 
 
 def new_columns(

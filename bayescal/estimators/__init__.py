@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from bayescal.estimators._result import Tested
 from bayescal.estimators.binned.debiased import debiased_ece
+from bayescal.estimators.binned.diagram import BinnedReliability, binned_reliability
+from bayescal.estimators.binned.expected import expected_ece
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, ece, mce
@@ -56,6 +58,7 @@ from bayescal.estimators.integrated.smoothers import flexible_curve
 from bayescal.estimators.kernel.kernel import kce, mmce, skce
 from bayescal.estimators.kernel.skce_null import skce_test
 from bayescal.estimators.smoothed.density import kde_ece, ls_ece
+from bayescal.estimators.smoothed.diagram import SmoothReliability, smooth_reliability
 from bayescal.estimators.smoothed.smooth import (
     SmoothCurve,
     logit_smooth_ece,
@@ -68,16 +71,19 @@ from bayescal.estimators.uncertainty.intervals import Interval, estimator_interv
 __all__ = [
     "BPMCurve",
     "Bias",
+    "BinnedReliability",
     "CellTable",
     "DistanceBounds",
     "Interval",
     "PolynomialTested",
     "SmoothCurve",
+    "SmoothReliability",
     "Tested",
     "ValidityCurve",
     "ace",
     "auc_v",
     "average_labels",
+    "binned_reliability",
     "calibration_in_the_large",
     "calibration_in_the_large_interval",
     "calibration_intercept",
@@ -97,6 +103,7 @@ __all__ = [
     "emax",
     "estimator_bias",
     "estimator_interval",
+    "expected_ece",
     "fit_bpm_curve",
     "flexible_curve",
     "giviti_test",
@@ -126,6 +133,7 @@ __all__ = [
     "skce_test",
     "smooth_ece",
     "smooth_ece_curve",
+    "smooth_reliability",
     "spiegelhalter_test",
     "sweep_bins",
     "sweep_ece",

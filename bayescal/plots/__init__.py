@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayescal.plots._binned_reliability import binned_reliability
 from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
 from bayescal.plots._forest import forest
@@ -13,8 +14,10 @@ from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
 from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
+from bayescal.plots._smooth_reliability import smooth_reliability
 
 __all__ = [
+    "binned_reliability",
     "comparison",
     "consistency",
     "forest",
@@ -26,5 +29,6 @@ __all__ = [
     "reliability",
     "site_curves",
     "sites",
+    "smooth_reliability",
     "tce",
 ]

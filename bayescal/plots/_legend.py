@@ -16,7 +16,12 @@ STRIP = 15.0
 
 
 def legend_beneath(
-    ax: Axes, *, columns: int = 3, look: dict[str, Any] | None = None, strip: bool = False
+    ax: Axes,
+    *,
+    columns: int = 3,
+    look: dict[str, Any] | None = None,
+    strip: bool = False,
+    foot: float = 0.0,
 ) -> None:
     """Draw the legend beneath the axes, where no curve can run.
 
@@ -28,13 +33,15 @@ def legend_beneath(
         Options of the legend.
     strip : bool
         Whether a strip beneath the axes moves the labels down.
+    foot : float
+        Where the axis with the labels is, as a share of the axes' height below them.
     """
     from matplotlib.transforms import ScaledTranslation
 
     down = ScaledTranslation(0, -(BENEATH + STRIP * strip) / 72, ax.figure.dpi_scale_trans)
     ax.legend(
         loc="upper center",
-        bbox_to_anchor=(0.5, 0),
+        bbox_to_anchor=(0.5, -foot),
         bbox_transform=ax.transAxes + down,
         borderaxespad=0,
         ncols=columns,

@@ -6,12 +6,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
+from bayescal.estimators.proportions import jeffreys
 
 __all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
 
@@ -96,7 +96,9 @@ def observed_proportions(
     starts = _bin_starts(trials, bins)
     cases, events = np.add.reduceat(trials, starts), np.add.reduceat(hits, starts)
     score = np.add.reduceat(trials * data.score, starts) / cases
-    return Observed(score, cases, events, events / cases, *_jeffreys(cases, events, ci_prob))
+    return Observed(
+        score, cases, events, events / cases, *jeffreys(cases, events, as_level(ci_prob))
+    )
 
 
 def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50) -> ScoreCounts:
@@ -144,11 +146,3 @@ def _bin_starts(trials: Floats, bins: int | Literal["auto"]) -> NDArray[np.intp]
     if in_bin < min(share, HANDFUL) and len(starts) > 1:
         starts.pop()
     return np.array(starts)
-
-
-def _jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floats]:
-    tail = (1 - as_level(ci_prob)) / 2
-    a, b = hits + 0.5, trials - hits + 0.5
-    lower = np.where(hits > 0, betaincinv(a, b, tail), 0.0)
-    upper = np.where(hits < trials, betaincinv(a, b, 1 - tail), 1.0)
-    return lower, upper

@@ -21,6 +21,7 @@ from bayescal.recalibrate.intercept import InterceptRecalibrator
 from bayescal.recalibrate.isotonic import IsotonicRecalibrator
 from bayescal.recalibrate.logistic import LogisticRecalibrator
 from bayescal.recalibrate.monotone import MonotoneRecalibrator
+from bayescal.recalibrate.smooth import SmoothRecalibrator
 from bayescal.recalibrate.spline import SplineRecalibrator
 from bayescal.recalibrate.temperature import TemperatureRecalibrator
 from bayescal.recalibrate.tpm import TPMRecalibrator
@@ -42,6 +43,7 @@ __all__ = [
     "ProbabilityCalibrationTreeRecalibrator",
     "RecalibratedClassifier",
     "Recalibrator",
+    "SmoothRecalibrator",
     "SplineRecalibrator",
     "TPMRecalibrator",
     "TemperatureRecalibrator",

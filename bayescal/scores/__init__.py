@@ -9,6 +9,7 @@ cell.
 
 from __future__ import annotations
 
+from bayescal.scores.bound import calibration_upper_bound
 from bayescal.scores.decision import (
     DecisionCurve,
     decision_curve,
@@ -19,6 +20,7 @@ from bayescal.scores.decomposition import (
     Decomposition,
     corp_decomposition,
     murphy_decomposition,
+    proper_decomposition,
 )
 from bayescal.scores.discrimination import c_statistic, somers_dxy
 from bayescal.scores.proper import (
@@ -43,6 +45,7 @@ __all__ = [
     "bernoulli_dawid_sebastiani_score",
     "brier_score",
     "c_statistic",
+    "calibration_upper_bound",
     "canonical_calibration_error",
     "class_wise_calibration_error",
     "corp_decomposition",
@@ -53,6 +56,7 @@ __all__ = [
     "murphy_decomposition",
     "net_benefit",
     "proper_calibration_error",
+    "proper_decomposition",
     "root_brier_score",
     "scaled_brier_score",
     "somers_dxy",

@@ -21,7 +21,7 @@ from bayescal.data.validate import (
 from bayescal.scores import _core
 from bayescal.scores._rules import Loss
 
-__all__ = ["mean_loss"]
+__all__ = ["as_labels", "mean_loss"]
 
 
 def mean_loss(
@@ -36,7 +36,7 @@ def mean_loss(
         cases = read_cases(y_true, y_prob, sample_weight, single=True).counted()
         return cases.result(_core.mean(cases, two))
     prob = as_probability_matrix(y_prob)
-    labels = _as_labels(y_true, prob.shape[1])
+    labels = as_labels(y_true, prob.shape[1])
     check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
     weights = as_weights(sample_weight, prob.shape[0])
     happened = labels[:, None] == np.arange(prob.shape[1])
@@ -47,7 +47,7 @@ def mean_loss(
     return float(np.average(values[counts], weights=weights[counts]))
 
 
-def _as_labels(values: Any, classes: int) -> NDArray[Any]:
+def as_labels(values: Any, classes: int) -> NDArray[Any]:
     """Column numbers from 0 to classes - 1."""
     labels = as_vector(values, "y_true")
     known = np.isin(labels, np.arange(classes))

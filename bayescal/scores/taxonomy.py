@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, power_mean
-from bayescal._base.errors import InputError
-from bayescal.data.validate import as_order, as_probability_matrix, as_weights, check_choice
-from bayescal.scores._rules import MULTICLASS, Loss
+from bayescal.data.validate import as_order, check_choice
+from bayescal.scores._groups import as_groups, expected_loss, pooled_groups
+from bayescal.scores._rules import MULTICLASS
 
 __all__ = [
     "canonical_calibration_error",
@@ -78,7 +78,7 @@ def canonical_calibration_error(
     0.1
     """
     order = as_order(p)
-    known, prob, mass = _as_groups(truth, y_prob, sample_weight)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
     return _norm(known, prob, mass, order)
 
 
@@ -126,7 +126,7 @@ def class_wise_calibration_error(
     0.1
     """
     order = as_order(p)
-    known, prob, mass = _as_groups(truth, y_prob, sample_weight)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
     classes = zip(known.T, prob.T, strict=True)
     norms = [_norm(true[:, None], seen[:, None], mass, order) for true, seen in classes]
     return float(power_mean(np.array(norms), order, np.sum))
@@ -171,7 +171,7 @@ def top_label_calibration_error(
     0.05
     """
     order = as_order(p)
-    known, prob, mass = _as_groups(truth, y_prob, sample_weight)
+    known, prob, mass = as_groups(truth, y_prob, sample_weight)
     top = prob.argmax(axis=1)[:, None]
     right, confidence = (np.take_along_axis(values, top, axis=1) for values in (known, prob))
     return _norm(right, confidence, mass, order)
@@ -232,46 +232,13 @@ def proper_calibration_error(
     0.01
     """
     loss = MULTICLASS[check_choice(score, MULTICLASS, "score")]
-    seen, pooled, share = _pooled(*_as_groups(truth, y_prob, sample_weight))
-    excess = _expected(loss, pooled, seen) - _expected(loss, pooled, pooled)
+    seen, pooled, share = pooled_groups(*as_groups(truth, y_prob, sample_weight))
+    excess = expected_loss(loss, pooled, seen) - expected_loss(loss, pooled, pooled)
     return float(share @ np.maximum(excess, 0))
 
 
 def _norm(truth: Floats, seen: Floats, mass: Floats, order: float) -> float:
     """(E sum |seen - P(truth | seen)|^order)^(1/order)."""
-    level, pooled, share = _pooled(truth, seen, mass)
+    level, pooled, share = pooled_groups(truth, seen, mass)
     each = np.repeat(share, level.shape[1])
     return float(power_mean((level - pooled).ravel(), order, lambda power: power @ each))
-
-
-def _pooled(truth: Floats, seen: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
-    """The distinct rows that are seen, what is true of them on average, and their share."""
-    level, member = np.unique(seen, axis=0, return_inverse=True)
-    member = member.ravel()
-    share = np.bincount(member, mass)
-    total = np.column_stack([np.bincount(member, mass * column) for column in truth.T])
-    return level, total / share[:, None], share / share.sum()
-
-
-def _expected(loss: Loss, truth: Floats, prob: Floats) -> Floats:
-    """Expected loss of each prediction, when `truth` holds the probabilities of the classes."""
-    total = np.zeros(truth.shape[0])
-    for happens, true in enumerate(truth.T):
-        values = loss(prob[:, happens], np.delete(prob, happens, axis=1).T)
-        total += true * np.where(true > 0, values, 0)
-    return total
-
-
-def _as_groups(
-    truth: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Floats, Floats, Floats]:
-    known = as_probability_matrix(truth, "truth")
-    prob = as_probability_matrix(y_prob, "y_prob")
-    if known.shape != prob.shape:
-        raise InputError(
-            f"truth has shape {known.shape} but y_prob has {prob.shape}. "
-            "Both need a row for each group and a column for each class."
-        )
-    weights = as_weights(sample_weight, known.shape[0])
-    mass = np.ones(known.shape[0]) if weights is None else weights
-    return known[mass > 0], prob[mass > 0], mass[mass > 0]

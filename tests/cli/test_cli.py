@@ -973,6 +973,17 @@ def test_recalibrate_by_another_method_on_its_own_patients_says_so(run, two, tmp
     )
 
 
+def test_recalibrate_by_a_random_method_takes_the_seed(run, two, tmp_path) -> None:
+    options = ("--outcome", "y", "--score", "p0", "--method", "smooth", "--seed")
+    made = []
+    for at, seed in enumerate((3, 3, 4)):
+        target = tmp_path / f"{at}.csv"
+        assert run("recalibrate", two, *options, seed, "--output", target).code == 0
+        made.append(pd.read_csv(target)["p0_recalibrated"].to_numpy())
+    np.testing.assert_array_equal(made[0], made[1])
+    assert (made[0] != made[2]).any()
+
+
 @pytest.mark.slow
 def test_gain_knows_the_patients_that_recalibrate_marked(run, two, tmp_path) -> None:
     """Of a map that leaves no trace in its predictions; also renamed, and in another order."""

@@ -100,6 +100,9 @@ def test_every_function_takes_a_table(name: str) -> None:
         return
     parts = [pair if isinstance(pair, tuple) else (pair,) for pair in (value, known)]
     for part, other in zip(*parts, strict=True):
+        if isinstance(part, estimators.Interval):
+            assert part.method == other.method
+            part, other = part[:3], other[:3]
         np.testing.assert_allclose(part, other, rtol=1e-8, atol=1e-8)
 
 

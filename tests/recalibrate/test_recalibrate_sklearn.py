@@ -38,6 +38,7 @@ from bayescal.recalibrate import (
     ProbabilityCalibrationTreeRecalibrator,
     RecalibratedClassifier,
     Recalibrator,
+    SmoothRecalibrator,
 )
 
 KINDS = sorted(
@@ -59,7 +60,7 @@ def data(n: int = 300, seed: int = 0) -> tuple[Any, Any]:
 
 def seeded(kind: Any) -> Any:
     """One that gives the same answer at every fit."""
-    return kind(random_state=0) if kind is BayesianRecalibrator else kind()
+    return kind(random_state=0) if kind in (BayesianRecalibrator, SmoothRecalibrator) else kind()
 
 
 # The checks of scikit-learn

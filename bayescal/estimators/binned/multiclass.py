@@ -8,39 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, power_mean
-from bayescal._base.errors import InputError, as_flag
-from bayescal.data.data import CalibrationData
-from bayescal.data.validate import (
-    as_order,
-    as_probability_matrix,
-    as_weights,
-    check_same_length,
-    check_same_order,
-    check_scores,
-    is_matrix,
-)
-from bayescal.data.weights import effective_cases
+from bayescal._base.errors import as_flag
+from bayescal.data.validate import as_order
 from bayescal.estimators.binned.bins import as_cut
 from bayescal.estimators.binned.plugin import ece_core
-from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate
+from bayescal.estimators.classes import columns_of, read_classes
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate
 from bayescal.estimators.registry import estimator
 
 __all__ = ["class_wise_ece", "top_label_ece"]
 
 
-def _columns(scores: Floats) -> Floats:
-    """Class probabilities, (classes, n_samples); one row of scores is that of class 1 of two."""
-    if scores.ndim == 2:
-        return scores
-    columns = np.empty((2, scores.size))
-    columns[1] = scores
-    np.subtract(1, columns[1], out=columns[0])
-    return columns
-
-
 def _top_label_core(scores: Floats, weights: Floats | None, **options: Any) -> Statistic:
     """Core of `top_label_ece`, on scores of shape (n_samples,) or (classes, n_samples)."""
-    columns = _columns(scores)
+    columns = columns_of(scores)
     top = columns.argmax(axis=0)
     error = ece_core(columns.max(axis=0), weights, **options)
     return lambda classes: error(classes == top)
@@ -107,7 +88,7 @@ def top_label_ece(
     >>> round(estimators.top_label_ece([0, 1, 1], y_proba), 3)
     0.467
     """
-    cases = _read(y_true, y_proba, sample_weight)
+    cases = read_classes(y_true, y_proba, sample_weight)
     return evaluate(_top_label_core, cases, p=as_order(p), **as_cut(n_bins, binning, ties))
 
 
@@ -115,7 +96,7 @@ def _class_wise_core(
     scores: Floats, weights: Floats | None, *, p: float, average: bool, **cut: Any
 ) -> Statistic:
     """Core of `class_wise_ece`, on scores of shape (n_samples,) or (classes, n_samples)."""
-    errors = [ece_core(column, weights, p=p, **cut) for column in _columns(scores)]
+    errors = [ece_core(column, weights, p=p, **cut) for column in columns_of(scores)]
     over_classes = np.mean if average else np.sum
 
     def statistic(classes: NDArray[Any]) -> Floats:
@@ -199,66 +180,6 @@ def class_wise_ece(
     >>> round(estimators.class_wise_ece([0, 1, 1], y_proba, average=False), 3)
     1.0
     """
-    cases = _read(y_true, y_proba, sample_weight)
+    cases = read_classes(y_true, y_proba, sample_weight)
     options: dict[str, Any] = {"p": as_order(p), "average": as_flag(average, "average")}
     return evaluate(_class_wise_core, cases, **options, **as_cut(n_bins, binning, ties))
-
-
-def _read(
-    y_true: OutcomesLike, y_proba: ArrayLike | None, sample_weight: ArrayLike | None
-) -> Cases:
-    """Classes as outcomes, and class probabilities of shape (classes, n_samples) as scores."""
-    if isinstance(y_true, Cases):
-        return y_true
-    if isinstance(y_true, CalibrationData):
-        raise InputError(
-            "a CalibrationData holds one score for each case, and this needs the probability of "
-            "every class. Pass y_true and y_proba, or reduce the classes with "
-            "CalibrationData.from_multiclass and pass the table to ece."
-        )
-    if y_proba is None:
-        raise InputError("y_proba is missing: pass the class probabilities after y_true.")
-    columns = _as_columns(y_proba)
-    classes = _as_classes(y_true, *columns.shape)
-    check_same_order(y_true=y_true, y_proba=y_proba, sample_weight=sample_weight)
-    weights = as_weights(sample_weight, columns.shape[1])
-    cases = None if weights is None else effective_cases(weights)
-    return Cases(classes.reshape(-1, columns.shape[1]), columns, cases, classes.shape[:-1])
-
-
-def _as_columns(y_proba: Any) -> Floats:
-    """Class probabilities of shape (n_classes, n_samples)."""
-    if is_matrix(y_proba):
-        return as_probability_matrix(y_proba, "y_proba").T
-    return _columns(check_scores(y_proba, "y_proba"))
-
-
-def _as_classes(y_true: Any, number: int, size: int) -> NDArray[Any]:
-    """True classes as columns, the last axis running over the cases."""
-    labels = _as_array(y_true, "y_true")
-    if labels.shape[1:] == (1,) and size != 1:
-        labels = labels[:, 0]
-    if labels.ndim == 0 or labels.dtype.kind not in "biuf":
-        raise InputError(
-            f"y_true must hold columns of y_proba, 0 to {number - 1}, but holds {labels.dtype} "
-            "values. Turn names of classes into positions, in the order of the columns."
-        )
-    check_same_length(labels.shape[-1], "y_true", size, "y_proba")
-    wrong = (labels < 0) | (labels >= number) | (labels % 1 != 0)
-    if wrong.any():
-        at = np.unravel_index(int(wrong.argmax()), labels.shape)
-        where = ", ".join(map(str, at))
-        raise InputError(
-            f"y_true[{where}] = {labels[at]:g} is no column of y_proba, which are 0 to "
-            f"{number - 1}. Labels that start at 1 need 1 taken away."
-        )
-    return labels
-
-
-def _as_array(values: Any, name: str) -> NDArray[Any]:
-    try:
-        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} is not an array of numbers: a value is none, or rows differ in length."
-        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,16 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_count
 from bayescal.estimators.distance._programmes import (
     Cells,
     best_partition,
+    bounded_error,
     cells_of,
     lower_distance,
     smooth_error,
 )
-from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
+from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read_ranked
+from bayescal.estimators.metric import Metric, as_metric, positions
 from bayescal.estimators.registry import estimator
 
 __all__ = [
@@ -29,7 +34,8 @@ __all__ = [
     "weak_calibration_error",
 ]
 
-FINEST = 1 << 20
+FINEST, FINEST_IN_METRIC = 1 << 20, 1 << 16
+CHEAPEST, DEAREST = 1e-3, 1e3
 RESOLUTIONS = (16, 8192)
 
 
@@ -46,11 +52,13 @@ class DistanceBounds(NamedTuple):
     upper: Any
 
 
-def _over_cells(most: int, distance: Callable[[Cells, Floats], float]) -> Core:
+def _over_cells(
+    most: int, metric: Metric, distance: Callable[[Cells, Floats], float]
+) -> Callable[[Floats, Floats | None], Statistic]:
     """Core of a distance of the events in at most so many cells."""
 
     def core(scores: Floats, weights: Floats | None) -> Statistic:
-        cells = cells_of(tabulate(scores, weights), most)
+        cells = cells_of(tabulate(scores, weights), most, metric)
 
         def statistic(outcomes: NDArray[Any]) -> Floats:
             return np.array([distance(cells, events) for events in cells.events(outcomes)])
@@ -60,20 +68,37 @@ def _over_cells(most: int, distance: Callable[[Cells, Floats], float]) -> Core:
     return core
 
 
-def _lower_core(scores: Floats, weights: Floats | None, *, resolution: int) -> Statistic:
+def _lower_core(
+    scores: Floats,
+    weights: Floats | None,
+    *,
+    resolution: int,
+    metric: Metric = "identity",
+    outcome_cost: float = math.inf,
+) -> Statistic:
     """Core of `lower_distance_to_calibration`."""
 
     def distance(cells: Cells, events: Floats) -> float:
-        return lower_distance(cells.score, cells.share, events, resolution)
+        return lower_distance(cells.score, cells.share, events, resolution, metric, outcome_cost)
 
-    return _over_cells(resolution, distance)(scores, weights)
+    return _over_cells(resolution, metric, distance)(scores, weights)
 
 
-_weak_core = _over_cells(
-    FINEST, lambda cells, events: smooth_error(cells.score, events - cells.share * cells.score)
-)
+def _weak_core(scores: Floats, weights: Floats | None, *, metric: Metric = "identity") -> Statistic:
+    """Core of `weak_calibration_error`."""
+
+    def distance(cells: Cells, events: Floats) -> float:
+        residual = events - cells.share * cells.score
+        if metric == "identity":
+            return smooth_error(cells.score, residual)
+        return bounded_error(np.diff(positions(cells.score, metric)), residual)
+
+    most = FINEST if metric == "identity" else FINEST_IN_METRIC
+    return _over_cells(most, metric, distance)(scores, weights)
+
+
 _partition_core = _over_cells(
-    FINEST, lambda cells, events: best_partition(cells.score, cells.share, events)
+    FINEST, "identity", lambda cells, events: best_partition(cells.score, cells.share, events)
 )
 
 
@@ -93,6 +118,8 @@ def lower_distance_to_calibration(
     y_prob: ArrayLike | None = None,
     *,
     resolution: int = 1024,
+    metric: Metric = "identity",
+    outcome_cost: float = math.inf,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Lower distance to calibration: the least mean move that makes the scores calibrated.
@@ -100,23 +127,33 @@ def lower_distance_to_calibration(
     min E|s - u| over all joint laws of score s, outcome y and a new score u that leave the law of
     (s, y) as it is and have P(y = 1 | u) = u. The move may depend on chance and on the outcome.
 
+    With an `outcome_cost` c, outcomes may change as well: min E|s - u| + c P(v != y) over joint
+    laws of (s, y) and (u, v) with P(v = 1 | u) = u. With c = 1 that is the distance to calibration
+    as Błasiok & Nakkiran define it in any metric.
+
     Parameters
     ----------
     %(replicates)s
     %(scores)s
     resolution : int
         Intervals of the grid of new scores, from 16 to 8192.
+    metric : {"identity", "logit"} or callable
+        An increasing function h, so that a move costs |h(s) - h(u)|, as in `smooth_ece`.
+    outcome_cost : float
+        What it costs to change an outcome, more than 0; without limit by default.
     %(weights)s
 
     Returns
     -------
-    %(share_of_each_replicate)s
+    float or ndarray
+        From 0 to 1, in another metric to the distance of 0 from 1; one for each replicate when
+        `y_true` has leading dimensions.
 
     Raises
     ------
     InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `resolution` is out
-        of range.
+        If the arrays are not outcomes and probabilities of the same cases, or an option is out of
+        range.
 
     Notes
     -----
@@ -129,9 +166,18 @@ def lower_distance_to_calibration(
     uniform scores, 0.005 for 10,000. Within a factor of 2 either way it is
     `weak_calibration_error`, which is much faster.
 
+    Where moves cost |s - u|, a cost of 1 or more for an outcome changes nothing: the two functions
+    of the dual programme are between -u and u, and u - 1 and 1 - u, and so no more than 1 apart.
+    The authors show as much up to a constant (Claim 33).
+
+    In another metric the grid has as many equal steps of the metric too, and the bound of the error
+    does not hold.
+
     References
     ----------
     Blasiok, Gopalan, Hu & Nakkiran, "A Unifying Theory of Distance from Calibration", STOC 2023.
+    Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
+    2024, definitions 1 and 6.
 
     Examples
     --------
@@ -140,9 +186,28 @@ def lower_distance_to_calibration(
     0.25
     >>> round(estimators.lower_distance_to_calibration([0, 1], [0.45, 0.55]), 4)
     0.045
+    >>> round(
+    ...     estimators.lower_distance_to_calibration([0, 1], [0.05, 0.55], metric="logit"), 4
+    ... )
+    1.1389
     """
-    cases = read_ranked(y_true, y_prob, sample_weight)
-    return evaluate(_lower_core, cases, resolution=as_count(resolution, "resolution", *RESOLUTIONS))
+    return evaluate(
+        _lower_core,
+        read_ranked(y_true, y_prob, sample_weight),
+        resolution=as_count(resolution, "resolution", *RESOLUTIONS),
+        metric=as_metric(metric),
+        outcome_cost=_as_cost(outcome_cost),
+    )
+
+
+def _as_cost(cost: Any) -> float:
+    number = isinstance(cost, (int, float, np.integer, np.floating))
+    if not number or isinstance(cost, bool) or not cost >= CHEAPEST:
+        raise InputError(
+            f"outcome_cost must be a number from {CHEAPEST:g}, or infinity, got "
+            f"{shortened(repr(cost))}."
+        )
+    return math.inf if cost > DEAREST else float(cost)
 
 
 @estimator(
@@ -155,16 +220,23 @@ def lower_distance_to_calibration(
     dear="Running sums at a million heights are split in two some twenty times after the sort.",
 )
 def weak_calibration_error(
-    y_true: OutcomesLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None = None,
+    *,
+    metric: Metric = "identity",
+    sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Smooth calibration error, or weak calibration: residuals against a Lipschitz function.
 
-    max E[(y - s) w(s)] over w from [0, 1] to [-1, 1] with |w(s) - w(s')| <= |s - s'|.
+    max E[(y - s) w(s)] over w from [0, 1] to [-1, 1] with |w(s) - w(s')| <= d(s, s'), where
+    d(s, s') = |s - s'| or, in another metric, |h(s) - h(s')|.
 
     Parameters
     ----------
     %(replicates)s
     %(scores)s
+    metric : {"identity", "logit"} or callable
+        An increasing function h, as in `smooth_ece`.
     %(weights)s
 
     Returns
@@ -173,7 +245,9 @@ def weak_calibration_error(
 
     Raises
     ------
-    %(not_cases)s
+    InputError
+        If the arrays are not outcomes and probabilities of the same cases, or `metric` is no
+        increasing function.
 
     Notes
     -----
@@ -182,7 +256,13 @@ def weak_calibration_error(
 
     The maximum is exact, by its dual: the running sum of the residuals is fitted by a path that
     never falls, by halving the heights that it may have. More than 2^20 distinct scores are put
-    together in as many intervals, which changes the value by at most 1e-6.
+    together in as many intervals, which changes the value by at most 1e-6. In another metric it is
+    as exact, up to 2^16 distinct scores; more are put together in as many intervals of the metric.
+
+    In the metric of the log-odds it says by how much a map of the log-odds of slope at most 1 can
+    lower the log score, up to constants and a root (section 5 of Błasiok & Nakkiran). Their Theorem
+    22 prints d <= smooth calibration error for d / 2, which two cases refute: of outcomes 0 and 1
+    at .45 and .55 the distance is .045 and this error .0225.
 
     References
     ----------
@@ -190,6 +270,8 @@ def weak_calibration_error(
     System Sciences 74, 2008.
     Blasiok, Gopalan, Hu & Nakkiran, "A Unifying Theory of Distance from Calibration", STOC 2023,
     section 7.
+    Błasiok & Nakkiran, "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing", ICLR
+    2024, definition 14.
 
     Examples
     --------
@@ -198,8 +280,11 @@ def weak_calibration_error(
     0.25
     >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55]), 4)
     0.0225
+    >>> round(estimators.weak_calibration_error([0, 1], [0.45, 0.55], metric="logit"), 4)
+    0.0903
     """
-    return evaluate(_weak_core, read_ranked(y_true, y_prob, sample_weight))
+    cases = read_ranked(y_true, y_prob, sample_weight)
+    return evaluate(_weak_core, cases, metric=as_metric(metric))
 
 
 @documented

@@ -13,10 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
-from bayescal.data.validate import as_count, check_choice
-from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read, read_ranked
+from bayescal.data.validate import as_count, check_choice, is_matrix
+from bayescal.estimators.classes import read_classes
+from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read, read_ranked
 from bayescal.estimators.kernel._form import as_width, form_of, kernel_at
 from bayescal.estimators.kernel._pairs import PairSums, pairs_of_hits, pairs_of_weights
+from bayescal.estimators.kernel.classes import (
+    ClassKernel,
+    block_mean_of_classes,
+    pairs_of_classes,
+)
 from bayescal.estimators.registry import estimator
 
 __all__ = ["kce", "mmce", "skce"]
@@ -36,7 +42,7 @@ def _pairs_core(
     """A summary of the sums over pairs."""
     table = tabulate(scores, weights)
     if summary is PairSums.unbiased and not table.total > 1:
-        raise InputError(f"y_prob has {table.total:.3g} cases, and a pair takes two.")
+        raise _too_few(table.total)
     form = form_of(table.score, kernel, bandwidth)
     return lambda outcomes: summary(pairs_of_hits(table, form, table.hits(outcomes)))
 
@@ -131,19 +137,20 @@ def kce(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
     *,
-    kernel: str = "laplace",
+    kernel: ClassKernel = "laplace",
     bandwidth: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """Kernel calibration error: the root of the biased `skce`.
 
-    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome minus the score.
+    sqrt(2 sum_ij r_i r_j k(s_i, s_j)) / n, with r the outcome minus the score. For several classes
+    it is sqrt(sum_ij r_i' k(p_i, p_j) r_j) / n, with r a vector.
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
-    kernel : {"laplace", "gaussian"}
+    y_true, y_prob
+        As in `skce`.
+    kernel : {"laplace", "gaussian"} or callable
         As in `skce`.
     bandwidth : float
         As in `skce`.
@@ -170,8 +177,11 @@ def kce(
     >>> round(estimators.kce([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]), 4)
     0.1419
     """
+    if is_matrix(y_prob):
+        classes = read_classes(y_true, y_prob, sample_weight, "y_prob")
+        return classes.result(pairs_of_classes(classes, kernel, bandwidth).root_both())
     cases = read_ranked(y_true, y_prob, sample_weight)
-    return evaluate(_kce_core, cases, kernel=kernel, bandwidth=as_width(bandwidth, kernel))
+    return evaluate(_kce_core, cases, kernel=kernel, bandwidth=_as_width(bandwidth, kernel))
 
 
 def skce_core(
@@ -197,6 +207,35 @@ def _summary(form: str) -> Callable[[PairSums], Floats]:
     if form == "block":
         raise _block_without_weights()
     return SUMMARIES[form]
+
+
+def _skce_of_classes(
+    cases: Cases, form: str, kernel: ClassKernel, bandwidth: float, block_size: int
+) -> Floats:
+    """Each replicate's value, for labels and a matrix of probabilities."""
+    if form == "block":
+        if cases.weights is not None:
+            raise _block_without_weights()
+        most = cases.scores.shape[1]
+        size = as_count(block_size, "block_size", 2, most, limit="the number of cases")
+        return block_mean_of_classes(cases, kernel, bandwidth, size)
+    sums = pairs_of_classes(cases, kernel, bandwidth)
+    if form == "unbiased" and not sums.cases > 1:
+        raise _too_few(sums.cases)
+    return SUMMARIES[form](sums)
+
+
+def _as_width(width: Any, kernel: Any) -> float:
+    if callable(kernel):
+        raise InputError(
+            "kernel is a function, which needs a matrix of probabilities as y_prob: pass the "
+            "columns 1 - score and score, or the name of a kernel."
+        )
+    return as_width(width, kernel)
+
+
+def _too_few(cases: float) -> InputError:
+    return InputError(f"y_prob has {cases:.3g} cases, and a pair takes two.")
 
 
 def _block_without_weights() -> InputError:
@@ -237,27 +276,36 @@ def skce(
     y_prob: ArrayLike | None = None,
     *,
     form: str = "unbiased",
-    kernel: str = "laplace",
+    kernel: ClassKernel = "laplace",
     bandwidth: float = 1.0,
     block_size: int = 2,
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
-    """Squared kernel calibration error of both classes: unbiased, biased, or by blocks.
+    """Squared kernel calibration error of all classes: unbiased, biased, or by blocks.
 
-    The mean over pairs of cases of 2 r r' k(s, s'), with r the outcome minus the score: with the
-    kernel k between scores, and classes alike only if equal, this is the definition of the paper.
+    The mean over pairs of cases of (e - p)' k(p, p') (e' - p'), with e the corner of the class that
+    happened, p the prediction and k a kernel whose values are matrices, k(p, p') times the identity
+    for those known by name. For an event it is 2 r r' k(s, s'), with r the outcome minus the score.
     It is 0 in the population if and only if the model is calibrated.
 
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1; with a matrix of probabilities, column numbers. Leading dimensions are
+        replicates. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
+        Predicted probabilities of the event, or of each class.
     form : {"unbiased", "biased", "block"}
         "unbiased": over pairs of two different cases; may be negative. "biased": each case is
         paired with itself too; never negative. "block": over pairs within blocks of consecutive
         cases, in the order given, the rest of less than a block left out; unbiased, noisier.
-    kernel : {"laplace", "gaussian"}
-        exp(-|s - s'| / bandwidth), or exp(-(s - s')^2 / (2 bandwidth^2)).
+    kernel : {"laplace", "gaussian"} or callable
+        exp(-d / bandwidth), or exp(-d^2 / (2 bandwidth^2)), with d = |s - s'|. Of classes d is the
+        total variation distance, half the sum of |p_k - p'_k|, for the Laplace kernel, and the
+        Euclidean one over the square root of 2 for the Gaussian kernel; both are |s - s'| if there
+        are two. With a matrix of probabilities it may be a function of two matrices, of shapes
+        (a, n_classes) and (b, n_classes), that gives a positive definite kernel, of shape (a, b),
+        or one whose values are matrices, of shape (a, b, n_classes, n_classes).
     bandwidth : float
         From 1e-9, or 1e-3 for the Gaussian kernel, to 1e9.
     block_size : int
@@ -279,11 +327,14 @@ def skce(
 
     Notes
     -----
-    The sum over pairs is exact, and takes no visit to the pairs: with the Laplace kernel a sort and
-    one pass over the cases, with the Gaussian kernel 1.4 (1 + 9 bandwidth) / bandwidth passes.
+    The sum over pairs is exact. Of an event it takes no visit to the pairs: with the Laplace kernel
+    a sort and one pass over the cases, with the Gaussian kernel 1.4 (1 + 9 bandwidth) / bandwidth
+    passes. Of a matrix of probabilities all pairs are visited.
 
     Of vectors (1 - s, s) the Euclidean distance is sqrt(2) |s - s'|. To match a program that takes
     such vectors, divide the bandwidth by the square root of 2.
+
+    Widmann et al. write unbiased, biased and block for what they call SKCE_uq, SKCE_b and SKCE_ul.
 
     References
     ----------
@@ -299,9 +350,15 @@ def skce(
     unbiased -0.00035
     biased 3e-05
     block 0.00096
+    >>> y_prob = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
+    >>> round(estimators.skce([0, 1, 1], y_prob), 4)
+    0.0894
     """
     check_choice(form, FORMS, "form")
-    scale = as_width(bandwidth, kernel)
+    if is_matrix(y_prob):
+        classes = read_classes(y_true, y_prob, sample_weight, "y_prob")
+        return classes.result(_skce_of_classes(classes, form, kernel, bandwidth, block_size))
+    scale = _as_width(bandwidth, kernel)
     if form != "block":
         cases = read_ranked(y_true, y_prob, sample_weight)
     else:

@@ -27,6 +27,7 @@ __all__ = [
     "fast_size",
     "fixed_points",
     "log_odds_line",
+    "open_line",
     "series",
     "too_small",
 ]
@@ -92,7 +93,11 @@ class Line(NamedTuple):
 
 def log_odds_line(scores: NDArray[Any], sigma: float) -> tuple[Line, float]:
     """Log-odds, and where their line starts, with no mirror in reach up to this bandwidth."""
-    position = log_odds_of(scores)
+    return open_line(log_odds_of(scores), sigma)
+
+
+def open_line(position: Floats, sigma: float) -> tuple[Line, float]:
+    """Positions, which are changed, and where their line starts, with no mirror in reach."""
     start = float(position.min()) - COSINES_REACH / 2 * sigma
     length = float(position.max()) + COSINES_REACH / 2 * sigma - start
     position -= start

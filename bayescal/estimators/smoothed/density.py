@@ -11,8 +11,9 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal.data.table import tabulate
-from bayescal.data.validate import as_order, check_choice
-from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read
+from bayescal.data.validate import as_order, check_choice, is_matrix
+from bayescal.estimators.classes import read_classes
+from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 from bayescal.estimators.smoothed._beta_kernel import (
     BETA_FINE,
@@ -31,6 +32,7 @@ from bayescal.estimators.smoothed._cosines import (
     series,
     too_small,
 )
+from bayescal.estimators.smoothed._dirichlet_kernel import class_norm, likeliest_class_bandwidth
 from bayescal.estimators.smoothed._triweight import NARROWEST, triweight_norms
 
 __all__ = ["kde_ece", "ls_ece"]
@@ -38,6 +40,7 @@ __all__ = ["kde_ece", "ls_ece"]
 DENSITY_NODES = 64
 """Nodes at which smoothed log-odds are evaluated, to the bandwidth."""
 KDE_EDGE = 1e-6
+ONE_CASE = "y_true has only one case: leaving it out leaves none to compare."
 DENSITY_BLOCK = 1 << 22
 GROUP = 1 << 17
 
@@ -147,11 +150,25 @@ def _kde_core(
         return lambda outcomes: triweight_norms(scores, outcomes, weights, bandwidth, p)
     table = tabulate(np.clip(scores, KDE_EDGE, 1 - KDE_EDGE), weights)
     if table.total <= 1:
-        raise InputError("y_true has only one case: leaving it out leaves none to compare.")
+        raise InputError(ONE_CASE)
     every = Scores(table.score, table.trials)
     chosen = likeliest_bandwidth(every) if bandwidth is None else bandwidth
     fine = put_together(every, chosen, BETA_FINE)
     return lambda outcomes: ratio_norm(fine, fine.sums(table.hits(outcomes)), chosen, p)
+
+
+def _norm_of_classes(cases: Cases, bandwidth: float | None, order: float) -> Floats:
+    """KDE-ECE of labels and a matrix of probabilities, for each replicate."""
+    size = cases.scores.shape[1]
+    weight = np.ones(size) if cases.weights is None else cases.weights
+    kept = weight > 0
+    weight = weight[kept]
+    if weight.sum() <= 1:
+        raise InputError(ONE_CASE)
+    prob = np.maximum(cases.scores.T[kept], KDE_EDGE)
+    prob /= prob.sum(axis=1, keepdims=True)
+    chosen = likeliest_class_bandwidth(prob, weight) if bandwidth is None else bandwidth
+    return class_norm(prob, cases.outcomes[:, kept], weight, chosen, order)
 
 
 @estimator(
@@ -182,10 +199,17 @@ def kde_ece(
     where pi is the share of events, and f_1 and f are densities of the scores of events and of all
     cases, by one triweight kernel reflected at 0 and 1.
 
+    Of a matrix of class probabilities "ratio" is the canonical calibration error,
+    (mean_j sum_k |r_jk - p_jk|^p)^(1/p), where r_j are the frequencies of the classes around p_j,
+    and k(.; p) is the density of a Dirichlet distribution with parameters p / bandwidth + 1.
+
     Parameters
     ----------
-    %(replicates)s
-    %(scores)s
+    y_true : array-like of shape (n_samples,) or (..., n_samples), or CalibrationData
+        Outcomes, 0 or 1; with a matrix of probabilities, column numbers. Leading dimensions are
+        replicates. A table stands for outcomes, scores and weights.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
+        Predicted probabilities of the event, or of each class.
     form : {"ratio", "triweight"}
         See above.
     bandwidth : float, optional
@@ -199,8 +223,8 @@ def kde_ece(
     Returns
     -------
     float or ndarray
-        From 0 to 1; one for each replicate when `y_true` has leading dimensions. A replicate
-        where it is undefined is NaN.
+        From 0 to 1, or to 2^(1/p) of a matrix; one for each replicate when `y_true` has leading
+        dimensions. A replicate where it is undefined is NaN.
 
     Raises
     ------
@@ -222,6 +246,12 @@ def kde_ece(
     by at most 1e-6 with 10,000 cases, over three truths and six bandwidths, and with 30,000 cases,
     over two truths at a bandwidth of 1e-4.
 
+    Of two columns it is 2^(1/p) times that of the second alone. Of several classes it is far above
+    0 for a calibrated model: with predictions spread evenly over three classes and p = 2 it was .28
+    with 178 cases and .21 with 1000, the mean of 20 simulated samples. Of a matrix all
+    pairs of cases are visited, and probabilities within 1e-6 of 0 are moved there, after which each
+    row is divided by its sum.
+
     For "triweight", the authors' code integrates on a grid of steps of 1.3e-4 that leaves out the
     ends, and takes no root. With 36 % of the scores at 1 it says .0419 for .0416.
 
@@ -241,6 +271,9 @@ def kde_ece(
     0.0145
     >>> round(estimators.kde_ece(y_true, y_prob, form="triweight"), 4)
     0.0192
+    >>> y_prob = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]
+    >>> round(estimators.kde_ece([0, 1, 1], y_prob, bandwidth=0.1), 4)
+    1.3185
     """
     check_choice(form, ("ratio", "triweight"), "form")
     order = as_order(p)
@@ -250,7 +283,10 @@ def kde_ece(
         raise InputError(
             f"bandwidth = {width:g} is too small to resolve: take at least {narrowest:.1g}."
         )
-
+    if is_matrix(y_prob):
+        check_choice(form, ("ratio",), "form")
+        classes = read_classes(y_true, y_prob, sample_weight, "y_prob")
+        return classes.result(_norm_of_classes(classes, width, order))
     cases = read(y_true, y_prob, sample_weight, single=form == "ratio")
     if form == "ratio":
         cases = cases.ranked()

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.docstrings import documented
-from bayescal._base.log_odds import log_odds_of
-from bayescal.data.validate import as_scores, check_choice
+from bayescal.data.validate import as_scores
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.metric import Metric, as_metric, positions
 from bayescal.estimators.registry import estimator
 from bayescal.estimators.smoothed._cosines import (
     MOST_CELLS,
@@ -25,7 +25,7 @@ from bayescal.estimators.smoothed._cosines import (
     as_bandwidth,
     cosines,
     fixed_points,
-    log_odds_line,
+    open_line,
     too_small,
 )
 from bayescal.estimators.smoothed._local_mean import local_mean
@@ -38,11 +38,16 @@ SMOOTH_FLAT = 10.0
 """Bandwidth, in lengths of the line, at which nothing but the mean residual is left."""
 
 
-def _weighted(metric: str) -> Callable[..., Floats]:
+def _weighted(metric: Metric) -> Callable[..., Floats]:
     """SmoothECE of many weightings of the cases, for the register."""
 
     def values(
-        scores: Floats, outcomes: Floats, weights: NDArray[Any], *, bandwidth: float | None
+        scores: Floats,
+        outcomes: Floats,
+        weights: NDArray[Any],
+        *,
+        bandwidth: float | None,
+        metric: Metric = metric,
     ) -> Floats:
         residual = outcomes - scores
 
@@ -56,10 +61,16 @@ def _weighted(metric: str) -> Callable[..., Floats]:
     return values
 
 
-def _core(metric: str) -> Core:
+def _core(metric: Metric) -> Core:
     """Core of `smooth_ece` and `logit_smooth_ece`."""
 
-    def core(scores: Floats, weights: Floats | None, *, bandwidth: float | None) -> Statistic:
+    def core(
+        scores: Floats,
+        weights: Floats | None,
+        *,
+        bandwidth: float | None,
+        metric: Metric = metric,
+    ) -> Statistic:
         line = _line(scores, bandwidth, metric)
         share: Any = 1 / scores.size if weights is None else weights / weights.sum()
 
@@ -91,6 +102,7 @@ def smooth_ece(
     y_prob: ArrayLike | None = None,
     *,
     bandwidth: float | None = None,
+    metric: Metric = "identity",
     sample_weight: ArrayLike | None = None,
 ) -> float | Floats:
     """SmoothECE: the calibration error that is left after smoothing the residuals.
@@ -105,6 +117,9 @@ def smooth_ece(
     %(scores)s
     bandwidth : float, optional
         Bandwidth. Without it, sigma*.
+    metric : {"identity", "logit"} or callable
+        How near scores are to each other. A function h, increasing, of an array of scores smooths
+        over h(s), along the real line and without mirrors; "logit" is that of the log-odds.
     %(weights)s
 
     Returns
@@ -114,11 +129,15 @@ def smooth_ece(
     Raises
     ------
     InputError
-        If the arrays are not outcomes and probabilities of the same cases, or `bandwidth` is not
-        positive or too small to resolve.
+        If the arrays are not outcomes and probabilities of the same cases, `bandwidth` is not
+        positive or too small to resolve, or `metric` does not increase.
 
     Notes
     -----
+    In a metric, smECE_sigma = integral over the real line of |sum_i w_i (y_i - s_i)
+    phi_sigma(t - h(s_i))|, and its fixed point is bounded by the distance to calibration in the
+    metric min(|h(s) - h(s')|, 2), up to factors (Theorem 19; the paper prints max for min).
+
     The kernel is diagonal in the cosines of [0, 1]: their coefficients are computed once, and
     each bandwidth damps them. Areas are good to 1e-9, and sigma* is computed by Newton steps, since
     the derivative of the area in sigma is known from the slopes where the residual changes sign.
@@ -141,9 +160,14 @@ def smooth_ece(
     0.0247
     >>> round(estimators.smooth_ece(y_true, y_prob, bandwidth=0.1), 4)
     0.0076
+    >>> import numpy as np
+    >>> variance_stable = lambda score: 2 * np.arcsin(np.sqrt(score))
+    >>> round(estimators.smooth_ece(y_true, y_prob, metric=variance_stable), 4)
+    0.0357
     """
-    cases = read(y_true, y_prob, sample_weight, single=True)
-    return evaluate(_IDENTITY, cases, bandwidth=_bandwidth(bandwidth))
+    sigma, by = _bandwidth(bandwidth), as_metric(metric)
+    cases = read(y_true, y_prob, sample_weight, single=by == "identity")
+    return evaluate(_IDENTITY, cases, bandwidth=sigma, metric=by)
 
 
 @estimator(
@@ -238,7 +262,7 @@ def smooth_ece_curve(
     *,
     bandwidth: float | None = None,
     grid: ArrayLike | None = None,
-    metric: str = "identity",
+    metric: Metric = "identity",
     sample_weight: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Reliability curve and density of scores, smoothed as SmoothECE smooths (Błasiok & Nakkiran).
@@ -255,8 +279,9 @@ def smooth_ece_curve(
         smaller.
     grid : array-like of shape (points,), optional
         Scores at which to evaluate. By default 201 equally spaced ones.
-    metric : {"identity", "logit"}
-        Whether to smooth over scores or over their log-odds.
+    metric : {"identity", "logit"} or callable
+        Whether to smooth over scores, their log-odds, or an increasing function of them, as in
+        `smooth_ece`.
     %(weights)s
 
     Returns
@@ -288,7 +313,7 @@ def smooth_ece_curve(
     >>> curve.outcome.round(2)
     array([0.14, 0.49, 0.91])
     """
-    check_choice(metric, ("identity", "logit"), "metric")
+    metric = as_metric(metric)
     cases = read(y_true, y_prob, sample_weight, replicates=False)
     outcomes, scores = cases.outcomes[0], cases.scores
     points = np.linspace(0, 1, 201) if grid is None else as_scores(grid, "grid")
@@ -302,7 +327,9 @@ def smooth_ece_curve(
     if metric == "identity":
         rate, density = local_mean(scores, outcomes, weights, points, bandwidth, mirrors=True)
     else:
-        position, at = log_odds_of(scores), log_odds_of(points)
+        size = scores.size
+        position = positions(np.concatenate([scores, points]), metric)
+        position, at = position[:size], position[size:]
         rate, density = local_mean(position, outcomes, weights, at, bandwidth, mirrors=False)
     return SmoothCurve(points, rate, density, bandwidth)
 
@@ -334,9 +361,11 @@ def smooth_of_residuals(line: Line, residuals: Floats, bandwidth: float | None) 
     return area_at(coefs, np.full(coefs.shape[0], min(bandwidth / line.length, SMOOTH_FLAT)))[0]
 
 
-def _line(scores: Floats, bandwidth: float | None, metric: str) -> Line:
-    """Scores between mirrors at 0 and 1, or log-odds without mirrors."""
-    return Line(scores, 1.0) if metric == "identity" else log_odds_line(scores, bandwidth or 1.0)[0]
+def _line(scores: Floats, bandwidth: float | None, metric: Metric) -> Line:
+    """Scores between mirrors at 0 and 1, or a function of them without mirrors."""
+    if metric == "identity":
+        return Line(scores, 1.0)
+    return open_line(positions(scores, metric), bandwidth or 1.0)[0]
 
 
 def _bandwidth(bandwidth: Any) -> float | None:

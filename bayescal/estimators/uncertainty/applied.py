@@ -48,8 +48,11 @@ class Applied:
 
     @property
     def span(self) -> tuple[float, float]:
-        """Least and greatest possible value."""
-        return (-math.inf, math.inf) if self.entry is None else self.entry.span
+        """Least and greatest possible value; distances in another metric have no greatest one."""
+        if self.entry is None:
+            return -math.inf, math.inf
+        low, high = self.entry.span
+        return low, math.inf if self.options.get("metric", "identity") != "identity" else high
 
     @property
     def weighs(self) -> bool:

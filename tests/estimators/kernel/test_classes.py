@@ -1,0 +1,159 @@
+"""Kernel calibration errors of several classes against double sums and the definition."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayescal.errors import InputError
+from bayescal.estimators import kce, skce
+
+KERNELS: dict[str, Any] = {
+    "laplace": lambda p, q, width: np.exp(-np.abs(p - q).sum() / 2 / width),
+    "gaussian": lambda p, q, width: np.exp(-((p - q) ** 2).sum() / 2 / (2 * width**2)),
+}
+
+
+def drawn(n: int = 30, classes: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, classes, n), rng.dirichlet(np.ones(classes), n)
+
+
+def similarity(p: Any, q: Any) -> Any:
+    """A kernel whose values are no multiples of one matrix: classes near each other are alike."""
+    apart = np.abs(np.subtract.outer(np.arange(p.size), np.arange(p.size)))
+    far = np.exp(-((p - q) ** 2).sum())
+    return far * 0.5**apart + np.exp(-np.abs(p - q).sum()) * np.eye(p.size)
+
+
+def every_pair(function: Any) -> Any:
+    return lambda first, second: np.array([[function(p, q) for q in second] for p in first])
+
+
+def terms(labels: Any, prob: Any, function: Any) -> Any:
+    """(e - p)' k(p, p') (e' - p') for each pair, one after the other."""
+    corners = np.eye(prob.shape[1])[labels]
+    size = len(labels)
+    values = np.empty((size, size))
+    for i, j in product(range(size), repeat=2):
+        matrix = function(prob[i], prob[j]) * np.ones(1)
+        if matrix.size == 1:
+            matrix = matrix.item() * np.eye(prob.shape[1])
+        values[i, j] = (corners[i] - prob[i]) @ matrix @ (corners[j] - prob[j])
+    return values
+
+
+def summed(values: Any, form: str, block: int = 2) -> float:
+    size = len(values)
+    others = values - np.diag(np.diag(values))
+    if form == "biased":
+        return values.mean()
+    if form == "unbiased":
+        return others.sum() / (size * (size - 1))
+    starts = range(0, size // block * block, block)
+    parts = [others[at : at + block, at : at + block].sum() for at in starts]
+    return float(np.mean(parts)) / (block * (block - 1))
+
+
+@pytest.mark.parametrize("form", ["unbiased", "biased", "block"])
+@pytest.mark.parametrize("name", [*KERNELS, "matrices"])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_is_the_double_sum(name: str, form: str, classes: int) -> None:
+    labels, prob = drawn(31, classes)
+    options: dict[str, Any] = {"form": form, "block_size": 3}
+    if name == "matrices":
+        function: Any = similarity
+        options["kernel"] = every_pair(similarity)
+    else:
+        function = lambda p, q: KERNELS[name](p, q, 0.3)  # noqa: E731
+        options |= {"kernel": name, "bandwidth": 0.3}
+    values = terms(labels, prob, function)
+    assert skce(labels, prob, **options) == pytest.approx(summed(values, form, 3), rel=1e-10)
+    if form == "biased":
+        options.pop("form"), options.pop("block_size")
+        assert kce(labels, prob, **options) == pytest.approx(np.sqrt(values.mean()), rel=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("form", ["unbiased", "biased", "block"])
+def test_of_two_classes_it_is_that_of_the_event(kernel: str, form: str) -> None:
+    rng = np.random.default_rng(1)
+    score, outcome = rng.random(50).round(1), rng.integers(0, 2, 50)
+    both = np.column_stack([1 - score, score])
+    options: dict[str, Any] = {"form": form, "kernel": kernel, "bandwidth": 0.2}
+    expected = skce(outcome, score, **options)
+    assert skce(outcome, both, **options) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("kernel", ["laplace", every_pair(similarity)])
+def test_calibrated_outcomes_have_mean_zero(kernel: Any) -> None:
+    """Over all outcomes of three cases, each with its probability: exactly unbiased."""
+    _, prob = drawn(3, 3)
+    outcomes = np.array(list(product(range(3), repeat=3)))
+    chance = np.prod([prob[at, outcomes[:, at]] for at in range(3)], axis=0)
+    assert chance.sum() == pytest.approx(1)
+    assert chance @ skce(outcomes, prob, kernel=kernel) == pytest.approx(0, abs=1e-15)
+    biased = chance @ skce(outcomes, prob, form="biased")
+    assert biased == pytest.approx(np.sum(prob * (1 - prob)) / 9)
+
+
+@pytest.mark.parametrize("form", ["unbiased", "biased"])
+def test_order_of_cases_and_classes_does_not_matter(form: str) -> None:
+    labels, prob = drawn()
+    known = skce(labels, prob, form=form)
+    order = np.random.default_rng(1).permutation(labels.size)
+    assert skce(labels[order], prob[order], form=form) == pytest.approx(known, rel=1e-9)
+    renamed = np.array([2, 0, 3, 1])
+    moved = np.empty_like(prob)
+    moved[:, renamed] = prob
+    assert skce(renamed[labels], moved, form=form) == pytest.approx(known, rel=1e-9)
+
+
+@pytest.mark.parametrize("function", [skce, kce])
+@pytest.mark.parametrize("kernel", ["laplace", "gaussian", every_pair(similarity)])
+def test_counts_are_repeated_cases_and_replicates_are_rows(function: Any, kernel: Any) -> None:
+    labels, prob = drawn(20)
+    counts = np.random.default_rng(2).integers(0, 4, 20)
+    repeated = function(np.repeat(labels, counts), np.repeat(prob, counts, axis=0), kernel=kernel)
+    weighed = function(labels, prob, kernel=kernel, sample_weight=counts)
+    assert weighed == pytest.approx(repeated, rel=1e-9)
+    several = np.stack([labels, labels[::-1]]).reshape(2, 1, 20)
+    values = function(several, prob, kernel=kernel)
+    assert values.shape == (2, 1)
+    assert values[1, 0] == pytest.approx(function(labels[::-1], prob, kernel=kernel), rel=1e-9)
+
+
+def test_a_perfect_prediction_has_none_and_a_wrong_one_the_most() -> None:
+    corners = np.eye(3)[[0, 1, 2, 0]]
+    assert skce([0, 1, 2, 0], corners, form="biased") == 0
+    assert kce([1, 1, 1, 1], np.eye(3)[[0, 0, 0, 0]]) == pytest.approx(np.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernel": "cubic"}, "kernel"),
+        ({"kernel": lambda p, q: 0}, "for each pair of predictions"),
+        ({"kernel": lambda p, q: np.full((len(p), len(q)), np.nan)}, "finite"),
+        ({"kernel": lambda p: p}, "two matrices"),
+        ({"bandwidth": 0}, "bandwidth"),
+        ({"form": "block", "block_size": 99}, "the number of cases"),
+        ({"form": "block", "sample_weight": np.ones(30)}, "one by one"),
+    ],
+)
+def test_refusals(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        skce(*drawn(), **options)
+
+
+def test_labels_and_functions_of_an_event() -> None:
+    labels, prob = drawn()
+    with pytest.raises(InputError, match="is no column of y_prob"):
+        skce(labels + 1, prob)
+    with pytest.raises(InputError, match="needs a matrix"):
+        skce([0, 1], [0.2, 0.5], kernel=every_pair(similarity))
+    with pytest.raises(InputError, match="a pair takes two"):
+        skce([0], [[0.2, 0.8]])

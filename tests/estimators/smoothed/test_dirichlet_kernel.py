@@ -1,0 +1,119 @@
+"""The canonical calibration error by Dirichlet kernels, against SciPy's density, pair by pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import dirichlet
+
+from bayescal.errors import InputError
+from bayescal.estimators import kde_ece
+from bayescal.scores import canonical_calibration_error
+
+CANDIDATES = [*np.logspace(-5, -1, 15), *np.linspace(0.2, 1, 5)]
+
+
+def drawn(n: int = 40, classes: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, classes, n), rng.dirichlet(np.ones(classes), n)
+
+
+def density(at: Any, centre: Any, bandwidth: float) -> float:
+    return float(dirichlet(centre / bandwidth + 1).pdf(at))
+
+
+def pair_by_pair(labels: Any, prob: Any, bandwidth: float, p: float) -> float:
+    """Popordanoska et al., equation by equation."""
+    total = 0.0
+    corners = np.eye(prob.shape[1])[labels]
+    for j, at in enumerate(prob):
+        kernel = [0.0 if i == j else density(at, row, bandwidth) for i, row in enumerate(prob)]
+        frequency = np.array(kernel) @ corners / np.sum(kernel)
+        total += np.sum(np.abs(frequency - at) ** p)
+    return (total / len(prob)) ** (1 / p)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.5])
+@pytest.mark.parametrize("bandwidth", [0.02, 0.3])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_is_the_sum_over_pairs(classes: int, bandwidth: float, p: float) -> None:
+    labels, prob = drawn(25, classes)
+    expected = pair_by_pair(labels, prob, bandwidth, p)
+    assert kde_ece(labels, prob, bandwidth=bandwidth, p=p) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("bandwidth", [None, 0.05])
+def test_of_two_classes_it_is_that_of_the_event(bandwidth: float | None, p: float) -> None:
+    rng = np.random.default_rng(1)
+    score = rng.random(60).round(2)
+    score[:3] = 0, 1, 1
+    outcome = rng.random(60) < score
+    both = np.column_stack([1 - score, score])
+    expected = 2 ** (1 / p) * kde_ece(outcome, score, bandwidth=bandwidth, p=p)
+    assert kde_ece(outcome, both, bandwidth=bandwidth, p=p) == pytest.approx(expected, rel=1e-5)
+
+
+def test_bandwidth_has_the_largest_likelihood_of_the_candidates() -> None:
+    labels, prob = drawn(30, 3)
+
+    def likelihood(bandwidth: float) -> float:
+        with np.errstate(divide="ignore"):
+            return sum(
+                np.log(sum(density(at, row, bandwidth) for i, row in enumerate(prob) if i != j))
+                for j, at in enumerate(prob)
+            )
+
+    known = CANDIDATES[5:]
+    best = known[int(np.argmax([likelihood(bandwidth) for bandwidth in known]))]
+    assert kde_ece(labels, prob) == pytest.approx(kde_ece(labels, prob, bandwidth=best), rel=1e-12)
+
+
+def test_comes_near_the_error_of_the_population() -> None:
+    """Three predictions only, each with many cases: the frequencies are those of the group."""
+    truth = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
+    predicted = np.array([[0.7, 0.2, 0.1], [0.2, 0.2, 0.6], [0.1, 0.5, 0.4]])
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 3, 3000)
+    labels = (rng.random((3000, 1)) > truth[group].cumsum(axis=1)).sum(axis=1)
+    for p in (1, 2):
+        known = canonical_calibration_error(truth, predicted, p=p)
+        actual = kde_ece(labels, predicted[group], bandwidth=1e-3, p=p)
+        assert actual == pytest.approx(known, abs=0.02)
+
+
+def test_order_of_cases_and_classes_does_not_matter() -> None:
+    labels, prob = drawn()
+    known = kde_ece(labels, prob)
+    order = np.random.default_rng(1).permutation(labels.size)
+    assert kde_ece(labels[order], prob[order]) == pytest.approx(known, rel=1e-9)
+    renamed = np.array([2, 0, 3, 1])
+    moved = np.empty_like(prob)
+    moved[:, renamed] = prob
+    assert kde_ece(renamed[labels], moved) == pytest.approx(known, rel=1e-9)
+
+
+def test_counts_are_repeated_cases_and_replicates_are_rows() -> None:
+    labels, prob = drawn(20)
+    counts = np.random.default_rng(2).integers(0, 4, 20)
+    for bandwidth in (None, 0.1):
+        repeated = kde_ece(
+            np.repeat(labels, counts), np.repeat(prob, counts, axis=0), bandwidth=bandwidth
+        )
+        weighed = kde_ece(labels, prob, bandwidth=bandwidth, sample_weight=counts)
+        assert weighed == pytest.approx(repeated, rel=1e-9)
+    values = kde_ece(np.stack([labels, labels[::-1]]), prob, bandwidth=0.1)
+    expected = [kde_ece(row, prob, bandwidth=0.1) for row in (labels, labels[::-1])]
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
+def test_refusals() -> None:
+    labels, prob = drawn()
+    with pytest.raises(InputError, match="form"):
+        kde_ece(labels, prob, form="triweight")
+    with pytest.raises(InputError, match="only one case"):
+        kde_ece([0], [[0.2, 0.8]])
+    with pytest.raises(InputError, match="is no column of y_prob"):
+        kde_ece(labels + 1, prob)
