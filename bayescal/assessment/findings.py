@@ -73,7 +73,7 @@ class Findings:
     @property
     def seed(self) -> int:
         """The seed: as `random_state` it gives the same numbers again."""
-        return self.comparison.settings.seed
+        return self.comparison.problem.seed
 
     @property
     def prob_calibrated(self) -> float:
@@ -83,7 +83,7 @@ class Findings:
     @property
     def prior(self) -> Prior:
         """The prior on the curves."""
-        return self.comparison.settings.prior
+        return self.comparison.problem.prior
 
     @property
     def versions(self) -> dict[str, str]:

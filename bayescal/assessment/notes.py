@@ -30,7 +30,7 @@ def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
     """
     yield from _about_data(post)
     mean = mean_score(post.data)
-    if post.settings.prior.name == "neutral" and is_extreme(mean):
+    if post.problem.prior.name == "neutral" and is_extreme(mean):
         yield f"{_about_prior(mean)}; see also prior='clinical'."
 
 
@@ -72,7 +72,7 @@ def assessment_notes(f: Findings) -> list[str]:
 def _assessment_notes(f: Findings) -> Iterator[str]:
     yield from first_words(f)
     post = f.posterior
-    data, edges = post.data, post.settings.edges
+    data, edges = post.data, post.problem.edges
     if edges.assumed:
         yield (
             f"scores of 0 and 1 are read as {edges.low:g} and 1 - {1 - edges.high:.3g}. Set "
@@ -111,7 +111,7 @@ def _about_prior(mean: float) -> str:
 
 
 def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
-    data, edges = post.data, post.settings.edges
+    data, edges = post.data, post.problem.edges
     if not edges.moved or edges.assumed:
         return
     moves = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []

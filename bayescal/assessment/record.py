@@ -38,7 +38,7 @@ def schema() -> dict[str, Any]:
 
 def as_dict(f: Findings) -> dict[str, Any]:
     """Plain numbers and names, ready for JSON; what is not finite is None."""
-    data, settings, stated = f.posterior.data, f.comparison.settings, f.table.attrs
+    data, problem, stated = f.posterior.data, f.comparison.problem, f.table.attrs
     record = {
         "schema": SCHEMA_VERSION,
         "cases": data.n,
@@ -70,7 +70,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "val_prob": f.val_prob().to_dict(),
         "settings": {
             "curve": "average",
-            "prior": settings.prior.name,
+            "prior": problem.prior.name,
             "prior_weights": f.comparison.prior_prob,
             "engine": f.posterior.engine,
             "seed": f.seed,

@@ -158,7 +158,7 @@ def first_words(f: Findings) -> list[str]:
         Empty for most data.
     """
     told = []
-    if f.posterior.settings.edges.assumed:
+    if f.posterior.problem.edges.assumed:
         told.append(
             "The scores are labels, not probabilities: every score is exactly 0 or 1. Calibration "
             "is a property of probabilities; pass those that the model gives before it decides, "

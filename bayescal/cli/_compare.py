@@ -102,7 +102,7 @@ def compare(
     else:
         say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
         console.print(shown)
-    say(console, f"Seed {ladder.settings.seed} repeats these numbers.", "dim")
+    say(console, f"Seed {ladder.problem.seed} repeats these numbers.", "dim")
     if json is not None:
         numbers = numbers_of(ladder, (lower, upper), limit, chances)
         write_record(json, numbers | predictions.source)
@@ -234,5 +234,5 @@ def numbers_of(
             str(name): {str(key): float(value) for key, value in row.items()}
             for name, row in ladder.sensitivity.iterrows()
         },
-        "seed": ladder.settings.seed,
+        "seed": ladder.problem.seed,
     }

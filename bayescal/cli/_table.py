@@ -82,10 +82,10 @@ def describe_error(summary: pd.DataFrame, p: float = 1) -> str:
 
 def describe_method(post: CalibrationPosterior) -> str:
     """How the numbers were computed, and whether the computation can be trusted."""
-    diagnostics, settings = post.diagnostics, post.settings
-    if not settings.curve.coordinates:
+    diagnostics, problem = post.diagnostics, post.problem
+    if not problem.curve.coordinates:
         check = "nothing to estimate"
-    elif settings.curve.in_cells:
+    elif problem.curve.in_cells:
         check = "exact sums over partitions of the scores"
     elif post.engine == "importance":
         check = (
@@ -96,8 +96,8 @@ def describe_method(post: CalibrationPosterior) -> str:
         check += f" and {float(diagnostics['divergences']):.0f} divergences"
     verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
     return (
-        f"Method: {settings.curve.name} curve, {settings.prior.name} prior; {check}: {verdict}. "
-        f"Seed {settings.seed} repeats these numbers."
+        f"Method: {problem.curve.name} curve, {problem.prior.name} prior; {check}: {verdict}. "
+        f"Seed {problem.seed} repeats these numbers."
     )
 
 

@@ -188,7 +188,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
     from bayescal.assessment.performance import mean_score
     from bayescal.posterior.functionals import FUNCTIONALS
 
-    data, settings, stated = post.data, post.settings, summary.attrs
+    data, problem, stated = post.data, post.problem, summary.attrs
     functionals = {
         str(name): {
             "label": FUNCTIONALS[str(name)].label,
@@ -204,10 +204,10 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
         "mean_score": mean_score(data),
         "functionals": functionals,
         "settings": {
-            "curve": settings.curve.name,
-            "prior": settings.prior.name,
+            "curve": problem.curve.name,
+            "prior": problem.prior.name,
             "engine": post.engine,
-            "seed": settings.seed,
+            "seed": problem.seed,
             "p": p if math.isfinite(p) else "inf",
             "ci_prob": stated["ci_prob"],
             "interval": stated["interval"],

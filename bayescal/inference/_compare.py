@@ -142,11 +142,6 @@ class CurveComparison:
         return self._samples.problem
 
     @property
-    def settings(self) -> Problem:
-        """The same as `problem`."""
-        return self.problem
-
-    @property
     def data(self) -> CalibrationData:
         """The table that was compared on."""
         return self.problem.data

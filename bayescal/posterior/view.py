@@ -93,11 +93,6 @@ class PosteriorView:
         return self._drawn.problem
 
     @property
-    def settings(self) -> Problem:
-        """The same as `problem`."""
-        return self.problem
-
-    @property
     def data(self) -> CalibrationData:
         """The table that was fitted."""
         return self.problem.data

@@ -215,7 +215,7 @@ class BayesianRecalibrator(Recalibrator):
 
     def _curve_draws(self, scores: Floats) -> Floats:
         """Draws of the curve at these scores, of shape (draws, n)."""
-        seen, edges = self.posterior_.data.score, self.posterior_.settings.edges
+        seen, edges = self.posterior_.data.score, self.posterior_.problem.edges
         low = edges.low if seen[0] == 0 else EDGE
         high = edges.high if seen[-1] == 1 else 1 - EDGE
         drawn = self.posterior_.predict(np.clip(scores, low, high))

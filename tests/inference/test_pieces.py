@@ -67,7 +67,7 @@ def test_it_says_where_the_model_is_off(post):
 
 def test_the_tree_has_a_variable_each_by_cell(post, tmp_path):
     drawn = post.tree["posterior"].to_dataset()
-    cells = len(post.settings.frame.cells) - 1
+    cells = len(post.problem.frame.cells) - 1
     for name in ("cell_shift", "cell_slope", "cell_type"):
         assert drawn[name].dims == ("chain", "draw", "cell")
         assert drawn[name].sizes["cell"] == cells
@@ -81,7 +81,7 @@ def test_the_tree_has_a_variable_each_by_cell(post, tmp_path):
     post.to_netcdf(tmp_path / "pieces.nc")
     again = bc.load(tmp_path / "pieces.nc")
     np.testing.assert_array_equal(again.curve(), post.curve())
-    assert again.settings == post.settings
+    assert again.problem == post.problem
     assert again.interval() == post.interval()
 
 
@@ -167,7 +167,7 @@ def test_few_scores(scores, events):
         warnings.simplefilter("ignore", bc.errors.EdgeWarning)
         post = bc.fit(y, s, curve="pieces", draws=400, random_state=0)
     assert np.isfinite(post.summary().to_numpy()).all()
-    assert len(post.settings.frame.cells) - 1 <= len(scores)
+    assert len(post.problem.frame.cells) - 1 <= len(scores)
 
 
 @pytest.mark.slow

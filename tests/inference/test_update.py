@@ -20,7 +20,7 @@ def assert_same(first, second):
     xr.testing.assert_identical(
         first.tree["posterior"].to_dataset(), second.tree["posterior"].to_dataset()
     )
-    assert first.settings.to_attributes() == second.settings.to_attributes()
+    assert first.problem.to_attributes() == second.problem.to_attributes()
     assert first.data == second.data
     assert first.summary().equals(second.summary())
 

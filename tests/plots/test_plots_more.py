@@ -256,7 +256,7 @@ def test_prior_functional_is_computed_from_the_prior_draws(post) -> None:
     prior = post.tree["prior"].to_dataset()
     u = np.stack([prior[name].to_numpy().ravel() for name in post.family.coordinates], axis=1)
     score = post.data.score
-    curve = post.family.probability(u, score, post.settings.frame)
+    curve = post.family.probability(u, score, post.problem.frame)
     expected = np.abs(curve - score) @ (post.data.trials / post.data.n)
     actual = post.functional("tce", "sample", group="prior")
     np.testing.assert_allclose(actual.to_numpy().ravel(), expected, rtol=1e-12)
@@ -287,7 +287,7 @@ def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) 
         cmp.data, curves=("temperature",), prior="clinical", draws=1000, random_state=0
     )
     u = actual.posterior.tree["prior"].to_dataset()
-    frame = actual.settings.frame
+    frame = actual.problem.frame
     line = (np.exp(u["log_slope"]) - 1) * np.log(frame.centre / (1 - frame.centre))
     np.testing.assert_allclose(u["shift"], line, atol=1e-12)
     assert frame.centre != 0.5

@@ -162,8 +162,8 @@ def test_a_custom_prior_and_no_seed_survive_the_round_trip(tmp_path):
     post = bc.fit(y, s, prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})
     post.to_netcdf(tmp_path / "post.nc")
     back = bc.load(tmp_path / "post.nc")
-    assert back.settings == post.settings
-    again = bc.fit(y, s, prior=back.settings.prior, random_state=back.settings.seed)
+    assert back.problem == post.problem
+    again = bc.fit(y, s, prior=back.problem.prior, random_state=back.problem.seed)
     xr.testing.assert_identical(again.tce(), post.tce())
 
 
@@ -197,7 +197,7 @@ def test_seeds_repeat_and_differ(data):
     assert float(abs(one.tce() - three.tce()).max()) > 0
     generator = bc.fit(data, random_state=np.random.default_rng(5))
     assert (
-        generator.settings.seed == bc.fit(data, random_state=np.random.default_rng(5)).settings.seed
+        generator.problem.seed == bc.fit(data, random_state=np.random.default_rng(5)).problem.seed
     )
 
 

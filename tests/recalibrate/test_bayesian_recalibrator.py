@@ -109,7 +109,7 @@ def test_a_strong_prior_leaves_the_scores_alone() -> None:
     none = {name: Normal(0, 1e-6) for name in ("shift", "log_slope", "asymmetry")}
     fitted = BayesianRecalibrator("beta", prior=none, random_state=0).fit(scores, outcomes)
     np.testing.assert_allclose(fitted.transform(GRID[1:-1]), GRID[1:-1], atol=1e-5)
-    assert isinstance(fitted.posterior_.settings.prior, Prior)
+    assert isinstance(fitted.posterior_.problem.prior, Prior)
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ def val_prob_table(f: Findings) -> Table:
 
 def data_table(f: Findings, source: Mapping[str, object]) -> Table:
     """What was assessed, and with which settings."""
-    data, settings = f.posterior.data, f.comparison.settings
+    data, problem = f.posterior.data, f.comparison.problem
     lines = dict(source)
     cells = " cells of a grid" if data.is_compressed else ""
     lines |= {
@@ -192,7 +192,7 @@ def data_table(f: Findings, source: Mapping[str, object]) -> Table:
     if f.data.groups:
         lines["Groups"] = count(len(f.data.groups))
     lines |= {
-        "Prior on the curves": settings.prior.name,
+        "Prior on the curves": problem.prior.name,
         "Prior probability of exact calibration": f"{f.comparison.prior_prob['identity']:g}",
         "Close enough": f"a true calibration error below {f.close:g}",
         "Seed": str(f.seed),

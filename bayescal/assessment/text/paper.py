@@ -42,7 +42,7 @@ def short_method(f: Findings) -> str:
 
 def methods(f: Findings) -> str:
     """What was done, with citations."""
-    settings = f.comparison.settings
+    problem = f.comparison.problem
     weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
     return (
@@ -50,7 +50,7 @@ def methods(f: Findings) -> str:
         "binomial likelihood (Dong et al., 2025). Families of curves were weighted by their "
         f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
         "calibration, whose probability is reported and which is not part of the averaged curve. "
-        f"The {settings.prior.name} prior was used for the coordinates of the curves. "
+        f"The {problem.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
         f"the scores (Rubin, 1981). {_interval_in_words(f)} A model with an error below "

@@ -87,7 +87,7 @@ def test_clinical_prior_reproduces_the_published_posteriors(name, curve, shared_
     assert tce == pytest.approx(expected["TCE_L1_on_sample"]["mean"], abs=0.002)
     prob_calibrated = 1 / (1 + np.exp(log_evidence - atom))
     assert prob_calibrated == pytest.approx(expected["P_calibrated_prior0_5"], abs=0.01)
-    assert post.settings.frame.centre == pytest.approx(expected["center_m"], rel=1e-9)
+    assert post.problem.frame.centre == pytest.approx(expected["center_m"], rel=1e-9)
 
 
 def test_a_mixture_of_narrow_and_wide_is_sampled_whole():
