@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +29,7 @@ __all__ = [
     "check_dataset",
     "from_dataset",
     "read_dataset",
+    "reading_tree",
     "to_dataset",
     "write_dataset",
 ]
@@ -59,6 +62,19 @@ def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
     variables |= _of_weights(tables)
     attributes = {} if weight_type is None else {"weight_type": weight_type}
     return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
+
+
+@contextmanager
+def reading_tree() -> Iterator[None]:
+    """What goes wrong while a tree is read is an InputError on the tree."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = shortened(" ".join(str(error).split()))
+        cure = "Load the file as it was written, or refit the data."
+        raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
 
 
 def check_dataset(dataset: Any, source: str) -> None:

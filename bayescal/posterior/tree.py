@@ -12,9 +12,9 @@ from scipy.special import expit, log_expit
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.sampling.importance import Sample
-from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
+from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve, in_average, stored_curve
 from bayescal.model.pieces import RARELY_CALIBRATED
 from bayescal.model.problem import Problem
@@ -170,19 +170,9 @@ def sample_tree(drawn: Drawn) -> xr.DataTree:
     )
 
 
+@reading_tree()
 def read_drawn(tree: xr.DataTree) -> Drawn:
     """Read back what a tree was written from, or what a sampler drew."""
-    try:
-        return _read_drawn(tree)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = shortened(" ".join(str(error).split()))
-        cure = "Load the file as it was written, or refit the data."
-        raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
-
-
-def _read_drawn(tree: xr.DataTree) -> Drawn:
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = Problem.from_attributes(tree.attrs, data)
     engine = str(json.loads(tree.attrs["engine"]))

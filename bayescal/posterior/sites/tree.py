@@ -10,9 +10,9 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
+from bayescal.data.stored import reading_tree
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.tree import as_dataset, with_chains
 
@@ -126,6 +126,7 @@ def is_site_tree(tree: xr.DataTree) -> bool:
     return "heterogeneity" in tree.attrs
 
 
+@reading_tree()
 def read_sites(tree: xr.DataTree) -> DrawnSites:
     """Read back what `sites_tree` wrote.
 
@@ -134,17 +135,6 @@ def read_sites(tree: xr.DataTree) -> DrawnSites:
     InputError
         If the tree was edited or damaged.
     """
-    try:
-        return _read_sites(tree)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = shortened(" ".join(str(error).split()))
-        cure = "Load the file as it was written, or refit the data."
-        raise InputError(f"the tree was edited or damaged: {reason}. {cure}") from error
-
-
-def _read_sites(tree: xr.DataTree) -> DrawnSites:
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = SitesProblem.from_attributes(tree.attrs, data)
     posterior = tree["posterior"].to_dataset()
