@@ -131,7 +131,9 @@ def objects() -> dict[str, Any]:
             "CalibrationData": bc.CalibrationData(OUTCOME, SCORE),
             "CalibrationPosterior": cmp.posterior,
             "CurveComparison": cmp,
-            "Assessment": bc.assess(OUTCOME, SCORE, draws=400, random_state=0),
+            "Assessment": bc.assess(
+                OUTCOME, SCORE, groups=np.arange(N) % 2, draws=400, random_state=0
+            ),
             "Consistency": bc.check_consistency(cmp.posterior, n_resamples=20, random_state=0),
             "RecalibrationGain": bc.recalibration_gain(
                 OUTCOME, SCORE, np.sqrt(SCORE), draws=400, random_state=0
@@ -173,7 +175,7 @@ def values(owner: str) -> dict[str, Any]:
         "frame": pd.DataFrame({"y": OUTCOME, "p": SCORE}),
         "group": None,
         "hits": [1, 2],
-        "mean": 0.0 if owner == "priors" else SCORE,
+        "mean": 0.0 if owner in ("priors", "simulate") else SCORE,
         "mean_score": 0.3,
         "minimum": 0.01,
         "mu": 0.0,
@@ -218,6 +220,7 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
+        "Assessment.group": {"name": "1"},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},

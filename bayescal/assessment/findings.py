@@ -20,7 +20,7 @@ from bayescal.assessment.treatment import net_benefit_table
 from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.validate import as_scores
+from bayescal.data.validate import as_scores, check_choice
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, compare, fit
 from bayescal.model.priors import Prior, as_prior
@@ -244,9 +244,7 @@ class Findings:
         InputError
             If the assessment was made without groups.
         """
-        if not self.data.groups:
-            raise InputError("there are no groups. Pass groups= to assess, one label a case.")
-        return {name: self.group(name) for name in in_order(self.data.groups)}
+        return {name: self.group(name) for name in in_order(self._group_names)}
 
     def group(self, name: str) -> CalibrationPosterior:
         """The averaged posterior of one group by itself.
@@ -264,10 +262,17 @@ class Findings:
         InputError
             If there is no such group.
         """
-        if name not in self._by_name:
-            ladder = compare(self.data.select(name), random_state=self.seed, **self.options)
-            self._by_name[name] = ladder.posterior
-        return self._by_name[name]
+        chosen = check_choice(name, self._group_names, "name")
+        if chosen not in self._by_name:
+            ladder = compare(self.data.select(chosen), random_state=self.seed, **self.options)
+            self._by_name[chosen] = ladder.posterior
+        return self._by_name[chosen]
+
+    @property
+    def _group_names(self) -> tuple[str, ...]:
+        if not self.data.groups:
+            raise InputError("there are no groups. Pass groups= to assess, one label a case.")
+        return self.data.groups
 
     @cached_property
     def _by_name(self) -> dict[str, CalibrationPosterior]:

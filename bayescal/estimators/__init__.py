@@ -13,7 +13,7 @@ from bayescal.estimators.binned.expected import expected_ece
 from bayescal.estimators.binned.hosmer_lemeshow import hosmer_lemeshow_test
 from bayescal.estimators.binned.multiclass import class_wise_ece, top_label_ece
 from bayescal.estimators.binned.plugin import ace, ece, mce
-from bayescal.estimators.binned.sweep import sweep_bins, sweep_ece
+from bayescal.estimators.binned.sweep.sweep import sweep_bins, sweep_ece
 from bayescal.estimators.bpm import BPMCurve, fit_bpm_curve, tce_bpm
 from bayescal.estimators.cells.deviation import CellTable, pde, pde_bins
 from bayescal.estimators.cells.merging import average_labels, merge_cells, probabilistic_count

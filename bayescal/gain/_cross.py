@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import Floats, random_generator
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
@@ -88,6 +88,7 @@ def cross_fit(
 
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
     _check_recalibrator(recalibrator)
+    check_callable(progress, "progress", "the numbers of fits that are done, and of all")
     n_folds = as_count(n_folds, "n_folds", 2)
     n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_REPEATS)
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
+from bayescal._base.docstrings import documented
 from bayescal.estimators.binned.diagram import binned_reliability as numbers_of
 from bayescal.estimators.door import OutcomesLike
 from bayescal.plots import style
@@ -23,6 +24,7 @@ LIGHTEST, DARKEST = 0.12, 0.75
 """Opacity of a bar without cases, and of the one with the most."""
 
 
+@documented
 def binned_reliability(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -47,8 +49,7 @@ def binned_reliability(
     ----------
     y_true : array-like of shape (n_samples,), or CalibrationData
         Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(scores)s
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     n_bins : int or "cross-validated"
@@ -100,7 +101,7 @@ def binned_reliability(
         sample_weight=sample_weight,
         random_state=random_state,
     )
-    axes = style.new_axes(5, 5.2) if ax is None else ax
+    axes = style.as_axes(ax, 5, 5.2)
     style.probability_axes(axes, 0, 1)
     axes.plot([0, 1], [0, 1], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     filled = np.flatnonzero(bins.trials > 0)

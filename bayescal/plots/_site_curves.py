@@ -56,7 +56,7 @@ def site_curves(
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     >>> post = bc.fit(y_true, y_prob, groups=np.resize(["A", "B", "C"], 300), random_state=1)
-    >>> [ax.get_title() for ax in bc.plots.site_curves(post)]
+    >>> [ax.get_title(loc="left") for ax in bc.plots.site_curves(post)]
     ['A (100 cases)', 'B (100 cases)', 'C (100 cases)']
     """
     labels, level = as_sites(post).labels, as_level(ci_prob)

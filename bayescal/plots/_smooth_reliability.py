@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, RandomState
+from bayescal._base.docstrings import documented
 from bayescal.estimators.door import OutcomesLike
 from bayescal.estimators.smoothed.diagram import SmoothReliability
 from bayescal.estimators.smoothed.diagram import smooth_reliability as numbers_of
@@ -29,6 +30,7 @@ VISIBLE, DRAWN = 0.02, 1e-3
 EDGE_GAP, EDGE_HEIGHT = 0.012, 0.1
 
 
+@documented
 def smooth_reliability(
     y_true: OutcomesLike,
     y_prob: ArrayLike | None = None,
@@ -54,8 +56,7 @@ def smooth_reliability(
     ----------
     y_true : array-like of shape (n_samples,), or CalibrationData
         Outcomes, 0 or 1. A table stands for outcomes, scores and weights.
-    y_prob : array-like of shape (n_samples,), optional
-        Predicted probabilities.
+    %(scores)s
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on a new figure.
     limits : {"full", "auto"} or pair of float
@@ -110,7 +111,7 @@ def smooth_reliability(
     )
     dense = shown.density >= VISIBLE * shown.density.max()
     low, high = as_limits(limits, np.concatenate([shown.score[dense], shown.outcome[dense]]))
-    axes = style.new_axes(5, 6.2) if ax is None else ax
+    axes = style.as_axes(ax, 5, 6.2)
     style.probability_axes(axes, low, high)
     axes.plot([low, high], [low, high], color=style.DIAGONAL, lw=1, ls="--", label="Ideal")
     axes.fill_between(

@@ -1,4 +1,4 @@
-"""Average losses over cases, of an event or of several classes."""
+"""Several classes: average losses over cases, and groups of cases with known probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayescal.data.validate import (
 from bayescal.scores import _core
 from bayescal.scores._rules import Loss
 
-__all__ = ["as_labels", "mean_loss"]
+__all__ = ["as_groups", "as_labels", "expected_loss", "mean_loss", "pooled_groups"]
 
 
 def mean_loss(
@@ -59,3 +59,37 @@ def as_labels(values: Any, classes: int) -> NDArray[Any]:
             f"0 to {classes - 1}."
         )
     return labels
+
+
+def pooled_groups(truth: Floats, seen: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
+    """The distinct rows that are seen, what is true of them on average, and their share."""
+    level, member = np.unique(seen, axis=0, return_inverse=True)
+    member = member.ravel()
+    share = np.bincount(member, mass)
+    total = np.column_stack([np.bincount(member, mass * column) for column in truth.T])
+    return level, total / share[:, None], share / share.sum()
+
+
+def expected_loss(loss: Loss, truth: Floats, prob: Floats) -> Floats:
+    """Expected loss of each prediction, when `truth` holds the probabilities of the classes."""
+    total = np.zeros(truth.shape[0])
+    for happens, true in enumerate(truth.T):
+        values = loss(prob[:, happens], np.delete(prob, happens, axis=1).T)
+        total += true * np.where(true > 0, values, 0)
+    return total
+
+
+def as_groups(
+    truth: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    """True and predicted class probabilities of groups of cases, and the mass of each group."""
+    known = as_probability_matrix(truth, "truth")
+    prob = as_probability_matrix(y_prob, "y_prob")
+    if known.shape != prob.shape:
+        raise InputError(
+            f"truth has shape {known.shape} but y_prob has {prob.shape}. "
+            "Both need a row for each group and a column for each class."
+        )
+    weights = as_weights(sample_weight, known.shape[0])
+    mass = np.ones(known.shape[0]) if weights is None else weights
+    return known[mass > 0], prob[mass > 0], mass[mass > 0]

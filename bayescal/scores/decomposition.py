@@ -17,8 +17,7 @@ from bayescal.data.validate import (
     is_matrix,
 )
 from bayescal.scores import _core
-from bayescal.scores._classes import as_labels
-from bayescal.scores._groups import as_groups, expected_loss, pooled_groups
+from bayescal.scores._classes import as_groups, as_labels, expected_loss, pooled_groups
 from bayescal.scores._rules import BINARY, MULTICLASS, Loss
 
 __all__ = [

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, power_mean
 from bayescal.data.validate import as_order, check_choice
-from bayescal.scores._groups import as_groups, expected_loss, pooled_groups
+from bayescal.scores._classes import as_groups, expected_loss, pooled_groups
 from bayescal.scores._rules import MULTICLASS
 
 __all__ = [

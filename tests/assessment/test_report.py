@@ -451,7 +451,7 @@ def test_other_files_are_no_reports(text, message, tmp_path) -> None:
     path.write_text(text)
     with pytest.raises(bc.errors.InputError, match=message):
         bc.read_report(path)
-    with pytest.raises(bc.errors.InputError, match="cannot read"):
+    with pytest.raises(bc.errors.InputError, match="is not a file"):
         bc.read_report(tmp_path / "nowhere.html")
 
 

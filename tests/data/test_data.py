@@ -315,7 +315,7 @@ def test_groups_are_kept_selected_and_pooled():
 def test_one_curve_is_not_fitted_to_several_groups_by_accident():
     data = bc.CalibrationData([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3], groups=["a", "a", "b", "b"])
     with pytest.raises(InputError, match=r"2 groups .*data.pooled\(\)"):
-        bc.fit(data)
+        bc.compare(data)
 
 
 @pytest.mark.parametrize("n", [200, 10_000])

@@ -19,6 +19,7 @@ __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 
 VARYING = ("shift", "log_slope")
 """Coordinates that differ between sites; any other is common to all of them."""
+LARGEST_PARAMETER = 1e6
 LEAST_SCALE, LARGEST_SCALE = 1e-4, 50.0
 LARGEST_CORRELATION = 1 - 1e-6
 """Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs."""
@@ -69,9 +70,10 @@ class Heterogeneity:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-            if not (number and np.isfinite(float(value)) and value > 0):
+            if not (number and 0 < value < LARGEST_PARAMETER):
                 raise InputError(
-                    f"{name} of the heterogeneity prior must be a positive number, got {value!r}."
+                    f"{name} of the heterogeneity prior must be a positive number below 1e6, got "
+                    f"{shortened(repr(value))}."
                 )
 
     def scaled(self, factor: float) -> Heterogeneity:

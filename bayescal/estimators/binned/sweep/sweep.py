@@ -11,10 +11,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.table import tabulate
 from bayescal.data.validate import as_order, check_choice
-from bayescal.estimators.binned._resweep import numbers_of_weightings
-from bayescal.estimators.binned._sweep import Sweep
 from bayescal.estimators.binned.bins import TIES
 from bayescal.estimators.binned.plugin import ece_core, ece_of_weightings
+from bayescal.estimators.binned.sweep._resweep import numbers_of_weightings
+from bayescal.estimators.binned.sweep._sweep import Sweep
 from bayescal.estimators.door import OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayescal.estimators import sweep_bins
-from bayescal.estimators.binned import _resweep
-from bayescal.estimators.binned._resweep import numbers_of_weightings
+from bayescal.estimators.binned.sweep import _resweep
+from bayescal.estimators.binned.sweep._resweep import numbers_of_weightings
 
 
 @settings(max_examples=60, deadline=None)

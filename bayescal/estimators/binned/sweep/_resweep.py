@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.data.table import tabulate
 from bayescal.estimators.binned._rebin import search_rows, starts_of
-from bayescal.estimators.binned._sweep import MOST_BINS_SWEPT, Sweep
 from bayescal.estimators.binned.bins import BINS_SAME, mass_cuts
+from bayescal.estimators.binned.sweep._sweep import MOST_BINS_SWEPT, Sweep
 
 __all__ = ["numbers_of_weightings"]
 

@@ -1,0 +1,1 @@
+"""ECE over the most bins with which observed proportions rise."""
