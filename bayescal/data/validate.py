@@ -312,6 +312,8 @@ def _as_floats(array: NDArray[Any], name: str) -> Floats:
         return array
     if np.iscomplexobj(array):
         raise InputError(f"{name} holds complex numbers; real numbers are needed.")
+    if array.dtype.kind in "mM":
+        raise InputError(f"{name} holds dates or times; numbers are needed.")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal._base.docstrings import documented
+from bayescal._base.errors import as_flag
 from bayescal.estimators.binned.diagram import binned_reliability as numbers_of
 from bayescal.estimators.door import OutcomesLike
 from bayescal.plots import style
@@ -134,6 +135,6 @@ def binned_reliability(
     chosen = ", cross-validated" if bins.candidates.size else ""
     text = f"ECE {bins.ece:.3f} ({count(bins.n_bins, 'bin')}{chosen})"
     axes.plot([], [], ls="", label=text)
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2)
     return axes

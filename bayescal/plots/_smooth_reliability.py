@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats, RandomState
 from bayescal._base.docstrings import documented
+from bayescal._base.errors import as_flag
 from bayescal.estimators.door import OutcomesLike
 from bayescal.estimators.smoothed.diagram import SmoothReliability
 from bayescal.estimators.smoothed.diagram import smooth_reliability as numbers_of
@@ -130,7 +131,7 @@ def smooth_reliability(
     _draw_edge(axes, shown.score, shown.non_event_density / top, style.NON_EVENTS, "others", False)
     axes.spines["bottom"].set_position(("axes", -EDGE_GAP - EDGE_HEIGHT))
     axes.plot([], [], ls="", label=_error(shown))
-    if legend:
+    if as_flag(legend, "legend"):
         legend_beneath(axes, columns=2, foot=EDGE_GAP + EDGE_HEIGHT)
     return axes
 
