@@ -73,6 +73,7 @@ html_sidebars = {
         "changelog",
         "how-to/**",
         "notebooks/**",
+        "papers/**",
         "explanation/**",
         "results/**",
     )
@@ -85,10 +86,12 @@ def bring_notebooks(app: Sphinx) -> None:
     copies = HERE / "notebooks"
     shutil.rmtree(copies, ignore_errors=True)
     copies.mkdir()
-    names = []
-    for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
-        shutil.copy2(notebook, copies)
-        names.append(notebook.stem)
+    originals = HERE.parent / "notebooks"
+    names = [notebook.stem for notebook in sorted(originals.glob("*.ipynb"))]
+    for notebook in (*originals.glob("*.ipynb"), *originals.glob("papers/*.ipynb")):
+        copy = copies / notebook.relative_to(originals)
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy2(notebook, copy)
     page = "# Notebooks\n\nEach notebook is run from start to end by the tests.\n"
     if names:
         page += "\n".join(["\n```{toctree}", ":maxdepth: 1\n", *names, "```\n"])

@@ -120,7 +120,7 @@ def texts() -> Iterator[tuple[Path, str]]:
         text = path.read_text("utf-8")
         pictures = re.findall(r"^```\{image\} (\S+)", text, re.M)
         yield path, FENCED.sub("", text) + "".join(f"![]({name})" for name in pictures)
-    for path in sorted((REPOSITORY / "notebooks").glob("*.ipynb")):
+    for path in sorted((REPOSITORY / "notebooks").rglob("*.ipynb")):
         cells = json.loads(path.read_text("utf-8"))["cells"]
         written = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
         yield path, "\n\n".join(written)
@@ -144,7 +144,7 @@ def test_links_lead_somewhere(path: Path, text: str) -> None:
         page, _, anchor = link.partition("#")
         target = (path.parent / page).resolve() if page else path
         if target.is_relative_to(DOCS / "notebooks"):  # copies of those in the repository
-            target = REPOSITORY / "notebooks" / target.name
+            target = REPOSITORY / target.relative_to(DOCS)
         if _is_made(target):
             continue
         within = anchor and target.suffix == ".md"
