@@ -72,6 +72,7 @@ def test_the_page_quotes_the_theorems() -> None:
         f"{theorem['least_weak_over_distance']:.3f}",
         f"{theorem['largest_weak_over_distance']:.3f}",
         *(f"{ratio:.3f}" for ratio in theorem["lemmas"].values()),
+        *(f"{STORED['theorem_19'][key]:.3f}" for key in STORED["theorem_19"] if key != "laws"),
         *(f"{row['scaled_error']:.3f}" for row in STORED["theorem_11"]["rows"]),
         f"{STORED['rain']['half']:.4f}",
         f"{STORED['rain']['shared']:.4f}",
@@ -121,8 +122,10 @@ def test_weak_calibration_is_half_the_distance_for_two_cases(gap: float) -> None
     """By the package, by linear programmes and by hand: the left constant of Theorem 22 is 1/2."""
     two = laws.pair(gap)
     by_hand = gap * (1 - 2 * gap)
-    for distance in (laws.distance(two), laws.distance_by_programme(two)):
-        assert distance == pytest.approx(by_hand, abs=1e-6)
+    for cost in (np.inf, 1.0):
+        assert laws.distance(two, cost) == pytest.approx(by_hand, abs=1e-6)
+        by_programme = laws.distance_by_programme(two, outcome_cost=cost)
+        assert by_programme == pytest.approx(by_hand, abs=1e-6)
     for weak in (laws.weak(two), laws.weak_by_programme(two)):
         assert weak == pytest.approx(by_hand / 2, abs=1e-6)
 
@@ -143,6 +146,13 @@ def test_new_laws_are_within_the_bounds() -> None:
     assert again["largest_weak_over_distance"] <= 2
     assert max(again["lemmas"].values()) <= 1 + 1e-6
     assert again["pair_exponent"] == pytest.approx(STORED["theorem_7"]["pair_exponent"], abs=1e-6)
+
+
+def test_new_laws_are_within_the_bounds_in_log_odds() -> None:
+    again = laws.sandwich_in_logits(12, seed=3)
+    assert again["least_smooth_over_distance"] >= 0.5
+    assert again["least_weak_over_distance"] >= 0.5 - 1e-6
+    assert again["largest_weak_over_distance"] <= 2
 
 
 def test_a_calibrated_law_does_not_move() -> None:

@@ -15,12 +15,11 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from blasiok_laws import misprints, rate, sandwich, weak_calibration
+from blasiok_laws import misprints, rate, sandwich, sandwich_in_logits, weak_calibration
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.datasets import make_classification
@@ -102,16 +101,14 @@ def cases(figure: str) -> tuple[Numbers, Numbers] | None:
     return outcome, score
 
 
-def chosen_bins(
-    y: Numbers, s: Numbers, candidates: Sequence[int] = CANDIDATES, *, residuals: bool = True
-) -> int:
+def chosen_bins(y: Numbers, s: Numbers, *, residuals: bool = True) -> int:
     """Number of bins of equal width with the least squared error on fifths of the cases left out.
 
     The authors' notebook predicts residuals, and outcomes are what the diagram shows.
     """
     target = y - s if residuals else y
     errors = []
-    for bins in candidates:
+    for bins in CANDIDATES:
         index = np.minimum((s * bins).astype(int), bins - 1)
         error = 0.0
         for fit, test in KFold(5).split(s):
@@ -119,14 +116,7 @@ def chosen_bins(
             mean = sums / np.maximum(np.bincount(index[fit], minlength=bins), 1)
             error += float(np.mean((target[test] - mean[index[test]]) ** 2))
         errors.append(error)
-    return candidates[int(np.argmin(errors))]
-
-
-def shown_error(y: Numbers, s: Numbers, sigma: float, weight: Numbers | None = None) -> float:
-    """Equation 8: what the smooth diagram shows, the distance of its curve from the diagonal."""
-    grid = np.linspace(0, 1, 4001)
-    curve = estimators.smooth_ece_curve(y, s, bandwidth=sigma, grid=grid, sample_weight=weight)
-    return float(np.trapezoid(np.abs(curve.outcome - grid) * curve.density, grid))
+    return CANDIDATES[int(np.argmin(errors))]
 
 
 def half_width(interval: estimators.Interval) -> float:
@@ -143,13 +133,18 @@ def figure_numbers(figure: str, n_resamples: int, sets: int, seed: int) -> dict[
     if data is None:
         return None
     y, s = data
-    interval, *short = [
-        estimators.estimator_interval(
-            y, s, "smooth_ece", method="basic", n_resamples=count, random_state=seed + i
+    shown = estimators.smooth_reliability(
+        y, s, grid=[0.5], n_resamples=n_resamples, random_state=seed
+    )
+    interval = shown.smooth_ece
+    widths = [
+        half_width(
+            estimators.estimator_interval(
+                y, s, "smooth_ece", method="basic", n_resamples=100, random_state=seed + i
+            )
         )
-        for i, count in enumerate([n_resamples] + [100] * sets)
+        for i in range(1, sets + 1)
     ]
-    widths = [half_width(it) for it in short]
     bins = PRINTED[figure].n_bins if figure == "1" else chosen_bins(y, s)
     return {
         "subject": SUBJECTS[figure],
@@ -163,8 +158,8 @@ def figure_numbers(figure: str, n_resamples: int, sets: int, seed: int) -> dict[
         "n_bins": bins,
         "ece": float(estimators.ece(y, s, n_bins=bins)),
         "bins_by_outcomes": chosen_bins(y, s, residuals=False),
-        "bins_from_1_to_50": chosen_bins(y, s, range(1, 51), residuals=False),
-        "shown_error": shown_error(y, s, interval.estimate),
+        "bins_of_ours": estimators.binned_reliability(y, s, random_state=seed).n_bins,
+        "shown_error": shown.shown_error,
     }
 
 
@@ -193,29 +188,17 @@ def bars(y: Numbers, s: Numbers, n_bins: int = 10) -> list[float | None]:
     return [float(e / n) if n else None for e, n in zip(sums, size, strict=True)]
 
 
-def band(
-    y: Numbers, s: Numbers, sigma: float, grid: Numbers, n_resamples: int, seed: int
-) -> tuple[Numbers, Numbers]:
-    """Range of 95 % of the smoothed curves of resamples of the cases, at one bandwidth."""
-    rng = np.random.default_rng(seed)
-    curves = []
-    for _ in range(n_resamples):
-        chosen = rng.integers(y.size, size=y.size)
-        curve = estimators.smooth_ece_curve(y[chosen], s[chosen], bandwidth=sigma, grid=grid)
-        curves.append(curve.outcome)
-    lower, upper = np.quantile(curves, [0.025, 0.975], axis=0)
-    return lower, upper
-
-
 def truth_in_band(n_resamples: int, seed: int) -> float:
     """Share of the scores at which the band of Figure 6 contains the true curve."""
     data = cases("6")
     assert data is not None
     y, s = data
     grid = np.linspace(0, 1, 1001)
-    lower, upper = band(y, s, estimators.smooth_ece(y, s), grid, n_resamples, seed)
+    shown = estimators.smooth_reliability(
+        y, s, grid=grid, n_resamples=n_resamples, random_state=seed
+    )
     truth = truth_of_figure_6(grid)
-    return float(np.mean((lower <= truth) & (truth <= upper)))
+    return float(np.mean((shown.lower <= truth) & (truth <= shown.upper)))
 
 
 def reproduce(n_resamples: int, sets: int, n_laws: int, runs: int, seed: int) -> dict[str, Any]:
@@ -241,6 +224,7 @@ def reproduce(n_resamples: int, sets: int, n_laws: int, runs: int, seed: int) ->
         }
     result["truth_in_band"] = truth_in_band(n_resamples, seed)
     result["theorem_7"], _ = sandwich(n_laws, seed)
+    result["theorem_19"] = sandwich_in_logits(n_laws // 3, seed)
     result["theorem_22"] = weak_calibration()
     result["theorem_11"] = rate(truth_of_figure_6, runs, seed)
     result["misprints"] = misprints()

@@ -62,9 +62,15 @@ def smooth(it: Law, sigma: float | None = None) -> float:
     return float(value)
 
 
-def distance(it: Law) -> float:
-    """Distance to calibration of Definition 6, by the package."""
-    return float(estimators.lower_distance_to_calibration(it.y, it.s, sample_weight=it.weight))
+def distance(it: Law, outcome_cost: float = np.inf) -> float:
+    """Distance to calibration, by the package.
+
+    Outcomes stay (Definition 6), or change at a cost (Definition 1, where it is 1).
+    """
+    value = estimators.lower_distance_to_calibration(
+        it.y, it.s, outcome_cost=outcome_cost, sample_weight=it.weight
+    )
+    return float(value)
 
 
 def weak(it: Law) -> float:
@@ -84,7 +90,7 @@ def mean_move(it: Law, sigma: float) -> float:
     """How far scores move on average when noise is added and its mean outcome taken instead.
 
     The new score is the mean outcome given the noisy score, hence calibrated: the random
-    recalibration behind Lemma 8 and Theorem 20.
+    recalibration behind Lemma 8 and Theorem 20, and that of `SmoothRecalibrator`.
     """
     curve = estimators.smooth_ece_curve(
         it.y, it.s, bandwidth=sigma, grid=GRID, sample_weight=it.weight
@@ -139,20 +145,43 @@ def sandwich(n_laws: int, seed: int) -> tuple[dict[str, Any], Numbers]:
     return result, np.array(points)
 
 
-def distance_by_programme(it: Law, points: int = 401, outcome_cost: float | None = None) -> float:
+def sandwich_in_logits(n_laws: int, seed: int) -> dict[str, Any]:
+    """Theorems 15 and 19 in the metric of log-odds, with the distance of Definition 1.
+
+    Theorem 19 says no constants, and caps the metric at 2, which the package does not.
+    """
+    rng = np.random.default_rng([seed, 19])
+    least, root, weak_ratio = [], [], []
+    for _ in range(n_laws):
+        y, s, weight = random_law(rng)
+        options: dict[str, Any] = {"metric": "logit", "sample_weight": weight}
+        d = estimators.lower_distance_to_calibration(y, s, outcome_cost=1.0, **options)
+        e = estimators.smooth_ece(y, s, **options)
+        least.append(float(e / d))
+        root.append(float(e / np.sqrt(d)))
+        weak_ratio.append(float(estimators.weak_calibration_error(y, s, **options) / d))
+    return {
+        "laws": n_laws,
+        "least_smooth_over_distance": min(least),
+        "largest_smooth_over_root": max(root),
+        "least_weak_over_distance": min(weak_ratio),
+        "largest_weak_over_distance": max(weak_ratio),
+    }
+
+
+def distance_by_programme(it: Law, points: int = 401, outcome_cost: float = np.inf) -> float:
     """Distance to calibration as a linear programme over couplings, written from its definition.
 
-    New scores lie on a grid and at the scores themselves. Outcomes stay (Definition 6), or change
-    at a cost (Definition 1, where it is 1).
+    New scores lie on a grid and at the scores themselves.
     """
     new = np.union1d(np.linspace(0, 1, points), it.s)
     costs, mass, balance = [], [], []
     for outcome in (0.0, 1.0):
         for i in range(it.s.size):
             changes = it.y[i] != outcome
-            if changes and outcome_cost is None:
+            if changes and np.isinf(outcome_cost):
                 continue
-            costs.append(np.abs(it.s[i] - new) + changes * (outcome_cost or 0.0))
+            costs.append(np.abs(it.s[i] - new) + (outcome_cost if changes else 0))
             mass.append(np.outer(np.arange(it.s.size) == i, np.ones(new.size)))
             balance.append(np.diag(outcome - new))
     solution = linprog(
@@ -185,7 +214,8 @@ def weak_calibration() -> dict[str, Any]:
         "outcomes": two.y.tolist(),
         "distance": distance(two),
         "distance_by_programme": distance_by_programme(two),
-        "distance_with_outcomes_at_cost_1": distance_by_programme(two, outcome_cost=1.0),
+        "distance_1": distance(two, outcome_cost=1.0),
+        "distance_1_by_programme": distance_by_programme(two, outcome_cost=1.0),
         "weak": weak(two),
         "weak_by_programme": weak_by_programme(two),
     }
