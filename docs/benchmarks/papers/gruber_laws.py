@@ -134,7 +134,8 @@ def proposition_e_2(laws: int, seed: int) -> dict[str, float]:
     largest = dict.fromkeys(SCORES, -np.inf)
     for _ in range(laws):
         truth, proba, size = random_law(rng)
-        merged = proba[rng.integers(0, size.size, size.size)]
+        distinct, which = np.unique(proba, axis=0, return_inverse=True)
+        merged = distinct[rng.integers(0, len(distinct), len(distinct))][which.ravel()]
         for score in SCORES:
             sides = [
                 scores.proper_decomposition(truth, p, score=score, sample_weight=size)
