@@ -115,6 +115,7 @@ def test_the_whole_test_set_computed_again(shared_data: Path) -> None:
             )
 
 
+@pytest.mark.slow
 def test_small_test_sets_computed_again(shared_data: Path) -> None:
     """Within four standard errors of the stored means."""
     again = gruber.figures_1_and_3((100,), [40], seed=1)
@@ -141,18 +142,19 @@ def test_networks_computed_again() -> None:
             np.testing.assert_allclose(rows[:, at, column], kept, rtol=1e-3, atol=1e-6)
 
 
-def test_variances_of_other_cases_have_the_same_mean_and_another_order() -> None:
-    """Why the figure does not show which cases were recalibrated."""
-    curves = STORED["friedman"]["curves"]
+@pytest.mark.parametrize("step", [500, 750, 1000])
+def test_variances_of_other_cases_have_the_same_mean(step: int) -> None:
+    """Why Figure 9 does not show which cases were recalibrated, while the score does."""
     scaled, released = (
-        np.array(curves["mean_variance"][side])[:, -1] for side in ("scaled", "released")
+        {
+            name: gruber_friedman.mean_at(STORED["friedman"], name, side, step)
+            for name in ("mean_variance", "dss", "mean_squared_error")
+        }
+        for side in ("scaled", "released")
     )
-    np.testing.assert_allclose(scaled, released, rtol=0.35)
-    assert np.array_equal(
-        curves["mean_squared_error"]["scaled"], curves["mean_squared_error"]["released"]
-    )
-    ratios = STORED["friedman"]["ratios"]["2000"]
-    assert ratios["predicted"]["mean"] > 10 * ratios["scaled"]["mean"]
+    assert released["mean_variance"] == pytest.approx(scaled["mean_variance"], rel=0.1)
+    assert released["mean_squared_error"] == scaled["mean_squared_error"]
+    assert released["dss"] > scaled["dss"]
 
 
 @pytest.mark.parametrize("row", laws.proposition_3_2(), ids=lambda row: f"{row['classes']}")
@@ -182,6 +184,7 @@ def test_two_groups_refute_the_bound_of_ks_by_class() -> None:
     assert made["KS"] == pytest.approx(0, abs=1e-12)
     assert made["KS by class"] == pytest.approx(0.1)
     assert made["KS as printed"] == pytest.approx(0.1)
+    assert made["KS of the proof"] == pytest.approx(0, abs=1e-12)
 
 
 def test_no_map_adds_sharpness() -> None:
@@ -213,7 +216,7 @@ def test_the_root_falls_by_less_than_the_error() -> None:
         assert model["brier_improvement"] == pytest.approx(model["ce_2_squared"], abs=1e-6)
     for name in ("mediocre", "bad"):
         model = STORED["simulated"]["models"][name]
-        assert model["rbs_improvement"] < model["ce_2"] / 4
+        assert model["rbs_improvement"] < model["ce_2"] / 5
 
 
 def test_the_kernel_score_does_not_tell_a_base_rate_from_the_truth() -> None:

@@ -84,7 +84,7 @@ def of_top_label(estimate: Any) -> Any:
 
 
 def ks_by_class(label: Integers, proba: Floats) -> float:
-    """The form of Definition C.2 that its proof uses: the mean over predicted classes."""
+    """The mean over predicted classes, among the cases of each."""
     best = proba.argmax(axis=1)
     return float(estimators.ks_error(best == label, proba.max(axis=1), cells=best))
 
