@@ -133,6 +133,24 @@ def test_the_simulation_computed_again() -> None:
         assert abs(row["mean"] - kept["mean"]) < 4 * np.hypot(row["se"], kept["se"])
 
 
+def test_the_mean_falls_ever_more_slowly_and_most_for_the_calibrated_model() -> None:
+    simulated, falls = STORED["simulated"], []
+    for model in simulated["models"].values():
+        slopes = np.diff(model["formula"]) / np.diff(simulated["sizes"])
+        assert np.all(slopes < 0)
+        assert np.all(np.diff(slopes) > 0)
+        ends = [model["simulated"][at]["mean"] for at in (0, -1)]
+        falls.append(ends[0] - ends[1])
+    assert falls == sorted(falls, reverse=True)
+    assert [fall for fall in falls if f"{fall:.4f}" not in PAGE] == []
+
+
+def test_the_released_halves_computed_again() -> None:
+    again = gruber.released_simulation()
+    assert again == pytest.approx(STORED["released_simulation"], abs=1e-3)
+    assert again["first_half"] > again["second_half"] + 0.01
+
+
 def test_networks_computed_again() -> None:
     """The first of those stored, at its first steps, up to what five stored digits leave."""
     rows, _ = gruber_friedman.one_network(0, 100)
