@@ -104,7 +104,7 @@ def test_the_notebook_shows_the_stored_numbers() -> None:
             assert f"{improvement(method, name, 10_000):.3f}" in NOTEBOOK
 
 
-def test_the_whole_test_set_computed_again(shared_data: Path) -> None:
+def test_all_test_cases_computed_again(shared_data: Path) -> None:
     again = gruber.figures_1_and_3((10_000,), [1], seed=1)
     for name in gruber.ESTIMATES:
         stored = STORED["resnet110"]["values"][name][-1]["mean"]
