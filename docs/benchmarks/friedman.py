@@ -17,10 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +152,7 @@ def draw(runs: list[list[dict[str, Any]]]) -> None:
 
 
 def main() -> None:
+    plt.switch_backend("Agg")
     runs, gains = zip(*(one_network(seed) for seed in range(NETWORKS)), strict=True)
     draw(list(runs))
     record = rounded({"runs": runs, "gains": gains})
