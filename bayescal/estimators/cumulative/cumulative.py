@@ -126,8 +126,9 @@ def ks_error(
     Of more than two classes, with `y_true` whether the predicted class is right and `y_prob` its
     probability, there are two errors of this name. That of Gupta et al., and of the code of Gruber
     & Buettner, takes all cases together, as here without `cells`. Definition C.2 of the latter is
-    the mean, over predicted classes, of the error among the cases predicted to be of that class,
-    in the form that its proof uses: pass the predicted classes as `cells`.
+    the mean, over predicted classes, of the error among the cases predicted to be of that class:
+    pass the predicted classes as `cells`. (Its proof is of another quantity, with the accuracy of
+    all classes together.)
 
     Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
     average below every score. The authors' code adds up case by case, so that what it prints
