@@ -127,8 +127,7 @@ def ks_error(
     probability, there are two errors of this name. That of Gupta et al., and of the code of Gruber
     & Buettner, takes all cases together, as here without `cells`. Definition C.2 of the latter is
     the mean, over predicted classes, of the error among the cases predicted to be of that class:
-    pass the predicted classes as `cells`. (Its proof is of another quantity, with the accuracy of
-    all classes together.)
+    pass the predicted classes as `cells`. Its proof takes the accuracy of all classes together.
 
     Errors of opposite sign at neighbouring scores cancel: it is small for a model that is right on
     average below every score. The authors' code adds up case by case, so that what it prints
