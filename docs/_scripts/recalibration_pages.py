@@ -94,8 +94,8 @@ def cifar_page() -> str:
             "## Every method, by every estimator",
             "The methods and estimators that Dong et al. (AAAI 2025) compare, computed: top-label "
             "calibration error with 15 bins of equal mass, by the other estimators of their code, "
-            "and the posterior median and 95 % interval of the true error. *Published* holds their "
-            "ECE as far as we can quote it, which is the first row alone; the rest is blank. "
+            "and the posterior median and 95 % interval of the true error. *Published* is the ECE "
+            "of their Table 1, which [another page](../papers/dong.md) compares in full. "
             "The debiased error is of order 1, as in their code. Their own map is TPM.",
             markdown(shown, 4),
             "![Posterior interval of the calibration error left by each method](cifar-errors.png)",

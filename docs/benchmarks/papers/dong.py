@@ -28,6 +28,7 @@ sys.path.insert(0, str(HERE.parent))
 import dong_network as network  # noqa: E402
 import dong_printed as printed  # noqa: E402
 import dong_simulated as simulated  # noqa: E402
+
 import ead  # noqa: E402
 
 RESULTS = HERE.parent / "results" / "papers" / "dong.json"

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from dong_printed import COLUMNS, TABLE_1
-from ead import histogram_curves
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayescal import estimators
 from bayescal import recalibrate as rc
+from ead import histogram_curves
 
 DATA = Path(os.environ.get("BAYESCAL_DATA") or Path(__file__).resolve().parents[4] / "shared")
 CIFAR = DATA / "data" / "cifar10_resnet110_logits.npz"

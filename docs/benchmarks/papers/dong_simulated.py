@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from ead import PRINTED, histogram_curves
 from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal import estimators, simulate
+from ead import PRINTED, histogram_curves
 
 TRUTHS = tuple(PRINTED)
 IN_FAMILY = ("D1", "D1-code", "D4", "D5")
@@ -63,9 +63,7 @@ def figure_5(name: str, runs: list[Numbers]) -> dict[str, Any]:
         "tce": tce,
         "mean": dict(zip(METRICS, values.mean(axis=0).T.tolist(), strict=True)),
         "mcse": dict(
-            zip(
-                METRICS, (values.std(axis=0, ddof=1) / len(values) ** 0.5).T.tolist(), strict=True
-            )
+            zip(METRICS, (values.std(axis=0, ddof=1) / len(values) ** 0.5).T.tolist(), strict=True)
         ),
         "rmse": dict(zip(METRICS, rmse.T.tolist(), strict=True)),
         "closest": [list(METRICS)[index] for index in closest],
@@ -163,7 +161,5 @@ def size_for(quantile: Numbers, target: float) -> float | None:
     if last == 0:
         return float(EFFICIENCY_SIZES[0])
     pair = slice(last - 1, last + 1)
-    log_size = np.interp(
-        -np.log(target), -np.log(quantile[pair]), np.log(EFFICIENCY_SIZES[pair])
-    )
+    log_size = np.interp(-np.log(target), -np.log(quantile[pair]), np.log(EFFICIENCY_SIZES[pair]))
     return float(np.exp(log_size))
