@@ -174,7 +174,7 @@ def test_a_data_set_of_table_3_computed_again() -> None:
 
 @pytest.mark.slow
 def test_a_small_appendix_c_has_every_figure() -> None:
-    again = biases.appendix_c(biases.Size(300, 400, (100,), 2))
+    again = biases.appendix_c(biases.Size(300, 400, (100,), 2), n_more=2)
     assert again["smaller"].keys() == STORED["appendix_c"]["smaller"].keys()
     for models in again["laws"].values():
         for it in models.values():

@@ -2,6 +2,9 @@
 
     python docs/benchmarks/papers/torabian.py
 
+or with the names of some parts, to do these again: `theory`, `table_1_on_data`, `table_3`,
+`appendix_c`, `appendix_d`.
+
 "Calibration through the Lens of Interpretability" (2024) has 36 data sets of the UCI repository;
 here are the four classification sets that come with scikit-learn, and eight generated ones. See
 `torabian_theory` (Table 1, appendices A and B), `torabian_methods` (Table 3), `torabian_bias`
@@ -11,6 +14,7 @@ here are the four classification sets that come with scikit-learn, and eight gen
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -56,7 +60,8 @@ def timed(call: Any, *arguments: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    result: dict[str, Any] = {"versions": library_versions("bayescal", "scikit-learn", "numpy")}
+    result: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if sys.argv[1:] else {}
+    result["versions"] = library_versions("bayescal", "scikit-learn", "numpy")
     jobs = {
         "theory": (theory, 2000),
         "table_1_on_data": (table_1_on_data, NAMES, 50),
@@ -65,7 +70,8 @@ def main() -> None:
         "appendix_d": (appendix_d, NAMES, 5),
     }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    for name, (call, *arguments) in jobs.items():
+    for name in sys.argv[1:] or jobs:
+        call, *arguments = jobs[name]
         result[name] = timed(call, *arguments)
         print(f"{name}: {result[name]['seconds']} s of a processor", flush=True)
         RESULTS.write_text(json.dumps(result, indent=1) + "\n", "utf-8")

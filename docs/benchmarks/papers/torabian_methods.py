@@ -180,9 +180,11 @@ def one_problem(
     for name, s in predicted.items():
         cells = model.leaves(name, x[test]) if name in TREES else None
         rows[name] = metrics_of(y[test], s, cells)
-        draws[name] = bc.fit(y[test], s, edge=edge, random_state=seed).tce().to_numpy().ravel()
-        rows[name]["TCE"] = float(draws[name].mean())
-        rows[name]["TCE width"] = float(np.diff(np.quantile(draws[name], [0.025, 0.975]))[0])
+        post = bc.fit(y[test], s, edge=edge, random_state=seed)
+        draws[name] = post.tce().to_numpy().ravel()
+        low, high = post.interval("tce")
+        rows[name]["TCE"] = float(post.estimate("tce"))
+        rows[name] |= {"TCE, lower end": float(low), "TCE, upper end": float(high)}
     if law is not None:
         pool, _, eta = law.draw(POOL, np.random.default_rng(10_000))
         for name, s in model.predict(pool).items():
