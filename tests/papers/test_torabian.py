@@ -97,6 +97,49 @@ def test_the_page_has_appendix_d() -> None:
         assert pruned == f"{it['pruned_less_grown']:+.3f}"
 
 
+def test_the_page_has_our_estimates() -> None:
+    laws = STORED["appendix_c"]["laws"]
+    rows = [
+        f"| {law} | {method} | {n} | {it['truth']['true CE']:.3f} "
+        f"| {it['truth']['true |f - eta|']:.3f} | {post['bias_of_ce']:+.3f} | {post['bias']:+.3f} "
+        f"| {post['inside']} of {post['of']} |"
+        for law, models in laws.items()
+        for method, it in models.items()
+        for n, post in it["posterior"].items()
+    ]
+    for law in laws:
+        for method, mean in SETS[law]["mean"].items():
+            names = ("true CE", "TCE", "ECE", "PDE", "AUC_V")
+            cells = [f"{mean[name]:.3f}" if name in mean else "" for name in names]
+            rows.append(f"| {law} | {method} | {' | '.join(cells)} | {mean['levels']:.0f} |")
+    assert [row for row in rows if row not in PAGE] == []
+
+
+def test_the_page_quotes_the_stored_run() -> None:
+    models = [it for law in STORED["appendix_c"]["laws"].values() for it in law.values()]
+    posts = [post for it in models for post in it["posterior"].values()]
+    more, smaller = [it["more"] for it in models], STORED["appendix_c"]["smaller"].values()
+    less, cells = (sum(it[key] for it in smaller) for key in ("pde_smaller", "cells"))
+    ece = cells - less - sum(it["same"] for it in smaller)
+    rises = [it["pde_rises"] for it in STORED["appendix_d"]["sets"].values()]
+    quoted = [
+        f"{sum(it['inside'] for it in posts)} of {sum(it['of'] for it in posts)} test sets",
+        f"{sum(it['inside'] for it in more)} of {sum(it['of'] for it in more)}, so that",
+        f"In {sum(it['asked'] for it in SETS.values())} comparisons",
+        f"Over all {cells} cells PDE's is the\nsmaller in {less}, ECE's in {ece}.",
+    ]
+    assert [text for text in quoted if text not in PAGE] == []
+    assert sum(it["sure"] for it in SETS.values()) == 0  # "none has a method"
+    assert sum(rises) == 7  # "rises at every step on seven"
+    away = [abs(it["TCE"] - it["true CE"]) for law in of_laws() for it in law.values()]
+    assert max(away) <= 0.0175  # "off by at most .017"
+
+
+def of_laws() -> list[dict[str, dict[str, float]]]:
+    """Metrics of each method for the laws, where the truth is known."""
+    return [SETS[law]["mean"] for law in methods.LAWS]
+
+
 def test_the_notebook_was_run() -> None:
     cells = [c for c in json.loads(NOTEBOOK)["cells"] if c["cell_type"] == "code"]
     assert all(cell["execution_count"] for cell in cells)
