@@ -286,8 +286,8 @@ def test_plot(run, csv, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "note"),
     [
-        ({"p": lambda d: d.p.round(1)}, "taken as rounded, and read further in: 0 as 0.025."),
-        ({"p": lambda d: (d.p > 0.5) * 1}, "Say how far inside they belong with --edge."),
+        ({"p": lambda d: d.p.round(1)}, "taken as rounded, and read as another value: 0 as 0.025."),
+        ({"p": lambda d: (d.p > 0.5) * 1}, "Set another distance from 0 and 1 with --edge."),
         ({"y": lambda d: d.y * 0}, "no case had the event"),
         ({"y": lambda d: d.y * 0 + 1}, "every case had the event"),
         ({"p": lambda d: d.p / 50}, "Under the clinical prior: "),

@@ -2,9 +2,9 @@
 
     python docs/benchmarks/papers/dong.py --jobs 2
 
-About eleven minutes of one core. It stores `results/papers/dong.json`, and `results/ead.json`, which
-is Table 4. The logits are looked for in BAYESCAL_DATA, or `shared` beside the clone; without them
-Table 1 and Figure 3 stay as they were stored. `PARTS` says which function makes what; `--only`
+About eleven minutes of one core. It stores `results/papers/dong.json`, and `results/ead.json`,
+which is Table 4. The logits are looked for in BAYESCAL_DATA, or `shared` beside the clone; without
+them Table 1 and Figure 3 stay as they were stored. `PARTS` says which function makes what; `--only`
 makes some of them again and keeps the rest.
 """
 
