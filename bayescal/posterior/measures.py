@@ -55,6 +55,12 @@ class Measures(PosteriorView):
         InputError
             If `p` is below 1, or the population or the reading unknown.
 
+        Notes
+        -----
+        For an interval use `interval`, not quantiles of these draws: of an averaged posterior the
+        lower end is read off other draws, because draws of a curve are further from the diagonal
+        than the truth is when calibration is good.
+
         References
         ----------
         Dong et al. (2025), AAAI, Algorithm 2.
