@@ -361,7 +361,7 @@ def test_headline_verdict_and_advice_follow_the_data(
     assert printed.count(f"Recommended: {advice}") == 2
     assert ("Fewer than 100 are usually too few" in printed) == (n == 20)
     assert ("is too small to tell" in printed) == (n == 20)
-    assert ("not that the model is right" in printed) == (n == 20)
+    assert ("this does not mean that the model is calibrated" in printed) == (n == 20)
 
 
 def test_the_data_s_own_ratio_stands_beside_that_of_the_posterior(off, off_page) -> None:
