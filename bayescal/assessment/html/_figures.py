@@ -104,7 +104,7 @@ def sites_figure(f: Findings) -> Markup | None:
     with drawing():
         figure = Figure(figsize=(6.6, 1.3 + 0.25 * len(f.sites.labels)), layout="constrained")
         axes = plots.sites(f.sites, ax=figure.subplots(), ci_prob=f.ci_prob)
-        axes.set_title("Squares: each group alone. Larger dots: more cases", loc="left")
+        axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
         return inline_svg(figure, "sites-figure", title, " ".join(site_sentences(f)))
 
@@ -132,7 +132,7 @@ def _group_errors(f: Findings) -> Figure:
         figure = Figure(figsize=(5.4, 0.9 + 0.23 * len(table)), layout="constrained")
         (axes,) = plots.forest(table, figure.subplots(), ci_prob=f.ci_prob)
         axes.axvline(f.close, color=EVENTS, lw=1, ls=":")
-        axes.set_xlabel("True calibration error (dotted: the limit for close enough)")
+        axes.set_xlabel("True calibration error")
         return figure
 
 

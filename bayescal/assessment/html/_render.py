@@ -182,6 +182,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "estimators": _details.estimators_table(f),
         "groups": _details.groups_table(f) if f.data.groups else None,
         "sites": site_sentences(f) if f.data.groups else [],
+        "most_curves": _figures.MOST_GROUPS_DRAWN,
         "val_prob": _details.val_prob_table(f),
         "diagnostics": _details.diagnostics_table(f),
         "data": _details.data_table(f, source),
