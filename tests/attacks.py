@@ -66,7 +66,7 @@ HOSTILE_CASES: tuple[Any, ...] = (
     pd.Series(SCORE, index=[1, "a", None, *range(N - 3)]),
     np.ma.masked_less(SCORE, 0.1),
     SCORE[::-1, None],
-    np.full((N, 2), 0.5, dtype="timedelta64[s]"),
+    np.full((N, 2), np.timedelta64(1, "s")),
     np.full(N, "2020-01-01", dtype="datetime64[D]"),
     MATRIX / 2,
     ["a"] * N,
