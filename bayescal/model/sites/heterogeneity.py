@@ -20,6 +20,8 @@ __all__ = ["VARYING", "Heterogeneity", "as_heterogeneity"]
 VARYING = ("shift", "log_slope")
 """Coordinates that differ between sites; any other is common to all of them."""
 LARGEST_PARAMETER = 1e6
+FARTHEST_POINT = 7.0
+"""Standard normal points beyond which a probability of the t law would round to one."""
 LEAST_SCALE, LARGEST_SCALE = 1e-4, 50.0
 LARGEST_CORRELATION = 1 - 1e-6
 """Beyond these, sites are alike, or unlike, or perfectly correlated, and only rounding differs."""
@@ -86,7 +88,7 @@ class Heterogeneity:
         The map from a standard normal variable to the half-t law, so that the prior of the points
         is standard normal and the whole line is used.
         """
-        unit = stdtrit(self.nu, (1 + ndtr(standard)) / 2)
+        unit = stdtrit(self.nu, (1 + ndtr(np.minimum(standard, FARTHEST_POINT))) / 2)
         scale = np.array([getattr(self, name) for name in names])
         return np.asarray(np.clip(unit * scale, LEAST_SCALE, LARGEST_SCALE))
 

@@ -88,3 +88,10 @@ def test_correlations_follow_their_law():
     drawn = prior.correlations(np.random.default_rng(1).standard_normal(200_000))
     for x in (-0.5, 0.0, 0.6):
         assert np.mean(drawn < x) == pytest.approx(0.5 + 0.75 * x - x**3 / 4, abs=0.004)
+
+
+def test_far_points_have_finite_scales():
+    prior = bc.priors.Heterogeneity()
+    far = np.array([[-40.0, 40.0], [8.3, 9.0]])
+    assert np.isfinite(prior.scales(far, ("shift", "log_slope"))).all()
+    assert np.isfinite(prior.correlations(far[:, 1])).all()
