@@ -10,16 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import number_coverage
+import peer_calls
+import truths
 from bayescal import simulate
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
-if not FOLDER.is_dir():
-    pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
-sys.path.insert(0, str(FOLDER))
 
-import number_coverage  # noqa: E402
-import peer_calls  # noqa: E402
-import truths  # noqa: E402
 
 INTERVALS = [name for name in peer_calls.QUANTITIES if name.endswith("_interval")]
 OURS = peer_calls.bayescal()

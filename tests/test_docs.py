@@ -14,6 +14,7 @@ import typer
 
 from bayescal import simulate
 from bayescal.cli.app import app
+from examples import agrees, run, steps_of
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"
@@ -28,9 +29,6 @@ MADE_BY_THE_BUILD = (
 )
 YOUR_OWN = ("README.md", "docs/comparison.md")
 """Pages whose examples begin with `y_true` and `y_prob`, as the reader has them."""
-
-sys.path.insert(0, str(DOCS / "_scripts"))
-from examples import agrees, run, steps_of  # noqa: E402
 
 
 def pages() -> list[Path]:

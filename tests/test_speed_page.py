@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bayescal as bc
+import speed_cells
+import speed_quoted
+from benchmark_pages import stored
+from speed_samplers import calibration_error
 
 ROOT = Path(__file__).resolve().parent.parent
-if not (ROOT / "docs" / "benchmarks").is_dir():
-    pytest.skip("the documentation is not part of this distribution", allow_module_level=True)
-sys.path[:0] = [str(ROOT / "docs" / "_scripts"), str(ROOT / "docs" / "benchmarks")]
 
-import speed_cells  # noqa: E402
-import speed_quoted  # noqa: E402
-from benchmark_pages import stored  # noqa: E402
-from speed_samplers import calibration_error  # noqa: E402
 
 COMPARISON = re.compile(
     r"\btimes (as (fast|long|quick)|faster|slower|quicker|the time)|"

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
+import blasiok
+import blasiok_laws as laws
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "benchmarks" / "papers"
-if not FOLDER.is_dir():
-    pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
-sys.path.insert(0, str(FOLDER))
 
-import blasiok  # noqa: E402
-import blasiok_laws as laws  # noqa: E402
 
 STORED = json.loads(blasiok.RESULTS.read_text("utf-8"))
 PAGE = (ROOT / "docs" / "papers" / "blasiok.md").read_text("utf-8")

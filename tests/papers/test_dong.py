@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
+import dong
+import dong_network as network
+import dong_printed as printed
+import dong_simulated as simulated
 import numpy as np
 import pandas as pd
 import pytest
 
+import ead
 from bayescal import simulate
+from benchmark_pages import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "benchmarks" / "papers"
-if not FOLDER.is_dir():
-    pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
-sys.path[:0] = [str(FOLDER), str(ROOT / "docs" / "_scripts")]
 
-import dong  # noqa: E402
-import dong_network as network  # noqa: E402
-import dong_printed as printed  # noqa: E402
-import dong_simulated as simulated  # noqa: E402
-
-import ead  # noqa: E402
-from benchmark_pages import markdown  # noqa: E402
 
 STORED = dong.stored()
 PAGE = (ROOT / "docs" / "papers" / "dong.md").read_text("utf-8")

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
+import gruber
+import gruber_friedman
+import gruber_laws as laws
 import numpy as np
 import pytest
 
+from bayescal import estimators, scores
+
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "benchmarks" / "papers"
-if not FOLDER.is_dir():
-    pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
-sys.path.insert(0, str(FOLDER))
 
-import gruber  # noqa: E402
-import gruber_friedman  # noqa: E402
-import gruber_laws as laws  # noqa: E402
-
-from bayescal import estimators, scores  # noqa: E402
 
 STORED = json.loads(gruber.RESULTS.read_text("utf-8"))
 PAGE = (ROOT / "docs" / "papers" / "gruber.md").read_text("utf-8")

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torabian
+import torabian_bias as biases
+import torabian_methods as methods
+import torabian_theory as theory
+import torabian_trees as trees
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "benchmarks" / "papers"
-if not FOLDER.is_dir():
-    pytest.skip("the benchmarks are not part of this distribution", allow_module_level=True)
-sys.path.insert(0, str(FOLDER))
 
-import torabian  # noqa: E402
-import torabian_bias as biases  # noqa: E402
-import torabian_methods as methods  # noqa: E402
-import torabian_theory as theory  # noqa: E402
-import torabian_trees as trees  # noqa: E402
 
 STORED = json.loads(torabian.RESULTS.read_text("utf-8"))
 PAGE = (ROOT / "docs" / "papers" / "torabian.md").read_text("utf-8")

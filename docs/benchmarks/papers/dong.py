@@ -25,11 +25,11 @@ import pandas as pd
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-import dong_network as network  # noqa: E402
-import dong_printed as printed  # noqa: E402
-import dong_simulated as simulated  # noqa: E402
+import dong_network as network
+import dong_printed as printed
+import dong_simulated as simulated
 
-import ead  # noqa: E402
+import ead
 
 RESULTS = HERE.parent / "results" / "papers" / "dong.json"
 RUNS = 100

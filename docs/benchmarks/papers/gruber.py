@@ -27,14 +27,14 @@ from scipy.special import softmax
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import gruber_friedman  # noqa: E402
-import gruber_laws  # noqa: E402
+import gruber_friedman
+import gruber_laws
 
-import cifar  # noqa: E402
-from bayescal import estimators, scores  # noqa: E402
-from bayescal import recalibrate as rc  # noqa: E402
-from bayescal._base.versions import library_versions  # noqa: E402
-from bayescal.errors import InputError  # noqa: E402
+import cifar
+from bayescal import estimators, scores
+from bayescal import recalibrate as rc
+from bayescal._base.versions import library_versions
+from bayescal.errors import InputError
 
 RESULTS = HERE.parent / "results" / "papers" / "gruber.json"
 SOURCE = "github.com/NeuroDong/TCEbpm or github.com/markus93/NN_calibration, ResNet110 on CIFAR-10"
