@@ -75,6 +75,12 @@ def one_run(sites: int, spread: float, truth: str, seed: int) -> dict[str, Any]:
         row[name] = covered(view, true, pooled_score, np.exp(true_at[0, 1]))
         ends = np.quantile(view.curve(GRID).to_numpy().reshape(-1, GRID.size), [0.025, 0.975], 0)
         row[name]["interval_score"] = interval_score(*ends, curve(true_at, GRID)[0])
+    true_spread = {"shift": spread, "log_slope": SLOPE_SHARE * spread, "correlation": CORRELATION}
+    ends = post.heterogeneity[["lower", "upper"]]
+    row["spread"] = {
+        name: float(ends.loc[name, "lower"] <= value <= ends.loc[name, "upper"])
+        for name, value in true_spread.items()
+    }
     row["sites"] = []
     for index, label in enumerate(post.labels):
         own = np.sort(score[site == index])
@@ -133,6 +139,9 @@ def summarised(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
     each = [site for row in rows for site in row["sites"]]
     coverage["sites"] = {name: float(np.mean([site[name] for site in each])) for name in names}
+    coverage["spread"] = {
+        name: float(np.mean([row["spread"][name] for row in rows])) for name in rows[0]["spread"]
+    }
     kinds = ("hierarchical", "unpooled", "pooled")
     return {
         "runs": len(rows),
