@@ -9,7 +9,7 @@ import numpy as np
 from bayescal._base.text import chance, ratio
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
-from bayescal.inference import heterogeneity_sensitivity
+from bayescal.inference import fit, heterogeneity_sensitivity
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 
 __all__ = ["site_sentences", "sites_record"]
@@ -32,29 +32,34 @@ def site_sentences(f: Findings) -> list[str]:
         with_interval(spread.loc[name].to_dict() | {"estimate": spread.loc[name, "median"]})
         for name in ("shift", "log_slope")
     )
-    rise = log_bayes_factor(f, post)
-    factor = ratio(float(np.exp(min(abs(rise), 700))))
-    if abs(rise) < CALM:
-        evidence = "The data do not decide whether the groups have one curve or a curve each."
-    elif rise > 0:
-        evidence = (
-            f"A curve for each group explains the outcomes better than one logistic curve for all "
-            f"(Bayes factor {factor}): what is said of all groups together hides differences."
-        )
-    else:
-        evidence = (
-            "One logistic curve for all groups explains the outcomes better than a curve each "
-            f"(Bayes factor {factor})."
-        )
     return [
         "The groups as sites of one hierarchical fit, which draws their curves towards each other: "
         f"in a group that has not been seen, the true calibration error is expected to be {new}, "
         f"and is below the limit of {f.close:g} with probability {below}. "
         f"That of the average group is {average}.",
         f"Between groups the standard deviation of the shift is {shift} in log-odds, and that of "
-        f"the logarithm of the slope {slope}. {evidence}",
+        f"the logarithm of the slope {slope}.{_evidence(f, post)}",
         *([_sensitivity(post)] if len(post.labels) <= FEW_SITES else []),
     ]
+
+
+def _evidence(f: Findings, post: HierarchicalPosterior) -> str:
+    """Whether the data prefer a curve for each group; nothing where no evidence was computed."""
+    rise = log_bayes_factor(f, post)
+    if not np.isfinite(rise):
+        return ""
+    factor = ratio(float(np.exp(min(abs(rise), 700))))
+    if abs(rise) < CALM:
+        return " The data do not decide whether the groups have one curve or a curve each."
+    if rise > 0:
+        return (
+            " A curve for each group explains the outcomes better than one logistic curve for all "
+            f"(Bayes factor {factor}): what is said of all groups together hides differences."
+        )
+    return (
+        " One logistic curve for all groups explains the outcomes better than a curve each "
+        f"(Bayes factor {factor})."
+    )
 
 
 def _sensitivity(post: HierarchicalPosterior) -> str:
@@ -88,9 +93,22 @@ def sites_record(f: Findings) -> dict[str, Any] | None:
 
 
 def log_bayes_factor(f: Findings, post: HierarchicalPosterior) -> float:
-    """Evidence of a curve for each group against one logistic curve, in natural units."""
-    evidence = post.diagnostics.get("log_evidence", np.nan)
-    return float(evidence) - float(f.comparison.table["log_evidence"]["logistic"])
+    """Evidence of a curve for each group against one for all, in natural units.
+
+    Both under the prior of the average group. Not a number where NUTS took over from importance
+    sampling, since it computes no evidence.
+    """
+    pooled = post.problem.pooled
+    one = fit(
+        f.data.pooled(),
+        curve="logistic",
+        prior=pooled.prior,
+        draws=post.draws,
+        random_state=f.seed,
+        edge=f.options.get("edge"),
+    )
+    several, single = (float(each.diagnostics.get("log_evidence", np.nan)) for each in (post, one))
+    return several - single
 
 
 def _of(view: Any, f: Findings, name: str) -> str:

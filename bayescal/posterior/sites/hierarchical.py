@@ -19,11 +19,12 @@ from bayescal._base.logistic import logistic_mle
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
+from bayescal.data.table import add_up
 from bayescal.data.validate import as_number, as_scores, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.intervals import SUMMARY_COLUMNS
+from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
@@ -204,8 +205,12 @@ class HierarchicalPosterior(SiteMeasures):
     @cached_property
     def _new_site(self) -> SiteView:
         pooled, sites = self.problem.pooled, self.problem.sites.values()
-        of_site = np.array([_cases_by_row(pooled.table.score, site.table) for site in sites])
-        trials = np.array([pooled.sum_of_rows(each) for each in of_site])
+        trials = np.array(
+            [
+                add_up(pooled.rows_of(site.data.score), site.table.trials, pooled.score.size)
+                for site in sites
+            ]
+        )
         chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
         drawn = self._drawn.of_new_site()
         return self._view("A new site", pooled, drawn, is_new=True, mixture=(trials, chosen))
@@ -344,13 +349,7 @@ def logistic_slope(data: Any) -> float:
         return np.nan
 
 
-def _cases_by_row(score: Floats, table: Any) -> Floats:
-    """Cases of one table in the row of each score of another that holds all of its scores."""
-    row = np.searchsorted((score[1:] + score[:-1]) / 2, table.score)
-    return np.bincount(row, table.trials, score.size).astype(np.float64)
-
-
 def _described(values: Floats) -> dict[str, float]:
-    lower, upper = np.quantile(values, [0.025, 0.975])
+    lower, upper = equal_tailed(values, 0.95)
     named = {"mean": values.mean(), "median": np.median(values), "lower": lower, "upper": upper}
     return {name: float(value) for name, value in named.items()}

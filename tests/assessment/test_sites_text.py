@@ -1,0 +1,43 @@
+"""What the assessment says of groups as sites of one hierarchical fit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.assessment.text.sites import log_bayes_factor, site_sentences
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+
+
+@pytest.fixture
+def findings():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return bc.assess(y, s, groups=np.resize(["A", "B", "C"], 300), random_state=1)
+
+
+def test_both_sides_of_the_bayes_factor_have_the_prior_of_the_average(findings):
+    post = findings.sites
+    prior = post.problem.pooled.prior
+    one = bc.fit(findings.data.pooled(), curve="logistic", prior=prior, random_state=1)
+    rise = post.diagnostics["log_evidence"] - one.diagnostics["log_evidence"]
+    assert log_bayes_factor(findings, post) == pytest.approx(rise, abs=0.05)
+    sentences = " ".join(site_sentences(findings))
+    assert "curve for each" in sentences or "curve each" in sentences
+
+
+def test_nothing_is_said_of_evidence_that_was_not_computed(findings):
+    drawn = findings.sites._drawn
+    numbers = {"r_hat": 1.0, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0}
+    sampled = HierarchicalPosterior.of_draws(replace(drawn, engine="nuts", stats=numbers))
+    findings.__dict__["sites"] = sampled
+    assert np.isnan(log_bayes_factor(findings, sampled))
+    sentences = " ".join(site_sentences(findings))
+    assert "Bayes factor" not in sentences
+    assert "one curve or a curve each" not in sentences
+    assert ").  " not in sentences
