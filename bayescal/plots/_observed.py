@@ -12,8 +12,9 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.estimators.binned.bins import as_bins
 from bayescal.estimators.proportions import jeffreys
+from bayescal.posterior.posterior import CalibrationPosterior, check_outcomes
 
-__all__ = ["Observed", "ScoreCounts", "count_scores", "observed_proportions"]
+__all__ = ["Observed", "ScoreCounts", "count_scores", "observed_of", "observed_proportions"]
 
 HANDFUL = 5
 MOST_BINS = 15
@@ -99,6 +100,34 @@ def observed_proportions(
     return Observed(
         score, cases, events, events / cases, *jeffreys(cases, events, as_level(ci_prob))
     )
+
+
+def observed_of(
+    post: CalibrationPosterior, bins: int | Literal["auto"] | None, ci_prob: float
+) -> Observed | None:
+    """Observed proportions of a posterior's data; None if not asked for.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    bins : int, "auto" or None
+        "auto" is None of data without outcomes.
+    ci_prob : float in (0, 1)
+
+    Returns
+    -------
+    Observed or None
+
+    Raises
+    ------
+    InputError
+        If a number of bins is asked for and there are no outcomes.
+    """
+    automatic = isinstance(bins, str) and bins == "auto"
+    if bins is None or (automatic and not post.has_outcomes):
+        return None
+    check_outcomes(post, "n_bins")
+    return observed_proportions(post.data, bins, ci_prob)
 
 
 def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50) -> ScoreCounts:

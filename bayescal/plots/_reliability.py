@@ -13,14 +13,14 @@ from bayescal.plots import style
 from bayescal.plots._bands import Bands, curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import as_limits
-from bayescal.plots._observed import Observed, observed_proportions
+from bayescal.plots._observed import Observed, observed_of
 from bayescal.plots._on_diagonal import draw_on_diagonal
 from bayescal.plots._overlays import as_overlays, draw_overlays, smoother_at
 from bayescal.plots._several import as_models, draw_models
 from bayescal.plots._sides import draw_sides, sides_of
 from bayescal.plots._strip import draw_scores
 from bayescal.plots.text import count, interval, percent
-from bayescal.posterior.posterior import as_posterior
+from bayescal.posterior.posterior import as_posterior, check_outcomes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,8 @@ def reliability(
     observed scores; observed proportions in bins of about equally many cases, with Jeffreys
     intervals; and above, the scores of the cases with the event (up) and without it (down), on
     one scale of counts. The bins are shown for comparison: the curve is not fitted to
-    them. The title gives the true calibration error with its interval.
+    them. The title gives the true calibration error with its interval. Of a site of which there
+    are scores alone, there are no bins, and the strip has the scores upwards.
 
     Several fits by name, of models or of groups, are drawn with the widest band each, and with
     their errors in the legend.
@@ -89,7 +90,8 @@ def reliability(
     Raises
     ------
     InputError
-        If an argument is out of range, or overlays or marks are asked of several fits.
+        If an argument is out of range, overlays or marks are asked of several fits, or bins or
+        overlays of a fit that has no outcomes.
 
     Examples
     --------
@@ -121,7 +123,9 @@ def reliability(
         counted = None if isinstance(n_bins, str) and n_bins == "auto" else n_bins
         return draw_models(ax, several, widest, counted, limits, p, legend)
     bands = curve_bands(as_posterior(post), levels)
-    observed = None if n_bins is None else observed_proportions(post.data, n_bins, widest)
+    if smoothers:
+        check_outcomes(post, "overlay")
+    observed = observed_of(post, n_bins, widest)
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
     error = error_interval(post, widest, p)
@@ -139,13 +143,19 @@ def reliability(
         draw_sides(axes, sides)
     if on_diagonal:
         draw_on_diagonal(axes, post)
-    draw_scores(axes, post.data)
+    draw_scores(axes, post.data, outcomes=post.has_outcomes)
     name = "TCE" if p == 1 else f"TCE (p = {p:g})"
-    cases = f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
-    axes.set_title(f"{name} {interval(*error, widest)}\n{cases}", loc="left", fontsize="medium")
+    title = f"{name} {interval(*error, widest)}\n{_cases(post)}"
+    axes.set_title(title, loc="left", fontsize="medium")
     if as_flag(legend, "legend"):
         legend_beneath(axes, strip=bool(on_diagonal))
     return axes
+
+
+def _cases(post: CalibrationPosterior) -> str:
+    if not post.has_outcomes:
+        return f"{count(post.data.n, 'score')}, without outcomes"
+    return f"{count(post.data.n, 'case')}, {count(post.data.events)} with the event"
 
 
 def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:

@@ -13,7 +13,7 @@ from bayescal.plots._bands import curve_bands, error_interval
 from bayescal.plots._legend import legend_beneath
 from bayescal.plots._limits import as_limits
 from bayescal.plots._names import short_name
-from bayescal.plots._observed import observed_proportions
+from bayescal.plots._observed import observed_of
 from bayescal.plots._strip import draw_scores
 from bayescal.plots.text import interval, label, percent
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -83,10 +83,7 @@ def draw_models(
     """
     bands = [curve_bands(one, [level]) for one in models.values()]
     errors = [error_interval(one, level, p) for one in models.values()]
-    seen = [
-        None if bins is None else observed_proportions(one.data, bins, level)
-        for one in models.values()
-    ]
+    seen = [observed_of(one, bins, level) for one in models.values()]
     drawn = [part for band in bands for part in (band.score, band.mean)]
     drawn += [observed.proportion for observed in seen if observed is not None]
     low, high = as_limits(limits, np.concatenate(drawn))
@@ -108,7 +105,14 @@ def draw_models(
     for below, (line, (name, one)) in enumerate(reversed(strips)):
         colours = (line.color, style.NON_EVENTS)
         names = (_cut(name), "")
-        draw_scores(axes, one.data, stack=(below, len(strips)), colours=colours, names=names)
+        draw_scores(
+            axes,
+            one.data,
+            stack=(below, len(strips)),
+            colours=colours,
+            names=names,
+            outcomes=one.has_outcomes,
+        )
     axes.set_title(
         f"Means and {percent(level)} bands. Scores of the cases with\n"
         "the event upwards, of the others downwards",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.plots import style
-from bayescal.plots._observed import count_scores
+from bayescal.plots._observed import ScoreCounts, count_scores
 from bayescal.plots.text import count
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ GAP = 0.02
 HEIGHT = 0.13
 ROOM = 0.24  # for several
 
+Side: TypeAlias = tuple[Floats, int, str, str]
+"""Cases of each bin, 1 for upwards or -1, a colour, and what stands beside."""
+
 
 def draw_scores(
     ax: Axes,
@@ -28,6 +32,7 @@ def draw_scores(
     stack: tuple[int, int] = (0, 1),
     colours: tuple[str, str] = (style.EVENTS, style.NON_EVENTS),
     names: tuple[str, str] | None = None,
+    outcomes: bool = True,
 ) -> None:
     """Draw a strip above square axes, over their range; events and others on one scale of counts.
 
@@ -41,18 +46,21 @@ def draw_scores(
         Of the events, and of the others.
     names : tuple of str, optional
         What stands beside each; by default how many there are.
+    outcomes : bool
+        False draws all scores upwards, in the colour of the others and with the first name.
     """
     low, high = ax.get_xlim()
     below, strips = stack
     height = HEIGHT if strips == 1 else ROOM / strips
     strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
-    told = names or (count(data.events, "event"), f"{count(data.n - data.events)} without")
     counts = count_scores(data, low, high)
-    top = max(counts.events.max(), counts.non_events.max(), 1e-300)
-    for cases, side, colour, name in (
-        (counts.events, 1, colours[0], told[0]),
-        (counts.non_events, -1, colours[1], told[1]),
-    ):
+    sides = (
+        _by_outcome(data, counts, colours, names)
+        if outcomes
+        else _alone(data, counts, colours, names)
+    )
+    top = max(1e-300, *(cases.max() for cases, *_ in sides))
+    for cases, side, colour, name in sides:
         if cases.any():
             tops = np.where(cases > 0, side * cases, np.nan)
             strip.stairs(tops, counts.edges, fill=True, color=colour, lw=0.5)
@@ -75,3 +83,25 @@ def draw_scores(
     strip.tick_params(axis="y", length=2, pad=1)
     strip.patch.set_visible(False)
     strip.set_label("scores")
+
+
+def _by_outcome(
+    data: CalibrationData,
+    counts: ScoreCounts,
+    colours: tuple[str, str],
+    names: tuple[str, str] | None,
+) -> list[Side]:
+    """Events upwards, others downwards."""
+    told = names or (count(data.events, "event"), f"{count(data.n - data.events)} without")
+    return [(counts.events, 1, colours[0], told[0]), (counts.non_events, -1, colours[1], told[1])]
+
+
+def _alone(
+    data: CalibrationData,
+    counts: ScoreCounts,
+    colours: tuple[str, str],
+    names: tuple[str, str] | None,
+) -> list[Side]:
+    """All scores upwards."""
+    told = names[0] if names else count(data.n, "score")
+    return [(counts.events + counts.non_events, 1, colours[1], told)]

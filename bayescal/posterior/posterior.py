@@ -24,7 +24,7 @@ from bayescal.posterior.one_sided import sure_region
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["CalibrationPosterior", "as_posterior"]
+__all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
 ROUNDING = 1e-12
 
@@ -294,11 +294,17 @@ class CalibrationPosterior(Measures):
         lower, upper = self.interval("tce")
         return (
             "CalibrationPosterior\n"
-            f"  {self.data.n:g} cases, {self.data.events:g} events\n"
+            f"  {self._cases_in_words}\n"
             f"  {self.family.name} curve, {self.problem.prior.name} prior, {self.engine}\n"
             f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
             + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
         )
+
+    @property
+    def _cases_in_words(self) -> str:
+        if not self.has_outcomes:
+            return f"{self.data.n:g} scores, without outcomes"
+        return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     def _repr_html_(self) -> str:
         if self.prob_calibrated is not None and self._lower is None:
@@ -310,3 +316,25 @@ def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
     """A posterior, and nothing else that has one, which the error says how to take it from."""
     cure = "Pass what bayescal.fit returns, or the `posterior` of a comparison or an assessment."
     return check_type(post, CalibrationPosterior, name, cure)
+
+
+def check_outcomes(post: CalibrationPosterior, what: str) -> None:
+    """Refuse a posterior whose data are scores alone.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    what : str
+        What needs the outcomes, at the start of a sentence.
+
+    Raises
+    ------
+    InputError
+        If there are no outcomes.
+    """
+    if not post.has_outcomes:
+        raise InputError(
+            f"{what} needs outcomes, and post has none: it is a view on a site of which there are "
+            "scores alone. Pass that of a site with patients, `post.site(name)`, or a fit of one "
+            "curve."
+        )

@@ -98,6 +98,11 @@ class PosteriorView:
         return self.problem.data
 
     @property
+    def has_outcomes(self) -> bool:
+        """Whether `data` has outcomes: those of a site that has not been seen are scores alone."""
+        return True
+
+    @property
     def family(self) -> Curve:
         """The family of curves."""
         return self.problem.curve

@@ -25,7 +25,7 @@ from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
-from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -309,7 +309,7 @@ class _Table(NamedTuple):
 
 
 def _read(post: Any) -> _Table:
-    as_posterior(post)
+    check_outcomes(as_posterior(post), "check_consistency")
     return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
 
 

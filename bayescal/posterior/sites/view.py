@@ -38,6 +38,7 @@ class SiteView(CalibrationPosterior):
 
     title: str
     is_new: bool = False
+    _has_outcomes: bool = True
     _mixture: tuple[Floats, NDArray[np.intp]] | None = None
 
     @classmethod
@@ -50,6 +51,7 @@ class SiteView(CalibrationPosterior):
         drawn: DrawnSites,
         *,
         is_new: bool = False,
+        has_outcomes: bool = True,
         mixture: tuple[Floats, NDArray[np.intp]] | None = None,
     ) -> Self:
         """A view on draws of one site's coordinates.
@@ -63,6 +65,8 @@ class SiteView(CalibrationPosterior):
             Posterior and prior draws of the working coordinates.
         drawn : DrawnSites
         is_new : bool
+        has_outcomes : bool
+            Whether those of the problem's table were observed at this site.
         mixture : tuple of ndarrays of shapes (sites, rows) and (draws,), optional
             Scores of several sites, and the site whose scores each draw has.
 
@@ -73,7 +77,13 @@ class SiteView(CalibrationPosterior):
         stats, chains = drawn.stats, drawn.chains
         view = cls.of_draws(Drawn(problem, u, chains, drawn.engine, stats, prior=prior))
         view.title, view.is_new, view._mixture = title, is_new, mixture
+        view._has_outcomes = has_outcomes and not is_new
         return view
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether `data` has outcomes: a site that has not been seen has scores alone."""
+        return self._has_outcomes
 
     @cached_property
     def _posterior(self) -> Evaluation:

@@ -124,3 +124,31 @@ def test_labels_are_untrusted_text(post):
     assert "<script>" in hostile.labels
     assert "<script>" not in hostile._repr_html_()
     assert "HierarchicalPosterior" in post._repr_html_()
+
+
+def test_a_site_that_has_not_been_seen_has_no_outcomes(post):
+    assert post.site("north").has_outcomes
+    assert post.average_site().has_outcomes
+    for new in (post.new_site(), post.new_site([0.2, 0.3, 0.3, 0.6])):
+        assert not new.has_outcomes
+        with pytest.raises(InputError, match="check_consistency needs outcomes"):
+            bc.check_consistency(new)
+        with pytest.raises(InputError, match="n_bins needs outcomes"):
+            bc.plots.reliability(new, n_bins=4)
+        with pytest.raises(InputError, match="overlay needs outcomes"):
+            bc.plots.reliability(new, overlay="isotonic")
+
+
+def test_a_figure_without_outcomes_shows_no_made_up_ones(post):
+    new = post.new_site([0.2, 0.3, 0.3, 0.6])
+    ax = bc.plots.reliability(new)
+    assert ax.get_title(loc="left").endswith("\n4 scores, without outcomes")
+    assert not ax.containers  # error bars of observed proportions
+    (strip,) = (child for child in ax.child_axes if child.get_label() == "scores")
+    assert [text.get_text() for text in strip.texts] == ["4 scores"]
+    assert (
+        min(path.get_data()[0][np.isfinite(path.get_data()[0])].min() for path in strip.patches) > 0
+    )
+    both = bc.plots.reliability({"north": post.site("north"), "new": new})
+    sides = [child for child in both.child_axes if child.get_label() == "scores"]
+    assert sorted(len(each.texts) for each in sides) == [1, 2]
