@@ -22,7 +22,7 @@ from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
-from bayescal.model.sites.problem import prepare_sites
+from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
@@ -41,6 +41,7 @@ class FitOptions(TypedDict, total=False):
     sampler: Mapping[str, Any] | None
     draws: int
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None
+    known: KnownSites
     sample_weight: ArrayLike | None
     weight_type: WeightType | None
     random_state: RandomState
@@ -64,10 +65,14 @@ def fit(
     groups: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> HierarchicalPosterior: ...
+@overload
+def fit(
+    y_true: None, y_prob: ArrayLike | None = None, **options: Unpack[FitOptions]
+) -> HierarchicalPosterior: ...
 
 
 def fit(
-    y_true: Outcomes,
+    y_true: Outcomes | None,
     y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve = "beta",
@@ -77,6 +82,7 @@ def fit(
     draws: int = 4000,
     groups: ArrayLike | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
+    known: KnownSites = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     random_state: RandomState = None,
@@ -87,10 +93,12 @@ def fit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_true : array-like of shape (n,) or CalibrationData, or None
+        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`. None if there are no patients
+        but only sites `known` by their summaries.
     y_prob : array-like of shape (n,), optional
-        Predicted probabilities of the event, in [0, 1].
+        Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
+        the sites'.
     curve : str or Curve
         Family of the calibration curve: "beta", "spline", "pieces", "logistic", "temperature",
         "intercept" or "identity".
@@ -113,6 +121,12 @@ def fit(
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
         changes parts of it, such as `{"shift": 0.5}`.
+    known : pandas.DataFrame or mapping, optional
+        Sites of which there are no patients but summaries, one row a site, beside those of
+        `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted
+        probabilities, patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
+        `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
+        `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -135,8 +149,8 @@ def fit(
     Raises
     ------
     InputError
-        If the input is not outcomes and probabilities of the same cases, a name is unknown, or
-        the family cannot be fitted to several sites.
+        If the input is not outcomes and probabilities of the same cases, a name is unknown, the
+        family cannot be fitted to several sites, or what is `known` of one is incomplete.
 
     Warns
     -----
@@ -164,17 +178,15 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    data = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        weight_type=weight_type,
-        pos_label=pos_label,
-    )
+    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if y_true is None:
+        data = scores_alone(y_prob, known, groups, **weights)
+    else:
+        data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
-    if groups is not None or len(data.groups) > 1:
-        sites = prepare_sites(data, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+    if groups is not None or known is not None or len(data.groups) > 1:
+        fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
+        sites = prepare_sites(data, prior=prior, **fixed)
         _warn_about_edges(sites.pooled)
         return fit_sites(sites, size, engine, options)
     if heterogeneity_prior is not None:

@@ -79,8 +79,10 @@ def update(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."
         )
+    known = None
     if isinstance(post, HierarchicalPosterior):
         problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
+        known = post.problem.known or None
     elif as_posterior(post).prob_calibrated is None:
         problem, heterogeneity = post.problem, None
     else:
@@ -99,8 +101,9 @@ def update(
         pos_label=pos_label,
     )
     was_given = problem.edges != problem.data.edges()
+    without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
     return fit(
-        post.data + more,
+        more if without else post.data + more,
         curve=problem.curve,
         prior=problem.prior,
         engine="nuts" if post.engine == "nuts" else "auto",
@@ -108,4 +111,5 @@ def update(
         random_state=problem.seed,
         edge=problem.edges.low if was_given else None,
         heterogeneity_prior=heterogeneity,
+        known=known,
     )

@@ -7,6 +7,7 @@ dimensions. Nothing in it grows with the number of patients.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
 from bayescal.model.sites.problem import MOST_SITE_ROWS, SitesProblem
+from bayescal.model.sites.summary import Summary
 
 __all__ = ["PopulationDensity"]
 
@@ -29,6 +31,8 @@ SITE_PROPOSALS = 8
 SITE_STEPS = 2
 FINITE_DIFFERENCE = 0.01  # of finite differences of the log density
 SITE_LONGEST_STEP = 1.0
+LEAST_MEAN = 1e-15
+"""Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
 MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
 
@@ -56,7 +60,7 @@ class Spread:
         return Spread(self.mean[rows], self.precision[rows], self.log_det[rows])
 
 
-class SiteLikelihood:
+class SiteLikelihood(ABC):
     """Likelihood of one site's curve, and its mode under a spread of the sites.
 
     Parameters
@@ -67,28 +71,38 @@ class SiteLikelihood:
     """
 
     def __init__(self, problem: Problem, columns: list[int]) -> None:
-        self.density = CurveDensity(replace(problem, most_rows=MOST_SITE_ROWS))
-        self.curve, self.columns = problem.curve, columns
-        basis = self.density.basis
-        self._products = (basis[:, :, None] * basis[:, None, :]).reshape(basis.shape[0], -1)
-        self._centre = self.density.mode().point
+        self.curve, self.prior, self.columns = problem.curve, problem.prior, columns
+        shape = (len(self.curve.positive), self.curve.size)
+        self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
+        self._positive = np.array(self.curve.positive, dtype=bool)
+        centre = self._mode()
         everything = list(range(self.curve.size))
-        gradient, information = self._derivatives(self._centre[None], everything)
+        gradient, information = self._derivatives(centre[None], everything)
         self._information = information[0][columns]
-        self._pull = gradient[0][columns] + self._information @ self._centre
+        self._pull = gradient[0][columns] + self._information @ centre
+
+    @abstractmethod
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood at working coordinates of shape (n, d)."""
+
+    @abstractmethod
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Gradient (n, k) and expected information (n, k, k) by the curve's coefficients.
+
+        These are of shape (n, 1 + k), with the weight of the offset first.
+        """
+
+    @abstractmethod
+    def _mode(self) -> Floats:
+        """Most probable coordinates (d,) under the prior of the average site."""
 
     def _derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
         """Gradient (n, r) and expected information (n, r, r) by some coordinates, at (n, d)."""
-        density, coefficients = self.density, self.curve.with_offset(u)
-        fitted = expit_in_place(coefficients @ density.columns)
-        events = density.events_basis - (fitted * density.trials) @ density.basis
-        fitted *= 1 - fitted
-        fitted *= density.trials
-        k = events.shape[1]
-        information = (fitted @ self._products).reshape(-1, k, k)
-        slopes = np.where(density.positive, coefficients[:, 1:], 1.0)
-        jacobian = slopes[:, :, None] * density.combination[:, columns]
-        by_column = np.einsum("nk,nkr->nr", events, jacobian)
+        coefficients = self.curve.with_offset(u)
+        gradient, information = self._by_coefficient(coefficients)
+        slopes = np.where(self._positive, coefficients[:, 1:], 1.0)
+        jacobian = slopes[:, :, None] * self._combination[:, columns]
+        by_column = np.einsum("nk,nkr->nr", gradient, jacobian)
         return by_column, jacobian.transpose(0, 2, 1) @ information @ jacobian
 
     def modes(self, spread: Spread) -> tuple[Floats, Floats]:
@@ -134,11 +148,84 @@ class SiteLikelihood:
         points[..., self.columns] += shift
         np.clip(points, -MOST_OFF, MOST_OFF, out=points)
         from_average = points[..., self.columns] - spread.mean[:, None, self.columns]
-        values = self.density.log_likelihood(points.reshape(-1, modes.shape[1]))
+        values = self.log_likelihood(points.reshape(-1, modes.shape[1]))
         squared = np.einsum("nmr,nrs,nms->nm", from_average, spread.precision, from_average)
         log_ratio = values.reshape(shift.shape[:2]) - squared / 2 + (standard**2).sum(axis=-1) / 2
         log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         return points, log_ratio + (log_det + spread.log_det / 2)[:, None]
+
+
+class TableLikelihood(SiteLikelihood):
+    """Of the patients of a site."""
+
+    def __init__(self, problem: Problem, columns: list[int]) -> None:
+        self.density = CurveDensity(replace(problem, most_rows=MOST_SITE_ROWS))
+        basis = self.density.basis
+        self._products = (basis[:, :, None] * basis[:, None, :]).reshape(basis.shape[0], -1)
+        super().__init__(problem, columns)
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        return self.density.log_likelihood(u)
+
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        density = self.density
+        fitted = expit_in_place(coefficients @ density.columns)
+        gradient = density.events_basis - (fitted * density.trials) @ density.basis
+        fitted *= 1 - fitted
+        fitted *= density.trials
+        k = gradient.shape[1]
+        return gradient, (fitted @ self._products).reshape(-1, k, k)
+
+    def _mode(self) -> Floats:
+        return self.density.mode().point
+
+
+class SummaryLikelihood(SiteLikelihood):
+    """Of what is known of a site without its patients: see `Summary`."""
+
+    def __init__(self, summary: Summary, columns: list[int]) -> None:
+        self.summary = summary
+        super().__init__(summary.problem, columns)
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        values = np.empty(len(u))
+        for part in blocks(len(u), MOST_SITE_ROWS):
+            coefficients = self.curve.with_offset(u[part])
+            mean = self._inside(self._fitted(coefficients) @ self.summary.weight)
+            slope = coefficients @ self.summary.line
+            values[part] = self.summary.log_likelihood(mean, slope, np.log, np.log1p)
+        return values
+
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        summary, fitted = self.summary, self._fitted(coefficients)
+        mean = self._inside(fitted @ summary.weight)
+        fitted *= 1 - fitted
+        fitted *= summary.weight
+        by_mean, by_slope = fitted @ summary.columns[1:].T, summary.line[1:]
+        gradient, information = summary.derivatives(mean, coefficients @ summary.line)
+        total = gradient[0, :, None] * by_mean + gradient[1, :, None] * by_slope
+        products = information[0, :, None, None] * by_mean[:, :, None] * by_mean[:, None, :]
+        products += information[1, :, None, None] * np.outer(by_slope, by_slope)
+        return total, products
+
+    def _mode(self) -> Floats:
+        names, size = self.curve.coordinates, self.curve.size
+        everything = list(range(size))
+
+        def objective(u: Floats) -> tuple[float, Floats, Floats]:
+            value = self.log_likelihood(u[None])[0] + self.prior.logpdf(names, u[None])[0]
+            gradient, information = (each[0] for each in self._derivatives(u[None], everything))
+            slopes = [self.prior.of(name).slope_and_curvature(u[k]) for k, name in enumerate(names)]
+            first, second = np.transpose(slopes)
+            return float(value), gradient + first, np.diag(second) - information
+
+        return maximise(objective, np.zeros(size), longest=SITE_LONGEST_STEP).point
+
+    def _fitted(self, coefficients: Floats) -> Floats:
+        return expit_in_place(coefficients @ self.summary.columns)
+
+    def _inside(self, mean: Floats) -> Floats:
+        return np.clip(mean, LEAST_MEAN, 1 - LEAST_MEAN)
 
 
 class PopulationDensity:
@@ -156,9 +243,14 @@ class PopulationDensity:
         self.problem, self.pooled = problem, problem.pooled
         self.names = problem.pooled.curve.coordinates
         self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
-        self.sites = {
-            label: SiteLikelihood(site, problem.columns) for label, site in problem.sites.items()
-        }
+        self.sites = {label: self._site(label) for label in problem.labels}
+
+    def _site(self, label: str) -> SiteLikelihood:
+        """What is known of a site, as a function of its coordinates."""
+        problem = self.problem
+        if label in problem.summaries:
+            return SummaryLikelihood(problem.summaries[label], problem.columns)
+        return TableLikelihood(problem.sites[label], problem.columns)
 
     def spread(self, points: Floats) -> Spread:
         """The law of the sites' coordinates at points of shape (n, size)."""

@@ -57,6 +57,7 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
         "prior": pooled.prior,
         "edge": None if pooled.edges == pooled.data.edges() else pooled.edges.low,
         "random_state": pooled.seed,
+        "known": problem.known or None,
     }
     variants: dict[str, dict[str, Any]] = {
         "scales halved": {"heterogeneity": prior.scaled(0.5)},

@@ -18,7 +18,7 @@ from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.rows import rows_of
 from bayescal.model.pymc.sites import sites_model
 from bayescal.model.sites.heterogeneity import Heterogeneity
-from bayescal.model.sites.problem import prepare_sites
+from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -27,7 +27,7 @@ __all__ = ["build_model"]
 
 
 def build_model(
-    y_true: Outcomes,
+    y_true: Outcomes | None,
     y_prob: ArrayLike | None = None,
     *,
     curve: str | Curve = "beta",
@@ -35,6 +35,7 @@ def build_model(
     offset: Any = None,
     groups: ArrayLike | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
+    known: KnownSites = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     edge: float | None = None,
@@ -49,8 +50,8 @@ def build_model(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        Outcomes, 0/1 or boolean, or a table.
+    y_true : array-like of shape (n,) or CalibrationData, or None
+        Outcomes, 0/1 or boolean, or a table. None with `known` alone.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities in [0, 1].
     curve : str or Curve
@@ -65,6 +66,8 @@ def build_model(
         and a slope of their own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         Of how much sites differ, as in `bayescal.fit`.
+    known : pandas.DataFrame or mapping, optional
+        Sites known by their summaries, as in `bayescal.fit`: each is a potential.
     sample_weight : array-like of shape (n,), optional
     weight_type : {"counts", "sampling"}, optional
         As in `bayescal.fit`.
@@ -108,15 +111,12 @@ def build_model(
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
     ...     bc.build_model(y_true, y_prob, offset=effect[hospital])
     """
-    data = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        weight_type=weight_type,
-        pos_label=pos_label,
-    )
-    if groups is not None or len(data.groups) > 1:
+    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if y_true is None:
+        data = scores_alone(y_prob, known, groups, **weights)
+    else:
+        data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
+    if groups is not None or known is not None or len(data.groups) > 1:
         if offset is not None:
             raise InputError(
                 "offset was given beside groups. Sites are an offset of their own: drop one of the "
@@ -127,20 +127,17 @@ def build_model(
             curve=curve,
             prior=prior,
             heterogeneity=heterogeneity_prior,
+            known=known,
             edge=edge,
             random_state=0,
         )
         return sites_model(sites, merged=False)
     problem = prepare(
-        y_true,
-        y_prob,
+        data,
         curve=curve,
         prior=prior,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
         edge=edge,
         random_state=0,
-        pos_label=pos_label,
     )
     given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

@@ -11,6 +11,7 @@ from bayescal.data.table import Rows
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import cases_log_likelihood, coordinates_of_model, draw_hits
 from bayescal.model.sites.problem import MOST_SITE_ROWS, SitesProblem
+from bayescal.model.sites.summary import Summary
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -30,7 +31,8 @@ def sites_model(problem: SitesProblem, *, merged: bool = True) -> pm.Model:
     Returns
     -------
     pymc.Model
-        With coordinates `site` and `row`, and data `site_of_row`.
+        With coordinates `site` and `row`, and data `site_of_row`; and a potential for each site
+        that is known by its summaries.
     """
     import pymc as pm
     import pytensor.tensor as pt
@@ -39,13 +41,14 @@ def sites_model(problem: SitesProblem, *, merged: bool = True) -> pm.Model:
     curve, frame, varying = pooled.curve, pooled.frame, problem.varying
     tables: list[Problem | Rows] = [
         replace(site, most_rows=MOST_SITE_ROWS) if merged else site.table
-        for site in problem.sites.values()
+        for site in problem.tables.values()
     ]
     score, trials, hits = (
-        np.concatenate([getattr(table, name) for table in tables])
+        np.concatenate([np.empty(0), *(getattr(table, name) for table in tables)])
         for name in ("score", "trials", "hits")
     )
-    site = np.repeat(np.arange(len(tables)), [table.score.size for table in tables])
+    indices = [problem.labels.index(label) for label in problem.tables]
+    site = np.repeat(np.array(indices, np.intp), [table.score.size for table in tables])
     offset, basis = curve.basis(score, frame)
     with pm.Model() as model:
         model.add_coord("site", list(problem.labels))
@@ -62,10 +65,18 @@ def sites_model(problem: SitesProblem, *, merged: bool = True) -> pm.Model:
             correlation = pm.Deterministic("correlation", 2 * unit - 1)
             own = pt.sqrt((1 - correlation) * (1 + correlation))
             standard[1] = correlation * standard[0] + own * standard[1]
+        each = dict(average)
         for name, of_site in zip(varying, standard, strict=True):
             drawn = average[name] + scales[name] * of_site
-            average[name] = pm.Deterministic(f"site_{name}", drawn, dims="site")[of_row]
-        coefficients = curve.coefficients(list(average.values()), pt.exp)
+            each[name] = pm.Deterministic(f"site_{name}", drawn, dims="site")
+        for label, summary in problem.summaries.items():
+            at = problem.labels.index(label)
+            own = [each[name][at] if name in varying else each[name] for name in each]
+            pm.Potential(f"known_{label}", _known_log_likelihood(summary, own))
+        if not tables:
+            return model
+        by_row = [each[name][of_row] if name in varying else each[name] for name in each]
+        coefficients = curve.coefficients(by_row, pt.exp)
         log_odds = offset + sum(
             coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
         )
@@ -79,3 +90,12 @@ def sites_model(problem: SitesProblem, *, merged: bool = True) -> pm.Model:
             dims="row",
         )
     return model
+
+
+def _known_log_likelihood(summary: Summary, u: list[Any]) -> Any:
+    """Of one site's working coordinates, given its summaries."""
+    import pytensor.tensor as pt
+
+    coefficients = pt.stack([1.0, *summary.problem.curve.coefficients(u, pt.exp)])
+    mean = pt.dot(pt.sigmoid(pt.dot(coefficients, summary.columns)), summary.weight)
+    return summary.log_likelihood(mean, pt.dot(coefficients, summary.line), pt.log, pt.log1p)

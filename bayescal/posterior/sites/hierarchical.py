@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError, check_type
+from bayescal._base.errors import check_type
 from bayescal._base.files import as_path, replacing
-from bayescal._base.logistic import logistic_mle
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
@@ -26,6 +25,7 @@ from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 from bayescal.posterior.sites.measures import SiteMeasures
+from bayescal.posterior.sites.raw import raw_estimates
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
 from bayescal.posterior.view import nuts_verdict
@@ -92,8 +92,13 @@ class HierarchicalPosterior(SiteMeasures):
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was fitted, with a group a site."""
+        """The table that was fitted, with a group a site; scores alone if there are no patients."""
         return self.problem.data
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are sites with patients, beside those known by their summaries."""
+        return self.problem.has_outcomes
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -155,7 +160,9 @@ class HierarchicalPosterior(SiteMeasures):
         name = check_choice(label, self.labels, "label")
         if name not in self._sites:
             index = self.labels.index(name)
-            self._sites[name] = self._view(name, self.problem.sites[name], self._drawn.sites[index])
+            problem, u = self.problem.sites[name], self._drawn.sites[index]
+            observed = name not in self.problem.summaries
+            self._sites[name] = self._view(name, problem, u, has_outcomes=observed)
         return self._sites[name]
 
     @cached_property
@@ -175,7 +182,14 @@ class HierarchicalPosterior(SiteMeasures):
     def _average(self) -> SiteView:
         drawn, title = self._drawn, f"The average of {len(self.labels)} sites"
         prior, _ = self._priors
-        return SiteView.of_site(title, self.problem.pooled, drawn.average, prior, drawn)
+        return SiteView.of_site(
+            title,
+            self.problem.pooled,
+            drawn.average,
+            prior,
+            drawn,
+            has_outcomes=self.has_outcomes,
+        )
 
     def new_site(self, y_prob: ArrayLike | None = None) -> SiteView:
         """What a site that has not been seen will meet.
@@ -183,8 +197,8 @@ class HierarchicalPosterior(SiteMeasures):
         Parameters
         ----------
         y_prob : array-like of shape (n,), optional
-            Its scores. By default, with each draw, the scores of one of the sites seen, drawn at
-            random; `population="sample"` then takes the scores of all sites.
+            Its scores. By default, with each draw, the scores of one of the sites with patients,
+            drawn at random; `population="sample"` then takes the scores of all of them.
 
         Returns
         -------
@@ -204,7 +218,10 @@ class HierarchicalPosterior(SiteMeasures):
 
     @cached_property
     def _new_site(self) -> SiteView:
-        pooled, sites = self.problem.pooled, self.problem.sites.values()
+        pooled, sites = self.problem.pooled, self.problem.tables.values()
+        drawn = self._drawn.of_new_site()
+        if not self.has_outcomes:
+            return self._view("A new site", pooled, drawn, is_new=True)
         trials = np.array(
             [
                 add_up(pooled.rows_of(site.data.score), site.table.trials, pooled.score.size)
@@ -212,7 +229,6 @@ class HierarchicalPosterior(SiteMeasures):
             ]
         )
         chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
-        drawn = self._drawn.of_new_site()
         return self._view("A new site", pooled, drawn, is_new=True, mixture=(trials, chosen))
 
     def _view(self, title: str, problem: Problem, u: Floats, **options: Any) -> SiteView:
@@ -248,23 +264,20 @@ class HierarchicalPosterior(SiteMeasures):
         Returns
         -------
         pandas.DataFrame
-            Index: site. Columns: cases, events; for observed_expected and calibration_slope the
-            `raw` estimate from the site alone (not a number where there is none), the posterior
-            mean and its 95 % interval; for tce the estimate and interval; `prob_differs`, the
-            probability that the site's curve is further than 0.05 from that of the average site,
-            on average over the site's scores; and `prob_worst`, that its TCE is the largest.
+            Index: site. Columns: cases, events (not a number where they are not known); for
+            observed_expected and calibration_slope the `raw` estimate from the site alone (not a
+            number where there is none), the posterior mean and its 95 % interval; for tce the
+            estimate and interval; `prob_differs`, the probability that the site's curve is further
+            than 0.05 from that of the average site, on average over the site's scores; and
+            `prob_worst`, that its TCE is the largest.
         """
         import pandas as pd
 
         names = ("observed_expected", "calibration_slope", "tce")
         differs, worst, rows = self.prob_differs(), self.prob_worst(), {}
         for label in self.labels:
-            view, data = self.site(label), self.problem.sites[label].table
-            row: dict[str, float] = {"cases": data.trials.sum(), "events": data.hits.sum()}
-            raw = {
-                "observed_expected": data.hits.sum() / (data.trials @ data.score),
-                "calibration_slope": logistic_slope(data),
-            }
+            view = self.site(label)
+            row, raw = raw_estimates(self.problem, label)
             summary = view.summary(names=names).reindex(names)
             for name, values in summary[["estimate", "lower", "upper"]].iterrows():
                 if name in raw:
@@ -324,10 +337,15 @@ class HierarchicalPosterior(SiteMeasures):
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled
+        cases = f"{self.data.n:g} cases, {self.data.events:g} events"
+        if not self.has_outcomes:
+            cases = f"looked at {self.data.n:g} scores"
         lines = [
-            f"{len(self.labels)} sites, {self.data.n:g} cases, {self.data.events:g} events",
+            f"{len(self.labels)} sites, {cases}",
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
+        if self.problem.known:
+            lines.insert(1, f"{len(self.problem.known)} of them known by their summaries")
         for title, view in (("average site", self._average), ("new site", self._new_site)):
             lower, upper = view.interval("tce")
             middle = view.estimate("tce")
@@ -339,14 +357,6 @@ def as_hierarchical(post: Any) -> HierarchicalPosterior:
     """A hierarchical posterior, and nothing else."""
     cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
     return check_type(post, HierarchicalPosterior, "post", cure)
-
-
-def logistic_slope(data: Any) -> float:
-    """Maximum-likelihood calibration slope of one site's rows; not a number if there is none."""
-    try:
-        return float(logistic_mle(data.score, data.trials, data.hits)[0][1])
-    except InputError:
-        return np.nan
 
 
 def _described(values: Floats) -> dict[str, float]:

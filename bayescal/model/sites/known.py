@@ -1,0 +1,280 @@
+"""Sites of which only summaries are known: what was published of each, read and checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
+from bayescal.data.validate import as_floats, as_vector
+
+__all__ = ["KNOWN_COLUMNS", "Interval", "KnownSite", "as_known"]
+
+COUNTS = ("observed", "expected", "n")
+RATIO = ("observed_expected", "lower", "upper")
+SLOPE = ("calibration_slope", "slope_lower", "slope_upper")
+KNOWN_COLUMNS = (*COUNTS, *RATIO, *SLOPE, "ci_prob")
+"""Columns that are read; others are left alone."""
+ORDINARY_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and its confidence interval, read as a normal law of the estimate.
+
+    Attributes
+    ----------
+    estimate, lower, upper : float
+    ci_prob : float
+    is_log : bool
+        Whether the law is of the logarithm.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    ci_prob: float
+    is_log: bool
+
+    @property
+    def mean(self) -> float:
+        """The estimate, on the scale of the law."""
+        return math.log(self.estimate) if self.is_log else self.estimate
+
+    @property
+    def error(self) -> float:
+        """Standard error, on the scale of the law."""
+        width = math.log(self.upper / self.lower) if self.is_log else self.upper - self.lower
+        return width / (2 * float(ndtri((1 + self.ci_prob) / 2)))
+
+
+@dataclass(frozen=True)
+class KnownSite:
+    """What is known of a site without its patients.
+
+    Attributes
+    ----------
+    label : str
+    observed, expected, n : float, optional
+        Events, the sum of the predicted probabilities, and patients.
+    observed_expected, calibration_slope : Interval, optional
+    """
+
+    label: str
+    observed: float | None = None
+    expected: float | None = None
+    n: float | None = None
+    observed_expected: Interval | None = None
+    calibration_slope: Interval | None = None
+
+    @property
+    def mean_risk(self) -> float | None:
+        """Mean of the predicted probabilities, where it is known."""
+        return None if self.expected is None or self.n is None else self.expected / self.n
+
+    @property
+    def raw(self) -> dict[str, float]:
+        """Estimates of the site alone; not a number where there is none."""
+        ratio, slope = (
+            np.nan if each is None else each.estimate
+            for each in (self.observed_expected, self.calibration_slope)
+        )
+        if self.observed is not None and self.expected is not None:
+            ratio = self.observed / self.expected
+        return {"observed_expected": ratio, "calibration_slope": slope}
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any]) -> KnownSite:
+        """Read back what `to_dict` wrote."""
+        intervals = {
+            name: None if described[name] is None else Interval(**described[name])
+            for name in ("observed_expected", "calibration_slope")
+        }
+        return cls(**{**described, **intervals})
+
+
+def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:
+    """Sites known by their summaries, one a row.
+
+    Parameters
+    ----------
+    known : pandas.DataFrame, mapping, tuple of KnownSite, or None
+        Labels are in a column `site`, or are the index of a data frame.
+    groups : iterable of str
+        Labels of sites with patients.
+
+    Returns
+    -------
+    tuple of KnownSite
+
+    Raises
+    ------
+    InputError
+        If there are no rows or no columns to read, a label is missing, given twice or among the
+        groups, or what is known of a site is incomplete or contradicts itself.
+    """
+    if known is None:
+        return ()
+    if isinstance(known, tuple) and all(isinstance(site, KnownSite) for site in known):
+        sites = known
+    else:
+        labels, columns = _read(known)
+        sites = tuple(
+            _site(label, {name: float(values[row]) for name, values in columns.items()})
+            for row, label in enumerate(labels)
+        )
+    _check_labels([site.label for site in sites], set(groups))
+    return sites
+
+
+def _read(known: Any) -> tuple[list[str], dict[str, Floats]]:
+    """Labels, and the columns that are read, as numbers."""
+    if not (isinstance(known, Mapping) or (hasattr(known, "columns") and hasattr(known, "index"))):
+        raise InputError(
+            "known must be a pandas DataFrame or a mapping of columns, one row a site, got "
+            f"{shortened(repr(known))}."
+        )
+    names = set(known.keys())
+    if "site" in names:
+        labels = _labels(known["site"])
+    elif isinstance(known, Mapping):
+        raise InputError("known has no 'site': give the label of each site under that name.")
+    else:
+        labels = _labels(known.index)
+    columns = {}
+    for name in KNOWN_COLUMNS:
+        if name in names:
+            columns[name] = as_floats(known[name], f"known[{name!r}]")
+            if columns[name].size != len(labels):
+                raise InputError(
+                    f"known[{name!r}] has {columns[name].size} values for {len(labels)} sites. "
+                    "Give one value a site, NaN where it is not known."
+                )
+    if not set(columns) & {COUNTS[0], RATIO[0], SLOPE[0]}:
+        raise InputError(
+            f"known has none of the columns {', '.join(KNOWN_COLUMNS)}. A site is known by "
+            "observed, expected and n; by observed_expected, lower and upper; or by "
+            "calibration_slope, slope_lower and slope_upper."
+        )
+    return labels, columns
+
+
+def _labels(values: Any) -> list[str]:
+    labels = as_vector(np.array(list(values), dtype=object), "the labels of known").tolist()
+    for row, label in enumerate(labels):
+        if label is None or label != label:
+            raise InputError(f"the label of row {row} of known is missing. Name every site.")
+    return [str(label) for label in labels]
+
+
+def _check_labels(labels: list[str], groups: set[str]) -> None:
+    for row, label in enumerate(labels):
+        if label in labels[:row]:
+            raise InputError(
+                f"known has two rows of the site {shortened(label)!r}. If they are two sites, name "
+                "them apart; if not, keep one."
+            )
+        if label in groups:
+            raise InputError(
+                f"the site {shortened(label)!r} of known is among the groups, too, so that it "
+                "would count twice. Leave one of the two out, or name them apart."
+            )
+
+
+def _site(label: str, row: dict[str, float]) -> KnownSite:
+    """One row, of which what is not a number is not known."""
+    given = {name: value for name, value in row.items() if not math.isnan(value)}
+    of_site = f"of the site {shortened(label)!r} in known"
+    level = given.pop("ci_prob", ORDINARY_LEVEL)
+    if not 0 < level < 1:
+        raise InputError(f"ci_prob {of_site} is {level:g}, but it is a probability, such as 0.95.")
+    for name, value in given.items():
+        if math.isinf(value):
+            raise InputError(f"{name} {of_site} is infinite. Give a number, or leave it out.")
+    counts = _counts(given, of_site)
+    ratio = _interval(RATIO, given, level, of_site)
+    slope = _interval(SLOPE, given, level, of_site)
+    if "observed" in counts and ratio is not None:
+        raise InputError(
+            f"observed and observed_expected {of_site} say the same twice. Keep observed, expected "
+            "and n, which say more, and leave the other and its interval out (NaN)."
+        )
+    if "observed" not in counts and ratio is None and slope is None:
+        raise InputError(
+            f"nothing is known {of_site}: give observed, expected and n; observed_expected, lower "
+            "and upper; or calibration_slope, slope_lower and slope_upper. Or leave the row out."
+        )
+    return KnownSite(label, **counts, observed_expected=ratio, calibration_slope=slope)
+
+
+def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
+    """Events, expected events and patients; of the last two, both or none."""
+    counts = {name: given[name] for name in COUNTS if name in given}
+    needed = COUNTS if "observed" in counts else COUNTS[1:]
+    missing = [name for name in needed if name not in counts]
+    if counts and missing:
+        raise InputError(
+            f"{missing[0]} {of_site} is missing, but {next(iter(counts))} is given. Give observed, "
+            "expected and n together; expected and n alone say what the mean risk is."
+        )
+    if not counts:
+        return {}
+    n, expected = counts["n"], counts["expected"]
+    if n < 1:
+        raise InputError(f"n {of_site} is {n:g}, but a site has at least one patient.")
+    if not 0 < expected < n:
+        raise InputError(
+            f"expected {of_site} is {expected:g}, but the sum of {n:g} predicted probabilities is "
+            "above 0 and below n. Give the number of expected events, not their share."
+        )
+    if not 0 <= counts.get("observed", 0) <= n:
+        raise InputError(
+            f"observed {of_site} is {counts['observed']:g}, but from 0 to n = {n:g} of "
+            "the patients have the event."
+        )
+    return counts
+
+
+def _interval(
+    names: tuple[str, str, str], given: dict[str, float], level: float, of_site: str
+) -> Interval | None:
+    """An estimate with its interval; None if it is not given."""
+    missing = [name for name in names if name not in given]
+    if len(missing) == len(names):
+        return None
+    if missing:
+        raise InputError(
+            f"{missing[0]} {of_site} is missing: {', '.join(names)} are an estimate and the ends "
+            "of its interval, and go together."
+        )
+    estimate, lower, upper = (given[name] for name in names)
+    if not (lower <= estimate <= upper and lower < upper):
+        raise InputError(
+            f"{names[0]} {of_site} is {estimate:g}, {names[1]} {lower:g} and {names[2]} {upper:g}: "
+            "they must ascend from lower to upper, with the estimate between."
+        )
+    if names == RATIO and lower <= 0:
+        raise InputError(
+            f"lower {of_site} is {lower:g}, but a ratio is positive, and so is its interval on the "
+            "logarithmic scale. Give observed, expected and n instead."
+        )
+    is_log = names == RATIO or (lower > 0 and _more_even_in_logarithms(lower, estimate, upper))
+    return Interval(estimate, lower, upper, level, is_log)
+
+
+def _more_even_in_logarithms(lower: float, middle: float, upper: float) -> bool:
+    """Whether the estimate is nearer to the middle of its interval on the logarithmic scale."""
+    low, high = math.log(middle / lower), math.log(upper / middle)
+    own = abs(upper + lower - 2 * middle) / (upper - lower)
+    return abs(high - low) / (high + low) < own - 1e-9
