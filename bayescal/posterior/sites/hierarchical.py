@@ -24,6 +24,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
+from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
@@ -208,7 +209,7 @@ class HierarchicalPosterior(SiteMeasures):
         trials = np.array([pooled.sum_of_rows(each) for each in of_site])
         chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
         drawn = self._drawn.of_new_site()
-        return self._view("A new site", pooled, drawn, is_new=True, mixture=(trials, chosen))
+        return self._view("A new site", pooled, drawn, is_new=True, mixture=Mixture(trials, chosen))
 
     def _view(self, title: str, problem: Problem, u: Floats, **options: Any) -> SiteView:
         _, prior = self._priors

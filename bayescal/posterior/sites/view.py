@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -14,6 +13,7 @@ from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import Drawn
@@ -38,7 +38,7 @@ class SiteView(CalibrationPosterior):
 
     title: str
     is_new: bool = False
-    _mixture: tuple[Floats, NDArray[np.intp]] | None = None
+    _mixture: Mixture | None = None
 
     @classmethod
     def of_site(
@@ -50,7 +50,7 @@ class SiteView(CalibrationPosterior):
         drawn: DrawnSites,
         *,
         is_new: bool = False,
-        mixture: tuple[Floats, NDArray[np.intp]] | None = None,
+        mixture: Mixture | None = None,
     ) -> Self:
         """A view on draws of one site's coordinates.
 
@@ -63,7 +63,7 @@ class SiteView(CalibrationPosterior):
             Posterior and prior draws of the working coordinates.
         drawn : DrawnSites
         is_new : bool
-        mixture : tuple of ndarrays of shapes (sites, rows) and (draws,), optional
+        mixture : Mixture, optional
             Scores of several sites, and the site whose scores each draw has.
 
         Returns
@@ -77,12 +77,12 @@ class SiteView(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> Evaluation:
-        return Evaluation(self.problem, self._drawn.u, mixture=self._mixture)
+        return Evaluation(self.problem, self._drawn.u, bootstrap=self._mixture)
 
     @cached_property
     def _prior(self) -> Evaluation:
         assert self._drawn.prior is not None
-        return Evaluation(self.problem, self._drawn.prior, mixture=self._mixture)
+        return Evaluation(self.problem, self._drawn.prior, bootstrap=self._mixture)
 
     @property
     def tree(self) -> xr.DataTree:
