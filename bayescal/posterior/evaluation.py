@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
@@ -18,6 +17,7 @@ from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.one_sided import one_sided, sure_side
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
+from bayescal.posterior.populations.bootstrap import Bootstrap
 
 __all__ = ["Evaluation", "Wanted", "evaluate"]
 
@@ -47,16 +47,15 @@ class Evaluation:
     side : ndarray of shape (rows,), optional
         Evaluate the curves only where they are on this side of the diagonal, at the scores of the
         data: 1, -1, or 0 for nowhere.
-    mixture : tuple of ndarrays of shapes (populations, rows) and (draws,), optional
-        Cases of several populations in each row, and the population of each draw: what
-        "bootstrap" then draws from.
+    bootstrap : Bootstrap, optional
+        What the population "bootstrap" draws; by default that of the cases.
     """
 
     problem: Problem
     u: Floats
     averaged: bool = False
     side: Floats | None = None
-    mixture: tuple[Floats, NDArray[np.intp]] | None = None
+    bootstrap: Bootstrap | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
@@ -117,10 +116,9 @@ class Evaluation:
         rng, merged = problem.rng("population"), problem.is_merged
         draws, kept = self.u.shape[0], []
         few = population != "beta" and draws * problem.score.size <= MOST_KEPT
-        trials: Floats | tuple[Floats, NDArray[np.intp]] = problem.trials
-        if self.mixture is not None and population == "bootstrap":
-            trials = self.mixture
-        for each in draw_population(population, problem.score, trials, draws, rng, merged):
+        for each in draw_population(
+            population, problem.score, problem.trials, draws, rng, merged, self.bootstrap
+        ):
             if few:
                 kept.append(each)
             yield each

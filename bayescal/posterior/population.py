@@ -8,17 +8,16 @@ themselves, and a Beta density with a posterior of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, digamma, expit, log_expit, ndtri, polygamma
+from scipy.special import betaln, digamma, expit, log_expit, polygamma
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import maximise
 from bayescal._base.sampling.importance import importance_sample
 from bayescal.data.validate import check_choice
+from bayescal.posterior.populations.bootstrap import Bootstrap, CaseBootstrap
 
 __all__ = ["POPULATIONS", "Population", "draw_population"]
 
@@ -30,7 +29,6 @@ POPULATIONS = {
 """The populations by name, and what each stands for."""
 
 POPULATION_NODES = 256
-LEVELS = 1 << 13  # of a table of quantiles: its mean and variance are right to 0.1 %
 SHAPE_SIGMA = 3.0
 SHAPE_MEAN = 1000.0
 LARGEST_LOG_SHAPE = 30.0
@@ -59,10 +57,11 @@ class Population(NamedTuple):
 def draw_population(
     kind: str,
     score: Floats,
-    trials: Floats | tuple[Floats, NDArray[np.intp]],
+    trials: Floats,
     draws: int,
     rng: np.random.Generator,
     merged: bool = False,
+    bootstrap: Bootstrap | None = None,
 ) -> Iterator[tuple[slice, Population]]:
     """Draw score distributions, one for each draw of a curve, a block of draws at a time.
 
@@ -73,13 +72,14 @@ def draw_population(
     kind : {"bootstrap", "sample", "beta"}
     score : ndarray of shape (rows,)
         Scores strictly inside (0, 1).
-    trials : ndarray of shape (rows,), or pair of ndarrays
-        Cases at each score. For "bootstrap" also a pair of the cases of several populations, of
-        shape (populations, rows), and of the population of each draw, of shape (draws,).
+    trials : ndarray of shape (rows,)
+        Cases at each score.
     draws : int
     rng : numpy.random.Generator
     merged : bool
         Whether the cases of a row differ in score, which is their mean.
+    bootstrap : Bootstrap, optional
+        What "bootstrap" draws; by default that of the cases.
 
     Yields
     ------
@@ -102,14 +102,6 @@ def draw_population(
     [(1000, 2)]
     """
     check_choice(kind, POPULATIONS, "population")
-    if isinstance(trials, tuple):
-        of_population, chosen = trials
-        for part in blocks(draws, score.size):
-            yield (
-                part,
-                Population(score, _dirichlets(of_population[chosen[part]], rng), None, merged),
-            )
-        return
     if kind == "beta" and score.size == 1:
         kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = POPULATION_NODES if kind == "beta" else score.size
@@ -119,73 +111,13 @@ def draw_population(
         fixed = Population(score, trials / trials.sum(), counts, merged)
         yield from ((part, fixed) for part in parts)
     elif kind == "bootstrap":
+        law = CaseBootstrap(trials) if bootstrap is None else bootstrap
         for part in parts:
-            weight = _dirichlet(trials, part.stop - part.start, rng)
-            yield part, Population(score, weight, merged=merged)
+            yield part, Population(score, law.weights(part, rng), merged=merged)
     else:
         a, b = _beta_shapes(score, trials, draws, rng)
         for part in parts:
             yield part, _beta_nodes(a[part], b[part])
-
-
-def _dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    gammas = _gammas(trials, draws, rng)
-    total = gammas.sum(axis=1, keepdims=True)
-    gammas *= 1 / np.where(total == 0, 1, total)
-    gammas[total[:, 0] == 0] = trials / trials.sum()
-    return gammas
-
-
-def _dirichlets(trials: Floats, rng: np.random.Generator) -> Floats:
-    """Weights of one draw for each row of trials, some of which may be zero."""
-    gammas = rng.standard_gamma(trials)
-    total = gammas.sum(axis=1, keepdims=True)
-    none = total[:, 0] == 0
-    gammas[none], total[none] = trials[none], trials[none].sum(axis=1, keepdims=True)
-    gammas /= total
-    return gammas
-
-
-def _gammas(shape: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Gamma variables of the shapes given, one a column, of shape (draws, rows).
-
-    Where the shapes are 1, or 2 and more, they are read off tables of quantiles with 16 random bits
-    a number; their mean and variance are within 0.1 % of the law's.
-    """
-    single = shape == 1
-    if not (single | (shape >= 2)).all():
-        return rng.standard_gamma(shape, (draws, shape.size))
-    bits = rng.integers(1 << 64, size=(draws, -(-shape.size // 4)), dtype=np.uint64)
-    level = bits.view(np.uint16)[:, : shape.size] & (LEVELS - 1)
-    exponential, normal = _quantiles()
-    if single.all():
-        return exponential.take(level, mode="clip")
-    gammas = _cubes_of_normals(normal.take(level, mode="clip"), shape)
-    gammas[:, single] = exponential.take(level[:, single], mode="clip")
-    return gammas
-
-
-@cache
-def _quantiles() -> tuple[Floats, Floats]:
-    """Exponential and normal quantiles at the middles of `LEVELS` even steps."""
-    middle = (np.arange(LEVELS) + 0.5) / LEVELS
-    return -np.log(middle), ndtri(middle)
-
-
-def _cubes_of_normals(normal: Floats, shape: Floats) -> Floats:
-    """Gamma variables from standard normal ones, one shape a column; these are overwritten.
-
-    References
-    ----------
-    Wilson & Hilferty (1931), The distribution of chi-square, PNAS 17.
-    """
-    scale = np.cbrt(shape)
-    root = normal
-    root *= scale / (3 * np.sqrt(shape))
-    root += scale * (1 - 1 / (9 * shape))
-    gammas: Floats = root * root
-    gammas *= root
-    return gammas
 
 
 def _beta_shapes(

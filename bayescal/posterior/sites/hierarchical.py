@@ -24,6 +24,7 @@ from bayescal.model.problem import Problem
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
+from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.raw import raw_estimates
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
@@ -229,7 +230,7 @@ class HierarchicalPosterior(SiteMeasures):
             ]
         )
         chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
-        return self._view("A new site", pooled, drawn, is_new=True, mixture=(trials, chosen))
+        return self._view("A new site", pooled, drawn, is_new=True, mixture=Mixture(trials, chosen))
 
     def _view(self, title: str, problem: Problem, u: Floats, **options: Any) -> SiteView:
         _, prior = self._priors

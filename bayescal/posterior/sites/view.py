@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -14,6 +13,7 @@ from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import Drawn
@@ -39,7 +39,7 @@ class SiteView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _mixture: tuple[Floats, NDArray[np.intp]] | None = None
+    _mixture: Mixture | None = None
 
     @classmethod
     def of_site(
@@ -52,7 +52,7 @@ class SiteView(CalibrationPosterior):
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
-        mixture: tuple[Floats, NDArray[np.intp]] | None = None,
+        mixture: Mixture | None = None,
     ) -> Self:
         """A view on draws of one site's coordinates.
 
@@ -67,7 +67,7 @@ class SiteView(CalibrationPosterior):
         is_new : bool
         has_outcomes : bool
             Whether those of the problem's table were observed at this site.
-        mixture : tuple of ndarrays of shapes (sites, rows) and (draws,), optional
+        mixture : Mixture, optional
             Scores of several sites, and the site whose scores each draw has.
 
         Returns
@@ -87,12 +87,12 @@ class SiteView(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> Evaluation:
-        return Evaluation(self.problem, self._drawn.u, mixture=self._mixture)
+        return Evaluation(self.problem, self._drawn.u, bootstrap=self._mixture)
 
     @cached_property
     def _prior(self) -> Evaluation:
         assert self._drawn.prior is not None
-        return Evaluation(self.problem, self._drawn.prior, mixture=self._mixture)
+        return Evaluation(self.problem, self._drawn.prior, bootstrap=self._mixture)
 
     @property
     def tree(self) -> xr.DataTree:
