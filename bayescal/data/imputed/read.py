@@ -61,8 +61,10 @@ def as_imputations(
         )
     if sizes[0] != cases:
         turned = len(rows) == cases
-        cure = f"Transpose it: one row an imputation, {name}.T." if turned else (
-            "Every imputation must hold the cases of the outcomes, in the same order."
+        cure = (
+            f"Transpose it: one row an imputation, {name}.T."
+            if turned
+            else ("Every imputation must hold the cases of the outcomes, in the same order.")
         )
         raise InputError(
             f"{name} has {len(rows)} rows of {sizes[0]} scores, and {outcomes} has {cases} "

@@ -75,10 +75,9 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
 
 def _check_alike(first: CalibrationPosterior, other: CalibrationPosterior, index: int) -> None:
     """Refuse posteriors that are not of the same cases and settings."""
+
     def both(what: str, one: object, two: object, cure: str) -> InputError:
-        return InputError(
-            f"posts[0] has {what} {one} and posts[{index}] has {what} {two}. {cure}"
-        )
+        return InputError(f"posts[0] has {what} {one} and posts[{index}] has {what} {two}. {cure}")
 
     same_cases = "Imputations are of the same cases with the same outcomes."
     for what in ("n", "events", "effective_size"):

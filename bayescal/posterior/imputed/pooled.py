@@ -16,7 +16,7 @@ from bayescal.posterior.evaluation import Evaluation, Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.one_sided import side_of_shares
 
-__all__ = ["Pooled", "between_factor", "in_chains", "widened"]
+__all__ = ["Pooled", "between_factor", "in_turn", "widened"]
 
 NEAREST_TO_CERTAIN = 1e-15
 
@@ -69,21 +69,18 @@ def widened(values: Floats, *, relative: bool = False) -> Floats:
     return np.asarray(np.minimum(values * ratio**further, 1))
 
 
-def in_chains(values: NDArray[Any], chains: int) -> NDArray[Any]:
-    """Draws by imputation as one sequence, chain by chain, each with draws of all imputations.
+def in_turn(values: NDArray[Any]) -> NDArray[Any]:
+    """Draws by imputation as one sequence, chain by chain, in which the imputations alternate.
 
     Parameters
     ----------
     values : ndarray of shape (m, chains * draws, ...)
-    chains : int
 
     Returns
     -------
-    ndarray of shape (chains * m * draws, ...)
+    ndarray of shape (chains * draws * m, ...)
     """
-    rest = values.shape[2:]
-    by_chain = values.reshape(len(values), chains, -1, *rest).swapaxes(0, 1)
-    return by_chain.reshape(-1, *rest)
+    return values.swapaxes(0, 1).reshape(-1, *values.shape[2:])
 
 
 @dataclass(frozen=True)
@@ -94,13 +91,11 @@ class Pooled:
     ----------
     parts : tuple of Evaluation
         One an imputation, of as many draws.
-    chains : int
     is_widened : bool
         Whether the centres of the imputations are moved apart as `between_factor` says.
     """
 
     parts: tuple[Evaluation, ...]
-    chains: int
     is_widened: bool = True
 
     def by_imputation(self, wanted: Wanted, population: str) -> dict[str, Floats]:
@@ -116,7 +111,7 @@ class Pooled:
                 name: widened(values, relative=FUNCTIONALS[name].is_distance)
                 for name, values in mixed.items()
             }
-        return {name: in_chains(values, self.chains) for name, values in mixed.items()}
+        return {name: in_turn(values) for name, values in mixed.items()}
 
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws of all, scores), widened in log-odds."""
@@ -125,7 +120,7 @@ class Pooled:
             for part in blocks(scores.size, curves.shape[0] * curves.shape[1]):
                 inside = np.clip(curves[..., part], NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
                 curves[..., part] = expit(widened(logit(inside)))
-        return in_chains(curves, self.chains)
+        return in_turn(curves)
 
     def of_mean(self) -> Pooled:
         """The mean curve of all imputations, over the draws of the population of each."""
@@ -133,7 +128,7 @@ class Pooled:
         at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
         mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
         parts = (replace(part, averaged=True, mean=(at, mean), _known={}) for part in self.parts)
-        return Pooled(tuple(parts), self.chains, is_widened=False)
+        return Pooled(tuple(parts), is_widened=False)
 
     @cached_property
     def on_sure_side(self) -> Pooled:

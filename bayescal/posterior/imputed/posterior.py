@@ -17,7 +17,7 @@ from bayescal.data.validate import as_level
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
-from bayescal.posterior.imputed.pooled import Pooled, in_chains, widened
+from bayescal.posterior.imputed.pooled import Pooled, in_turn, widened
 from bayescal.posterior.imputed.tree import imputed_tree, is_imputed_tree, trees_of_imputations
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import ROUNDING, CalibrationPosterior
@@ -164,13 +164,11 @@ class ImputedPosterior(CalibrationPosterior):
             averaged = Averaged(
                 averages[0].families,
                 float(np.mean([average.prob_calibrated for average in averages])),
-                in_chains(np.stack([average.family for average in averages]), first.chains),
+                in_turn(np.stack([average.family for average in averages])),
                 None,
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
-        return Drawn(
-            problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged
-        )
+        return Drawn(problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
@@ -210,22 +208,18 @@ class ImputedPosterior(CalibrationPosterior):
 
     @cached_property
     def _posterior(self) -> Pooled:
-        return self._pooled([post._posterior.parts[0] for post in self._posts])
+        return Pooled(tuple(post._posterior.parts[0] for post in self._posts))
 
     @cached_property
     def _prior(self) -> Pooled:
-        prior = self._pooled([post._prior.parts[0] for post in self._posts])
-        return replace(prior, is_widened=False)
+        return Pooled(tuple(post._prior.parts[0] for post in self._posts), is_widened=False)
 
     @cached_property
     def _lower(self) -> Pooled | None:
         lower = [post._lower for post in self._posts if post._lower is not None]
         if len(lower) < len(self._posts):
             return None
-        return self._pooled([each.parts[0] for each in lower])
-
-    def _pooled(self, parts: Sequence[Any]) -> Pooled:
-        return Pooled(tuple(parts), self._drawn.chains)
+        return Pooled(tuple(each.parts[0] for each in lower))
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit; see `CalibrationPosterior.net_benefit`.
@@ -259,7 +253,7 @@ class ImputedPosterior(CalibrationPosterior):
         )
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:
-        return in_chains(widened(np.stack(values)), self._drawn.chains)
+        return in_turn(widened(np.stack(values)))
 
     def prob_monotone(self) -> float:
         """Probability that the curve never falls over the range of the observed scores."""
@@ -297,9 +291,7 @@ class ImputedPosterior(CalibrationPosterior):
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()
         shares = self.missing_information["missing_information"]
-        told = ", ".join(
-            f"{name} {shares[name]:.2f}" for name in SHOWN if name in shares.index
-        )
+        told = ", ".join(f"{name} {shares[name]:.2f}" for name in SHOWN if name in shares.index)
         return "\n".join(
             [
                 "ImputedPosterior",

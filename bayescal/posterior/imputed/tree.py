@@ -32,7 +32,8 @@ def imputed_tree(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     -------
     xarray.DataTree
         Groups: imputation_1, imputation_2, ..., each a tree as of one fit; and posterior, the draws
-        of all, chain by chain, with the `imputation` of each draw. A coordinate that an
+        of all, in each chain those of
+        the imputations in turn, with the `imputation` of each draw. A coordinate that an
         imputation does not have is zero in its draws.
     """
     import xarray as xr
@@ -46,10 +47,11 @@ def imputed_tree(trees: Sequence[xr.DataTree]) -> xr.DataTree:
         parts, "draw", data_vars="all", coords="minimal", compat="override", join="outer",
         fill_value=0,
     )  # fmt: skip
-    mixed = mixed.assign_coords(draw=np.arange(mixed.sizes["draw"]))
+    index = np.arange(mixed.sizes["draw"])
+    in_turn = index.reshape(len(trees), -1).T.ravel()
+    mixed = mixed.isel(draw=in_turn).assign_coords(draw=index)
     tree = xr.DataTree.from_dict(
-        {"posterior": mixed}
-        | {_group(number): each.copy() for number, each in enumerate(trees, 1)}
+        {"posterior": mixed} | {_group(number): each.copy() for number, each in enumerate(trees, 1)}
     )
     tree.attrs.update(trees[0].attrs)
     tree.attrs[IMPUTATIONS] = json.dumps(len(trees))
