@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.imputed.words import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.words import first_words, headline
+from bayescal.posterior.imputed.posterior import by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
@@ -71,6 +73,9 @@ def assessment_notes(f: Findings) -> list[str]:
 
 def _assessment_notes(f: Findings) -> Iterator[str]:
     yield from first_words(f)
+    imputed = imputations_note(f)
+    if imputed:
+        yield imputed
     post = f.posterior
     data, edges = post.data, post.problem.edges
     if edges.assumed:
@@ -89,7 +94,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
-    if data.is_compressed:
+    if any(part.data.is_compressed for part in by_imputation(post)):
         yield (
             "there are more than 2048 distinct scores, so the cases are assigned to the cells of a "
             "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "
