@@ -10,7 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed.words import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.words import first_words, headline
-from bayescal.posterior.imputed.posterior import by_imputation
+from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
@@ -30,10 +30,16 @@ def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
     str
         A sentence or two.
     """
+    yield from _about_imputations(post)
     yield from _about_data(post)
     mean = mean_score(post.data)
     if post.problem.prior.name == "neutral" and is_extreme(mean):
         yield f"{_about_prior(mean)}; see also prior='clinical'."
+
+
+def _about_imputations(post: CalibrationPosterior) -> Iterator[str]:
+    if isinstance(post, ImputedPosterior):
+        yield imputations_note(post)
 
 
 def _about_data(post: CalibrationPosterior) -> Iterator[str]:
@@ -73,10 +79,8 @@ def assessment_notes(f: Findings) -> list[str]:
 
 def _assessment_notes(f: Findings) -> Iterator[str]:
     yield from first_words(f)
-    imputed = imputations_note(f)
-    if imputed:
-        yield imputed
     post = f.posterior
+    yield from _about_imputations(post)
     data, edges = post.data, post.problem.edges
     if edges.assumed:
         yield (

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from bayescal.assessment.findings import Findings
-from bayescal.posterior.imputed.posterior import by_imputation
+from typing import TYPE_CHECKING
+
+from bayescal.posterior.imputed.posterior import ImputedPosterior
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["imputations_note", "imputations_sentence"]
 
@@ -16,43 +21,36 @@ FEW_IMPUTATIONS = 20
 MUCH_MISSING = 0.3
 
 
-def imputations_sentence(f: Findings) -> str:
+def imputations_sentence(post: CalibrationPosterior) -> str:
     """How imputations were combined, for the methods; empty if nothing was imputed."""
-    if f.missing_information is None:
+    if not isinstance(post, ImputedPosterior):
         return ""
     return (
-        f"{_count(f)} imputations were combined: the curves were fitted to each, and "
+        f"{len(post.imputations)} imputations were combined: the curves were fitted to each, and "
         "the draws of their posteriors were mixed in equal shares (Zhou and Reiter, 2010), with "
         "the deviations between imputations enlarged to Rubin's total variance (Rubin, 1987). "
-        f"{_missing_information(f)} Estimators were computed on each imputation and "
-        "averaged. "
+        f"{_missing_information(post)} Estimators were computed on each imputation and averaged. "
     )
 
 
-def imputations_note(f: Findings) -> str:
-    """What a reader should know of the imputations; empty if nothing was imputed."""
-    table = f.missing_information
-    if table is None:
-        return ""
-    share = float(table["missing_information"].max())
-    text = f"{_count(f)} imputations were combined. {_missing_information(f)}"
-    if _count(f) < FEW_IMPUTATIONS and share > MUCH_MISSING:
+def imputations_note(post: ImputedPosterior) -> str:
+    """What a reader should know of the imputations."""
+    m, share = len(post.imputations), float(_shares(post).max())
+    text = f"{m} imputations were combined. {_missing_information(post)}"
+    if m < FEW_IMPUTATIONS and share > MUCH_MISSING:
         text += (
-            f" With a fraction as large as {share:.2f}, {_count(f)} imputations are too few to "
-            f"estimate the variance between them: impute at least {FEW_IMPUTATIONS} times."
+            f" With a fraction as large as {share:.2f}, {m} imputations are too few to estimate "
+            f"the variance between them: impute at least {FEW_IMPUTATIONS} times."
         )
     return text
 
 
-def _missing_information(f: Findings) -> str:
-    """The fractions of missing information, in a sentence; empty if nothing was imputed."""
-    table = f.missing_information
-    if table is None:
-        return ""
-    shares = table["missing_information"]
+def _missing_information(post: ImputedPosterior) -> str:
+    """The fractions of missing information, in a sentence."""
+    shares = _shares(post)
     told = [f"{shares[name]:.2f} for {label}" for name, label in SHOWN.items() if name in shares]
     return f"The fraction of missing information is {', '.join(told)}."
 
 
-def _count(f: Findings) -> int:
-    return len(by_imputation(f.posterior))
+def _shares(post: ImputedPosterior) -> pd.Series:
+    return post.missing_information["missing_information"]

@@ -18,10 +18,15 @@ from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
 from bayescal.posterior.imputed.pooled import Pooled, in_turn, widened
-from bayescal.posterior.imputed.tree import imputed_tree, is_imputed_tree, trees_of_imputations
+from bayescal.posterior.imputed.tree import (
+    imputed_tree,
+    is_imputed_tree,
+    mixed,
+    trees_of_imputations,
+)
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import ROUNDING, CalibrationPosterior
-from bayescal.posterior.tree import Averaged, Drawn
+from bayescal.posterior.tree import Averaged, Drawn, prior_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,10 +181,16 @@ class ImputedPosterior(CalibrationPosterior):
 
     @property
     def tree(self) -> xr.DataTree:
-        """The `xarray.DataTree`: a group for each imputation, and `posterior`, the draws of all.
+        """The `xarray.DataTree`: a group for each imputation, and the draws of all, mixed.
 
-        Likelihoods and predictions are in the tree of each imputation, `imputations[0].tree`.
+        The groups `posterior` and `prior` have the draws of all imputations in turn. Likelihoods
+        and predictions are in the tree of each imputation, `imputations[0].tree`.
         """
+        import xarray as xr
+
+        if "prior" not in self._tree.children:
+            prior = mixed([prior_dataset(post._drawn) for post in self._posts])
+            self._tree["prior"] = xr.DataTree(prior)
         return self._tree
 
     @property

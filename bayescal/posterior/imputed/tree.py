@@ -14,7 +14,7 @@ from bayescal.data.stored import reading_tree
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["imputed_tree", "is_imputed_tree", "trees_of_imputations"]
+__all__ = ["imputed_tree", "is_imputed_tree", "mixed", "trees_of_imputations"]
 
 IMPUTATIONS = "imputations"
 """Attribute: how many there are."""
@@ -38,24 +38,39 @@ def imputed_tree(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     """
     import xarray as xr
 
-    parts = []
-    for number, tree in enumerate(trees, 1):
-        draws = tree["posterior"].to_dataset()
-        shape = draws.sizes["chain"], draws.sizes["draw"]
-        parts.append(draws.assign(imputation=(("chain", "draw"), np.full(shape, number))))
-    mixed = xr.concat(
-        parts, "draw", data_vars="all", coords="minimal", compat="override", join="outer",
-        fill_value=0,
-    )  # fmt: skip
-    index = np.arange(mixed.sizes["draw"])
-    in_turn = index.reshape(len(trees), -1).T.ravel()
-    mixed = mixed.isel(draw=in_turn).assign_coords(draw=index)
-    tree = xr.DataTree.from_dict(
-        {"posterior": mixed} | {_group(number): each.copy() for number, each in enumerate(trees, 1)}
-    )
+    groups = {_group(number): each.copy() for number, each in enumerate(trees, 1)}
+    draws = mixed([tree["posterior"].to_dataset() for tree in trees])
+    tree = xr.DataTree.from_dict({"posterior": draws} | groups)
     tree.attrs.update(trees[0].attrs)
     tree.attrs[IMPUTATIONS] = json.dumps(len(trees))
     return tree
+
+
+def mixed(parts: Sequence[xr.Dataset]) -> xr.Dataset:
+    """The draws of all imputations in turn, chain by chain, with the `imputation` of each.
+
+    Parameters
+    ----------
+    parts : sequence of xarray.Dataset
+        Variables with dims (chain, draw, ...), one an imputation.
+
+    Returns
+    -------
+    xarray.Dataset
+    """
+    import xarray as xr
+
+    numbered = []
+    for number, draws in enumerate(parts, 1):
+        shape = draws.sizes["chain"], draws.sizes["draw"]
+        numbered.append(draws.assign(imputation=(("chain", "draw"), np.full(shape, number))))
+    joined = xr.concat(
+        numbered, "draw", data_vars="all", coords="minimal", compat="override", join="outer",
+        fill_value=0,
+    )  # fmt: skip
+    index = np.arange(joined.sizes["draw"])
+    in_turn = index.reshape(len(parts), -1).T.ravel()
+    return joined.isel(draw=in_turn).assign_coords(draw=index)
 
 
 def is_imputed_tree(tree: xr.DataTree) -> bool:
