@@ -27,6 +27,8 @@ from .model import curves as curves
 from .model import priors as priors
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import HierarchicalPosterior as HierarchicalPosterior
+from .posterior import ImputedPosterior as ImputedPosterior
+from .posterior import combine_imputations as combine_imputations
 from .posterior import functionals as functionals
 from .posterior import load as load
 from .validation import Consistency as Consistency

@@ -22,6 +22,8 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.words import headline
 from bayescal.data.data import as_data
+from bayescal.data.imputed.read import imputed_tables
+from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
@@ -53,6 +55,7 @@ def assess(
     random_state: int | np.random.Generator | None = None,
     edge: float | None = None,
     pos_label: Any = None,
+    imputations: Any = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -86,7 +89,9 @@ def assess(
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
-        As in `bayescal.fit`.
+    imputations : array-like of shape (m, n), optional
+        As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
+        on each imputation and averaged. Not together with `groups`.
 
     Returns
     -------
@@ -111,14 +116,16 @@ def assess(
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    data = as_data(
-        y_true,
-        y_prob,
-        groups=groups,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        pos_label=pos_label,
-    )
+    cases: dict[str, Any] = {
+        "groups": groups,
+        "sample_weight": sample_weight,
+        "weight_type": weight_type,
+        "pos_label": pos_label,
+    }
+    if imputations is None:
+        data = as_data(y_true, y_prob, **cases)
+    else:
+        data = stacked(imputed_tables(y_true, y_prob, imputations, **cases))
     check_not_class_wise(data)
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
@@ -128,7 +135,13 @@ def assess(
         "draws": draws,
         "edge": edge,
     }
-    comparison = compare(pooled, random_state=random_state, **options)
+    if imputations is None:
+        comparison = compare(pooled, random_state=random_state, **options)
+    else:
+        del cases["groups"]
+        comparison = compare(
+            y_true, imputations=imputations, random_state=random_state, **cases, **options
+        )
     return Assessment(comparison, data, enough, level, tuple(panel), options, risks)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.assessment.groups import group_table, in_order
+from bayescal.assessment.imputed.combined import combined_estimates
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
@@ -24,6 +25,7 @@ from bayescal.data.validate import as_scores, check_choice
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, compare, fit
 from bayescal.model.priors import Prior, as_prior
+from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 
@@ -186,14 +188,27 @@ class Findings:
 
         Columns: title, estimate, lower and upper (basic bootstrap), calibrated_lower and
         calibrated_upper (the middle 90 % for calibrated models), prob_exceeds (the share of these
-        with a larger estimate) and verdict: "larger" if that share is below 5 %.
+        with a larger estimate) and verdict: "larger" if that share is below 5 %. Of imputations:
+        computed on each and averaged; the intervals have the variance between them, too.
         """
-        return panel_of(self.posterior, self.panel, self.ci_prob, self.seed)
+        return combined_estimates(
+            [
+                panel_of(post, self.panel, self.ci_prob, self.seed)
+                for post in by_imputation(self.posterior)
+            ],
+            self.ci_prob,
+        )
 
     @cached_property
     def performance(self) -> pd.DataFrame:
         """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
-        return performance_of(self.posterior.data, self.ci_prob, self.seed)
+        return combined_estimates(
+            [
+                performance_of(post.data, self.ci_prob, self.seed)
+                for post in by_imputation(self.posterior)
+            ],
+            self.ci_prob,
+        )
 
     @cached_property
     def recommendation(self) -> Recommendation:
@@ -217,9 +232,11 @@ class Findings:
         -------
         pandas.Series
             Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax,
-            E90, Eavg, S:z and S:p; NaN where the data do not define one.
+            E90, Eavg, S:z and S:p; NaN where the data do not define one. Of imputations, each is
+            the mean over them.
         """
-        return val_prob(self.posterior.data)
+        each = [val_prob(post.data) for post in by_imputation(self.posterior)]
+        return cast("pd.Series", sum(each[1:], each[0]) / len(each))
 
     @cached_property
     def clinical(self) -> Self | None:
@@ -234,6 +251,15 @@ class Findings:
         clinical = as_prior("clinical")
         options = {**self.options, "prior": clinical}
         return replace(self, comparison=self.comparison.under(clinical), data=data, options=options)
+
+    @property
+    def missing_information(self) -> pd.DataFrame | None:
+        """What the missing data cost, by functional; None if nothing was imputed.
+
+        See `ImputedPosterior.missing_information`.
+        """
+        post = self.posterior
+        return post.missing_information if isinstance(post, ImputedPosterior) else None
 
     @cached_property
     def groups(self) -> dict[str, CalibrationPosterior]:

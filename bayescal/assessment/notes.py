@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.imputed.words import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.words import first_words, headline
+from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]
@@ -28,10 +30,16 @@ def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
     str
         A sentence or two.
     """
+    yield from _about_imputations(post)
     yield from _about_data(post)
     mean = mean_score(post.data)
     if post.problem.prior.name == "neutral" and is_extreme(mean):
         yield f"{_about_prior(mean)}; see also prior='clinical'."
+
+
+def _about_imputations(post: CalibrationPosterior) -> Iterator[str]:
+    if isinstance(post, ImputedPosterior):
+        yield imputations_note(post)
 
 
 def _about_data(post: CalibrationPosterior) -> Iterator[str]:
@@ -72,6 +80,7 @@ def assessment_notes(f: Findings) -> list[str]:
 def _assessment_notes(f: Findings) -> Iterator[str]:
     yield from first_words(f)
     post = f.posterior
+    yield from _about_imputations(post)
     data, edges = post.data, post.problem.edges
     if edges.assumed:
         yield (
@@ -89,7 +98,7 @@ def _assessment_notes(f: Findings) -> Iterator[str]:
             "calibration precisely (Collins, Ogundimu and Altman, 2016); the intervals show the "
             "uncertainty."
         )
-    if data.is_compressed:
+    if any(part.data.is_compressed for part in by_imputation(post)):
         yield (
             "there are more than 2048 distinct scores, so the cases are assigned to the cells of a "
             "fine grid in log-odds. Each cell keeps the mean of its scores; for the C-statistic, "

@@ -17,6 +17,7 @@ from bayescal.assessment.performance import mean_score, observed_expected
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.imputed.posterior import by_imputation
 
 __all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
 
@@ -94,6 +95,11 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["groups"] = _rows(f.by_group)
         if f.sites is not None:
             record["sites"] = sites_record(f)
+    if f.missing_information is not None:
+        record["imputations"] = {
+            "number": len(by_imputation(f.posterior)),
+            "functionals": _rows(f.missing_information),
+        }
     if f.clinical is not None:
         record["clinical_prior"] = {
             "verdict": f.clinical.verdict,

@@ -18,6 +18,7 @@ from bayescal.model.curves import Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
+    from bayescal.cli._imputed import ImputedCases
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -103,7 +104,13 @@ class Analysis:
             record,
         )
 
-    def run(self, data: CalibrationData, console: Console, source: dict[str, Any]) -> None:
+    def run(
+        self,
+        data: CalibrationData,
+        console: Console,
+        source: dict[str, Any],
+        imputed: ImputedCases | None = None,
+    ) -> None:
         """Fit a table, show what came out, and write the files.
 
         Parameters
@@ -112,6 +119,8 @@ class Analysis:
         console : rich.console.Console
         source : dict
             Where the data came from, for the record.
+        imputed : ImputedCases, optional
+            What to fit in place of the table, which then is that of all imputations.
         """
         from bayescal.assessment.notes import posterior_notes
         from bayescal.assessment.words import directions
@@ -125,7 +134,7 @@ class Analysis:
             note(console, text)
 
         with noted(remark):
-            post = self._fit(data)
+            post = self._fit(data, imputed)
         for text in posterior_notes(post):
             remark(as_typed(text))
         with working("Computing measures of calibration"):
@@ -140,13 +149,14 @@ class Analysis:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _fit(self, data: CalibrationData) -> CalibrationPosterior:
+    def _fit(self, data: CalibrationData, imputed: ImputedCases | None) -> CalibrationPosterior:
         from bayescal.inference import fit
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
+        cases: dict[str, Any] = {"y_true": data} if imputed is None else imputed.options
         return fit(
-            data,
+            **cases,
             curve=self.curve,
             prior=self.prior,
             engine=self.engine,

@@ -22,6 +22,7 @@ def assess(
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
     group: option.Group = None,
+    imputation: option.Imputation = None,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -73,6 +74,7 @@ def assess(
     """Assess the calibration of the predictions in a file: one row per case."""
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
+    from bayescal.cli._imputed import ImputedCases, read_imputed
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
     from bayescal.cli._update import RunningTable
@@ -110,17 +112,21 @@ def assess(
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(
-        file,
-        outcome=outcome,
-        score=score,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-        group=group,
-    )
+    imputed: ImputedCases | None = None
+    columns: dict[str, Any] = {
+        "outcome": outcome,
+        "score": score,
+        "event": event,
+        "weight": weight,
+        "weight_type": weight_type,
+        "form": form,
+    }
+    if imputation is None:
+        predictions = read_predictions(file, drop_missing=drop_missing, group=group, **columns)
+    else:
+        alone = {"--group": group is not None, "--update": update is not None}
+        _refuse(alone | {"--drop-missing": drop_missing}, "one row per case, not with --imputation")
+        predictions, imputed = read_imputed(file, imputation, **columns)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)
@@ -129,7 +135,10 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
-    analysis.run(data, console, source)
+    if imputed is not None:
+        imputed.introduce(console)
+        source = source | imputed.source
+    analysis.run(data, console, source, imputed=imputed)
     if running is not None:
         running.write()
         say(console, f"Wrote {running.path}.", "dim")

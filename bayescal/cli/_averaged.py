@@ -19,6 +19,7 @@ from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
+    from bayescal.cli._imputed import ImputedCases
     from bayescal.data.data import CalibrationData
 
 __all__ = ["Averaged"]
@@ -104,6 +105,7 @@ class Averaged:
         console: Console,
         source: dict[str, Any],
         title: str | None = None,
+        imputed: ImputedCases | None = None,
     ) -> None:
         """Assess a table, show what came out, and write the files.
 
@@ -115,6 +117,8 @@ class Averaged:
             Where the data came from, for the record and the report.
         title : str, optional
             Heading of the report; by default score, file and outcome.
+        imputed : ImputedCases, optional
+            What to assess in place of the table, which then is that of all imputations.
         """
         from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
@@ -122,7 +126,7 @@ class Averaged:
         say(console, describe_cases(data))
         steps = Steps(4 + bool(data.groups) + sum(path is not None for path in self._pictures))
         with steps.working("Fitting the families of curves"):
-            assessment = self._assess(data)
+            assessment = self._assess(data, imputed)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
         for text in first:
@@ -135,11 +139,12 @@ class Averaged:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _assess(self, data: CalibrationData) -> Assessment:
+    def _assess(self, data: CalibrationData, imputed: ImputedCases | None) -> Assessment:
         from bayescal.assessment import assess
 
+        cases = {"y_true": data} if imputed is None else imputed.options
         return assess(
-            data,
+            **cases,
             close=self.close,
             ci_prob=self.ci_prob,
             prior=self.prior,

@@ -17,6 +17,7 @@ __all__ = [
     "File",
     "Group",
     "Html",
+    "Imputation",
     "Logit",
     "Outcome",
     "Percent",
@@ -100,6 +101,13 @@ Close = Annotated[
 ]
 Group = Annotated[
     str | None, typer.Option(help="Column with the group of each case, such as its hospital.")
+]
+Imputation = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with the number of the imputation, of a long table in which every case has "
+        "one row for each imputation."
+    ),
 ]
 Threshold = Annotated[
     list[float] | None,

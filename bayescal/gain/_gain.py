@@ -18,6 +18,7 @@ from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
+from bayescal.gain.imputed.gain import gain_of_imputations
 from bayescal.gain.triples import as_triples
 from bayescal.model.priors import Prior, as_prior
 
@@ -40,6 +41,7 @@ def recalibration_gain(
     weight_type: WeightType | None = None,
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
+    imputations: Any = None,
 ) -> RecalibrationGain:
     """Gain of replacing predictions `before` by predictions `after`.
 
@@ -80,10 +82,14 @@ def recalibration_gain(
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
         The label of the event, when outcomes are not 0 and 1.
+    imputations : array-like of shape (m, n), optional
+        In place of `before`: the predictions before in each of m imputed data sets. `after` then
+        has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed.
 
     Returns
     -------
     RecalibrationGain
+        Of imputations an ImputedGain, with `missing_information`.
 
     Raises
     ------
@@ -147,6 +153,20 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
+    if imputations is not None:
+        how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
+        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
+        return gain_of_imputations(
+            recalibration_gain,
+            y_true,
+            before,
+            imputations,
+            after,
+            route=route,
+            random_state=random_state,
+            **how,
+            **cases,
+        )
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
     accepted = as_flag(in_sample, "in_sample")

@@ -15,6 +15,7 @@ from bayescal._base.decision import least_treated, net_benefit
 from bayescal._base.text import chance, per_thousand
 from bayescal.data.weights import WeightType
 from bayescal.inference import CurveComparison, compare
+from bayescal.inference.comparison.imputed import ImputedComparison, mean_table, total_error
 from bayescal.inference.loo import LeaveOneOut
 from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
@@ -161,6 +162,9 @@ def recommend(
 def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> Recommendation:
     """Recommend an update of the model, or none, from families that were compared already.
 
+    Of several imputations, gains and shortfalls are means, and standard errors are the roots of
+    Rubin's total variance.
+
     Parameters
     ----------
     comparison : CurveComparison
@@ -171,6 +175,8 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
     -------
     Recommendation
     """
+    if isinstance(comparison, ImputedComparison):
+        return _combined([recommendation(one, thresholds) for one in comparison.comparisons])
     import pandas as pd
 
     results = {name: comparison.loo[name] for name in updates()}
@@ -197,6 +203,22 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
     table.index.name = "curve"
     choice = next(name for name in updates() if rows[name]["short_of_best"] <= 1)
     return Recommendation(choice, table, comparison.data.n)
+
+
+def _combined(each: Sequence[Recommendation]) -> Recommendation:
+    """One recommendation of those for several imputations."""
+    tables = [one.table for one in each]
+    table = mean_table(tables)
+    for column in table.columns:
+        gain = column.replace("_se", "_gain") if "_se" in column else "gain"
+        if column == "se" or "_se" in column:
+            values = ([one[name] for one in tables] for name in (gain, column))
+            table[column] = total_error(*values)
+    error = table["se"].where(table["se"] > 0)
+    table["prob_better"] = (table["gain"] / error).map(ndtr).fillna(table["gain"] > 0)
+    table["prob_better"] = table["prob_better"].astype(np.float64)
+    choice = next(name for name in updates() if table.loc[name, "short_of_best"] <= 1)
+    return Recommendation(choice, table, each[0].n)
 
 
 def _benefit(loo: LeaveOneOut, n_hits: int, threshold: float) -> Floats:

@@ -33,7 +33,15 @@ from bayescal.data.weights import (
 )
 from bayescal.model.problem import Problem
 
-__all__ = ["Alike", "Triples", "as_triples", "cases_of", "of_equal_cells", "of_neighbours"]
+__all__ = [
+    "Alike",
+    "Triples",
+    "as_triples",
+    "cases_of",
+    "is_function",
+    "of_equal_cells",
+    "of_neighbours",
+]
 
 FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
@@ -149,7 +157,7 @@ def as_triples(
     first = as_scores(before, "before")
     check_same_length(outcome.size, "y_true", first.size, "before")
     check_same_order(y_true=y_true, before=before, after=after, sample_weight=sample_weight)
-    second = _mapped(after, first) if _is_function(after) else _as_repeats(after)
+    second = _mapped(after, first) if is_function(after) else _as_repeats(after)
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
     chosen = as_weight_type(weight_type, weight)
@@ -186,7 +194,7 @@ def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
 def _of_table(data: CalibrationData, after: Any) -> Triples:
     """Triples of the cases of a table, those of one row and outcome together if they are alike."""
     rows = data.score.size
-    second = _mapped(after, data.score) if _is_function(after) else _as_repeats(after)
+    second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
     size = second.shape[1]
     if size == rows:
         outcome = np.repeat([0.0, 1.0], rows)
@@ -204,7 +212,7 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
     )
 
 
-def _is_function(after: Any) -> bool:
+def is_function(after: Any) -> bool:
     """Whether `after` is a map of scores rather than predictions."""
     return callable(after) or hasattr(after, "fit")
 

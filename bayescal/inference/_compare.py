@@ -1,42 +1,28 @@
-"""compare(): families of curves, their evidence, and the probability of calibration."""
+"""compare(): several families of curves on one table, or on several imputations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
-from bayescal._base.arrays import Floats, RandomState
-from bayescal._base.card import card
-from bayescal._base.logistic import logistic_gain
-from bayescal._base.text import chance
-from bayescal.data.data import CalibrationData
+from bayescal._base.arrays import RandomState
 from bayescal.data.read import Outcomes
-from bayescal.data.validate import as_draws, as_level, check_choice
+from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
-from bayescal.inference.averaging import average_posterior, posterior_probabilities
+from bayescal.inference.comparison.curves import CurveComparison
+from bayescal.inference.comparison.imputed import compare_imputations
 from bayescal.inference.ladder import PRIOR_CALIBRATED, in_order, prior_probabilities
-from bayescal.inference.loo import (
-    LeaveOneOut,
-    elpd_difference,
-    leave_one_out,
-    stacking_weights,
-)
 from bayescal.inference.samples import FamilySamples
-from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
-from bayescal.model.curves import CURVES, average_of
-from bayescal.model.priors import Prior, as_prior
-from bayescal.model.problem import Problem, prepare
-from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.model.curves import average_of
+from bayescal.model.priors import Prior
+from bayescal.model.problem import prepare
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
-__all__ = ["CurveComparison", "compare"]
+__all__ = ["compare"]
 
 
 def compare(
@@ -53,6 +39,7 @@ def compare(
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
+    imputations: ArrayLike | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
 
@@ -82,7 +69,9 @@ def compare(
     random_state : int or numpy.random.Generator, optional
     edge : float in (0, 0.5), optional
     pos_label : object, optional
-        As in `bayescal.fit`.
+    imputations : array-like of shape (m, n), optional
+        As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
+        means over the imputations, and `log_evidence` is the log of the mean evidence.
 
     Returns
     -------
@@ -106,6 +95,19 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
+    if imputations is not None:
+        table = {"sample_weight": sample_weight, "weight_type": weight_type}
+        how = {"curves": curves, "prior": prior, "prior_weights": prior_weights, "edge": edge}
+        return compare_imputations(
+            compare,
+            y_true,
+            y_prob,
+            imputations,
+            draws=draws,
+            random_state=random_state,
+            table=table | {"pos_label": pos_label},
+            options=how | {"prior_calibrated": prior_calibrated},
+        )
     size = as_draws(draws)
     names = in_order(curves)
     shares = prior_probabilities(
@@ -124,239 +126,3 @@ def compare(
         pos_label=pos_label,
     )
     return CurveComparison(FamilySamples(problem, names, size).draw_all(), shares)
-
-
-class CurveComparison:
-    """Families of curves compared on one table, and their average.
-
-    Made by `bayescal.compare`. What takes time (leave-one-out, the averaged posterior, the prior
-    sensitivity) is computed when it is first read.
-    """
-
-    def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
-        self._samples, self._weights = samples, dict(weights)
-
-    @property
-    def problem(self) -> Problem:
-        """The table as it was read, with the prior, centre, edges and seed."""
-        return self._samples.problem
-
-    @property
-    def data(self) -> CalibrationData:
-        """The table that was compared on."""
-        return self.problem.data
-
-    def under(self, prior: Prior) -> CurveComparison:
-        """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(as_prior(prior)), self._weights)
-
-    @property
-    def prior_prob(self) -> dict[str, float]:
-        """Prior probability of each family."""
-        return dict(self._weights)
-
-    @property
-    def log_evidence(self) -> dict[str, float]:
-        """Log marginal likelihood of the individual outcomes under each family."""
-        return {name: sample.log_evidence for name, sample in self._samples.items()}
-
-    @property
-    def posterior_prob(self) -> dict[str, float]:
-        """Posterior probability of each family, under the prior weights."""
-        return posterior_probabilities(self.log_evidence, self._weights)
-
-    @property
-    def prob_calibrated(self) -> float:
-        """Posterior probability of exact calibration, under `prior_calibrated`."""
-        return self.posterior_prob["identity"]
-
-    def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
-        """Posterior probability of exact calibration under another prior for it.
-
-        Parameters
-        ----------
-        prior_calibrated : float in (0, 1)
-            0.5 gives even odds.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        InputError
-            If the probability is not between 0 and 1.
-        """
-        level = as_level(prior_calibrated, "prior_calibrated")
-        others = [name for name, w in self._weights.items() if w > 0 and name != "identity"]
-        share = np.array([self._weights[name] for name in others])
-        evidence = np.array([self.log_evidence[name] for name in others])
-        rest = logsumexp(evidence, b=share / share.sum())
-        odds = np.log(1 - level) - np.log(level) + rest - self.log_evidence["identity"]
-        return float(1 / (1 + np.exp(np.clip(odds, -700, 700))))
-
-    @cached_property
-    def prob_calibrated_bic(self) -> float:
-        """Probability of calibration at even odds by BIC, against logistic recalibration.
-
-        The formula of Guthrie & Franck's BRcal, exp(LRT / 2) / n for the Bayes factor. It has no
-        prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
-        """
-        table = self.problem.table
-        gain = logistic_gain(table.score, table.trials, table.hits)
-        n = self.data.effective_size
-        return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
-
-    @cached_property
-    def loo(self) -> dict[str, LeaveOneOut]:
-        """Leave-one-out log density of every distinct case under each family, by PSIS."""
-        return {
-            name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
-            for name, sample in self._samples.items()
-        }
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row per family.
-
-        Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
-        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
-        pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
-        standard error.
-        """
-        import pandas as pd
-
-        loo = self.loo
-        stacked = stacking_weights(list(loo.values()))
-        rows = {}
-        for index, (name, sample) in enumerate(self._samples.items()):
-            log_factor = sample.log_evidence - self.log_evidence["identity"]
-            difference, error = elpd_difference(loo[name], loo["identity"])
-            rows[name] = {
-                "log_evidence": sample.log_evidence,
-                "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
-                "prior": self._weights[name],
-                "posterior_prob": self.posterior_prob[name],
-                "elpd_loo": loo[name].elpd,
-                "stacking_weight": stacked[index],
-                "log_evidence_error": sample.log_evidence_error,
-                "pareto_k": sample.pareto_k,
-                "pareto_k_loo": loo[name].pareto_k,
-                "elpd_diff": difference,
-                "elpd_diff_error": error,
-            }
-        table = pd.DataFrame.from_dict(rows, orient="index")
-        table.index.name = "curve"
-        return table
-
-    def of_family(self, name: str) -> tuple[Problem, Floats]:
-        """Problem and draws, of shape (draws, d), of one of the families.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        problem : Problem
-        u : ndarray of shape (draws, d)
-
-        Raises
-        ------
-        InputError
-            If the family was not compared.
-        """
-        check_choice(name, self._samples, "name")
-        return self.problem.of_family(CURVES[name]), self._samples[name].draws
-
-    @cached_property
-    def posterior(self) -> CalibrationPosterior:
-        """The posterior averaged over the families that are not exact calibration."""
-        return average_posterior(
-            self.problem,
-            self._samples,
-            self._weights,
-            self._samples.draws,
-            self._samples.often_calibrated,
-        )
-
-    def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is below `x`, for "close enough".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        float
-        """
-        return self.posterior.prob_tce_below(x, p=p, population=population)
-
-    def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is above `x`, for "miscalibrated".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_above`.
-
-        Parameters
-        ----------
-        x : float
-        p : float, at least 1
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        float
-        """
-        return self.posterior.prob_tce_above(x, p=p, population=population)
-
-    @cached_property
-    def prob_by_prior(self) -> pd.DataFrame:
-        """The probability of exact calibration under other priors, one row each, and by BIC.
-
-        Columns: prob_calibrated (under this comparison's prior weights), and the probability at
-        even prior odds against one alternative: logistic, beta, or the average. The row
-        "modest" expects small errors: a calibration-in-the-large of standard deviation 0.35 and a
-        log slope of standard deviation 0.2. If an outcome contradicts a score of exactly 0 or 1,
-        a last row moves such scores by a tenth of the distance.
-        """
-        return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
-
-    @cached_property
-    def sensitivity(self) -> pd.DataFrame:
-        """Sensitivity to the prior: `prob_by_prior`, and the power scaling of TCE.
-
-        The additional columns tce_prior_sensitivity and tce_likelihood_sensitivity, by ArviZ, are
-        the power-scaling sensitivity of TCE in the beta family to prior and likelihood (values
-        above 0.05 mean that it is sensitive); NaN in rows that are not a prior.
-        """
-        return self.prob_by_prior.join(power_scaling(self._samples))
-
-    def __repr__(self) -> str:
-        ladder = ", ".join(
-            f"{name} {probability:.2f}"
-            for name, probability in self.posterior_prob.items()
-            if self._weights[name] > 0
-        )
-        return (
-            "CurveComparison\n"
-            f"  {self.data.n:g} cases, {self.data.events:g} events; "
-            f"{self.problem.prior.name} prior\n"
-            f"  posterior probabilities: {ladder}\n"
-            f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
-            f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
-        )
-
-    def _repr_html_(self) -> str:
-        posterior = self.posterior_prob
-        rows = {
-            name: (f"{prior:.2f}", chance(posterior[name]))
-            for name, prior in self.prior_prob.items()
-            if prior > 0
-        }
-        told = [line for line in repr(self).splitlines() if "posterior probabilities" not in line]
-        return card("\n".join(told), ("prior probability", "posterior probability"), rows)

@@ -16,6 +16,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
+from bayescal.inference.imputed.fit import fit_imputations
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.inference.sites.fit import fit_sites
 from bayescal.model.curves import Curve
@@ -23,6 +24,7 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
+from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
@@ -33,7 +35,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `groups`."""
+    """Options of `fit` other than `groups` and `imputations`."""
 
     curve: str | Curve
     prior: str | Prior | Mapping[str, Any]
@@ -69,6 +71,14 @@ def fit(
 def fit(
     y_true: None, y_prob: ArrayLike | None = None, **options: Unpack[FitOptions]
 ) -> HierarchicalPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: None = None,
+    *,
+    imputations: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> ImputedPosterior: ...
 
 
 def fit(
@@ -88,6 +98,7 @@ def fit(
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
+    imputations: ArrayLike | None = None,
 ) -> CalibrationPosterior | HierarchicalPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
@@ -140,11 +151,17 @@ def fit(
         to the nearest other score.
     pos_label : object, optional
         The label in `y_true` that counts as the event, when labels are not 0/1.
+    imputations : array-like of shape (m, n), optional
+        In place of `y_prob`: the predicted probabilities of the same n cases from each of m
+        imputed data sets. Each is fitted, and their posteriors are mixed
+        (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
+        times `draws` in all, and at least 400 of each.
 
     Returns
     -------
     CalibrationPosterior, or HierarchicalPosterior
-        The second of several sites.
+        The second of several sites. With `imputations` an ImputedPosterior, which is a
+        CalibrationPosterior.
 
     Raises
     ------
@@ -176,6 +193,19 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
+    if imputations is not None:
+        table = {"groups": groups, "sample_weight": sample_weight, "weight_type": weight_type}
+        how = {"curve": curve, "prior": prior, "engine": engine, "sampler": sampler, "edge": edge}
+        return fit_imputations(
+            fit,
+            y_true,
+            y_prob,
+            imputations,
+            draws=draws,
+            random_state=random_state,
+            table=table | {"pos_label": pos_label},
+            options=how | {"heterogeneity_prior": heterogeneity_prior, "known": known},
+        )
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}

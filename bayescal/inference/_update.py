@@ -11,6 +11,7 @@ from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
+from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.sites.view import SiteView
@@ -78,6 +79,11 @@ def update(
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."
+        )
+    if isinstance(post, ImputedPosterior):
+        raise InputError(
+            "post is of several imputations. Update each, post.imputations[0] and so on, with the "
+            "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
         )
     known = None
     if isinstance(post, HierarchicalPosterior):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import expit, logit
@@ -19,7 +19,7 @@ from bayescal.posterior.one_sided import one_sided, sure_side
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
-__all__ = ["Evaluation", "Wanted", "evaluate"]
+__all__ = ["Evaluated", "Evaluation", "Wanted", "evaluate"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
@@ -28,6 +28,27 @@ Wanted = list[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
 
 Key = tuple[Any, ...]
+
+
+class Evaluated(Protocol):
+    """Draws of curves and of their functionals: of one table, or of several imputations of one."""
+
+    @property
+    def parts(self) -> tuple[Evaluation, ...]:
+        """The curves of each table."""
+
+    @property
+    def on_sure_side(self) -> Evaluated:
+        """The curves where they lie on a side of the diagonal that is nearly sure."""
+
+    def of_mean(self) -> Evaluated:
+        """The mean of the curves, over the same draws of the population."""
+
+    def curve(self, scores: Floats) -> Floats:
+        """The curves at these scores, of shape (draws, scores)."""
+
+    def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+        """Functionals, each of shape (draws,)."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +70,8 @@ class Evaluation:
         data: 1, -1, or 0 for nowhere.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
+    mean : tuple of ndarrays of shape (points,), optional
+        Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
     """
 
     problem: Problem
@@ -56,11 +79,17 @@ class Evaluation:
     averaged: bool = False
     side: Floats | None = None
     bootstrap: Bootstrap | None = None
+    mean: tuple[Floats, Floats] | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
         default_factory=dict, repr=False
     )
+
+    @property
+    def parts(self) -> tuple[Evaluation, ...]:
+        """The curves of each table, of which there is one."""
+        return (self,)
 
     @property
     def observed(self) -> Floats:
@@ -169,16 +198,20 @@ class Evaluation:
     def _mean_at(self, score: Floats) -> Floats:
         if score.ndim == 1:
             return self._mean_observed
-        at, mean = self._mean_between
+        at, mean = self.mean_curve
         return np.asarray(np.interp(logit(score), at, mean))
 
     @cached_property
     def _mean_observed(self) -> Floats:
+        if self.mean is not None:
+            return np.interp(self.problem.log_odds, *self.mean)
         return np.asarray(self.observed.mean(axis=0))
 
     @cached_property
-    def _mean_between(self) -> tuple[Floats, Floats]:
-        """Log-odds, and the mean curve there, for populations whose scores vary by draw."""
+    def mean_curve(self) -> tuple[Floats, Floats]:
+        """Log-odds, ascending, and the mean curve there, for scores between those of the data."""
+        if self.mean is not None:
+            return self.mean
         at = self.problem.curve.at_scores(FINE, self.problem.frame)
         parts = blocks(self.u.shape[0], FINE.size)
         total = sum(at.probability(self.u[part]).sum(axis=0) for part in parts)
@@ -188,16 +221,23 @@ class Evaluation:
         return logit(score[order]), mean[order]
 
 
-def evaluate(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> None:
+def evaluate(asked: Sequence[tuple[Evaluated, Wanted]], population: str) -> None:
     """Compute functionals of several sets of curves in one pass over draws of the population.
 
     Parameters
     ----------
-    asked : sequence of (Evaluation, Wanted)
-        As many draws of each, of one table and seed. What each knows already is not computed
-        again; what is computed is kept there.
+    asked : sequence of (Evaluated, Wanted)
+        As many draws of each, of one table and seed, or of one sequence of imputations. What each
+        knows already is not computed again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
     """
+    for tables in zip(*(each.parts for each, _ in asked), strict=True):
+        of_table = [(part, wanted) for part, (_, wanted) in zip(tables, asked, strict=True)]
+        _evaluate_table(of_table, population)
+
+
+def _evaluate_table(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> None:
+    """The same for one table, whose draws of the population all share."""
     todo = [_Pass(each, missing) for each, w in asked if (missing := each._missing(w, population))]
     for part, drawn in todo[0].of.populations(population) if todo else ():
         for each in todo:

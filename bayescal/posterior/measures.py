@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.posterior.evaluation import Evaluation, Wanted, evaluate
+from bayescal.posterior.evaluation import Evaluated, Wanted, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import equal_tailed, joint_interval, share_above, share_below
 from bayescal.posterior.view import PosteriorView
@@ -311,7 +311,10 @@ class Measures(PosteriorView):
         defined = self._defined(names)
         wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in defined]
         distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
-        parts = [(self._posterior, wanted), (self._mean_curve, distances)]
+        parts: list[tuple[Evaluated, Wanted]] = [
+            (self._posterior, wanted),
+            (self._mean_curve, distances),
+        ]
         if distances and self._families is not None:
             parts.append((self._lower_reading("tce"), distances))
         evaluate(parts, population)  # all at once, for what is asked below
@@ -349,7 +352,8 @@ class Measures(PosteriorView):
     def _defined(self, names: Sequence[str]) -> list[str]:
         """Those of the functionals that these data, and the version that stored them, define."""
         undefined: set[str] = set()
-        if np.unique(self.problem.score).size < 2:
+        tables = self._posterior.parts
+        if any(np.unique(part.problem.score).size < 2 for part in tables):
             undefined |= {"calibration_intercept", "calibration_slope"}
         if self._families is not None and self._lower is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
@@ -359,13 +363,13 @@ class Measures(PosteriorView):
     def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
         """Draws in each reading: two of a distance in an average, one of anything else."""
         check_choice(name, FUNCTIONALS, "name")
-        parts = [self._posterior]
+        parts: list[Evaluated] = [self._posterior]
         if self._families is not None and FUNCTIONALS[name].is_distance:
             parts.append(self._lower_reading(name))
         evaluate([(part, [(name, options)]) for part in parts], population)
         return [part.values([(name, options)], population)[name] for part in parts]
 
-    def _lower_reading(self, name: str, group: str = "posterior") -> Evaluation:
+    def _lower_reading(self, name: str, group: str = "posterior") -> Evaluated:
         """The reading for the lower end of a distance."""
         if not FUNCTIONALS[name].is_distance or group != "posterior":
             raise InputError(

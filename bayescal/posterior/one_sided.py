@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.posterior.functionals import CurveDraws
 
-__all__ = ["SURE", "lower_distance", "one_sided", "sure_region", "sure_side"]
+__all__ = ["SURE", "lower_distance", "one_sided", "side_of_shares", "sure_region", "sure_side"]
 
 SURE = 0.8
 
@@ -41,7 +41,21 @@ def sure_side(error: Floats, level: float = SURE) -> Floats:
     >>> sure_side(np.array([[0.1, -0.1, 0.0], [0.2, 0.1, 0.0]]))
     array([1., 0., 0.])
     """
-    above, below = (error > 0).mean(axis=0), (error < 0).mean(axis=0)
+    return side_of_shares((error > 0).mean(axis=0), (error < 0).mean(axis=0), level)
+
+
+def side_of_shares(above: Floats, below: Floats, level: float = SURE) -> Floats:
+    """The same, from the shares of the draws that are above and below the diagonal.
+
+    Parameters
+    ----------
+    above, below : ndarray of shape (rows,)
+    level : float in [0.5, 1)
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+    """
     return np.asarray((above > level).astype(np.float64) - (below > level))
 
 

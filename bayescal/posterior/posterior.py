@@ -154,8 +154,9 @@ class CalibrationPosterior(Measures):
         share = problem.mean_of_rows(reaching)
         scores = problem.mean_of_rows(problem.table.score[:, None] * reaching)
         excess = scores - problem.score[:, None] * share
-        model, everyone = np.empty((2, self._posterior.u.shape[0], at.size))
-        for part, draws in self._posterior.draws(population):
+        model, everyone = np.empty((2, self.draws, at.size))
+        (curves,) = self._posterior.parts
+        for part, draws in curves.draws(population):
             own = draws.population.score.ndim == 1
             model[part] = net_benefit(draws, at, *((share, excess) if own else ()))
             everyone[part] = net_benefit_of_all(draws, at)
@@ -178,7 +179,7 @@ class CalibrationPosterior(Measures):
         """
         observed = logit(self.problem.table.score)
         grid = expit(np.linspace(observed[0], observed[-1], 201))
-        log_odds = self.family.log_odds(self._posterior.u, grid, self.problem.frame)
+        log_odds = self.family.log_odds(self._drawn.u, grid, self.problem.frame)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
 
     def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
@@ -269,13 +270,15 @@ class CalibrationPosterior(Measures):
             If the family has no stretches on the diagonal.
         """
         of = self._posterior if self._families is None else self._lower
-        if of is None or not (of.problem.curve.in_cells and of.problem.frame.cells):
+        tables = () if of is None else tuple((part, part.problem) for part in of.parts)
+        if not tables or not all(p.curve.in_cells and p.frame.cells for _, p in tables):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
         values = as_scores(scores, "scores")
-        return of.curve(values) - of.problem.inside(values)
+        errors = [part.curve(values) - problem.inside(values) for part, problem in tables]
+        return np.concatenate(errors)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.

@@ -33,6 +33,7 @@ __all__ = [
     "coordinates_of",
     "draw_prior",
     "fit_tree",
+    "prior_dataset",
     "read_drawn",
     "sample_tree",
     "with_chains",
@@ -234,8 +235,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
         dataset = group.to_dataset()
         dataset.attrs.clear()  # the time of making: equal seeds give equal trees
         tree[name] = xr.DataTree(dataset)
-    prior = {name: with_chains(values, chains) for name, values in draw_prior(drawn).items()}
-    tree["prior"] = xr.DataTree(_with_derived(problem, prior, chains, draws))
+    tree["prior"] = xr.DataTree(prior_dataset(drawn))
     if drawn.averaged is not None or problem.curve.in_cells or drawn.prior is not None:
         return  # no prior density: families, and partitions, have different dimensions
     density = _log_prior(problem, coordinates_of(tree["posterior"].to_dataset(), problem.curve))
@@ -300,6 +300,13 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
         own = of_family.sample_prior(rng, rows.size, RARELY_CALIBRATED)
         u[rows] = in_average(of_family.curve, own, problem.curve, problem.frame)
     return dict(zip(names, u.T, strict=True)) | {"family": family}
+
+
+def prior_dataset(drawn: Drawn) -> xr.Dataset:
+    """The same by chain and draw, with the variables that are derived from them."""
+    chains = drawn.chains
+    prior = {name: with_chains(values, chains) for name, values in draw_prior(drawn).items()}
+    return _with_derived(drawn.problem, prior, chains, drawn.u.shape[0] // chains)
 
 
 def with_chains(values: np.ndarray[Any, Any], chains: int) -> np.ndarray[Any, Any]:

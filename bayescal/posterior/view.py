@@ -14,7 +14,7 @@ from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.model.curves import Curve, stored_curve
 from bayescal.model.problem import Problem
-from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.evaluation import Evaluated, Evaluation
 from bayescal.posterior.stored import upgraded
 from bayescal.posterior.tree import (
     Drawn,
@@ -156,24 +156,24 @@ class PosteriorView:
         return None if averaged is None else averaged.families
 
     @cached_property
-    def _posterior(self) -> Evaluation:
+    def _posterior(self) -> Evaluated:
         return Evaluation(self.problem, self._drawn.u)
 
     @cached_property
-    def _prior(self) -> Evaluation:
+    def _prior(self) -> Evaluated:
         drawn = draw_prior(self._drawn)
-        u = np.empty(self._posterior.u.shape)
+        u = np.empty(self._drawn.u.shape)
         for column, name in enumerate(self.family.coordinates):
             u[:, column] = drawn[name]
         return Evaluation(self.problem, u)
 
     @cached_property
-    def _mean_curve(self) -> Evaluation:
+    def _mean_curve(self) -> Evaluated:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
 
     @cached_property
-    def _lower(self) -> Evaluation | None:
+    def _lower(self) -> Evaluated | None:
         """Curves that like the diagonal; None where there are none."""
         averaged = self._drawn.averaged
         if averaged is None or averaged.lower_reading is None:

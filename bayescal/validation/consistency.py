@@ -25,6 +25,7 @@ from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
+from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 if TYPE_CHECKING:
@@ -310,6 +311,11 @@ class _Table(NamedTuple):
 
 def _read(post: Any) -> _Table:
     check_outcomes(as_posterior(post), "check_consistency")
+    if isinstance(as_posterior(post), ImputedPosterior):
+        raise InputError(
+            "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
+            "each of post.imputations."
+        )
     return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
 
 

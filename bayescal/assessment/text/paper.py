@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bayescal._base.text import cases_and_events, percent
 from bayescal.assessment.findings import Findings
+from bayescal.assessment.imputed.words import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.words import (
@@ -50,6 +51,7 @@ def methods(f: Findings) -> str:
         "binomial likelihood (Dong et al., 2025). Families of curves were weighted by their "
         f"evidence (Hoeting et al., 1999), with prior probabilities {families}; identity is exact "
         "calibration, whose probability is reported and which is not part of the averaged curve. "
+        f"{imputations_sentence(f.posterior)}"
         f"The {problem.prior.name} prior was used for the coordinates of the curves. "
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "

@@ -38,6 +38,15 @@ REFERENCES: dict[str, Reference] = {
         "Rubin DB (1981). The Bayesian bootstrap. The Annals of Statistics 9, 130-134.",
         "10.1214/aos/1176345338",
     ),
+    "Rubin, 1987": Reference(
+        "Rubin DB (1987). Multiple Imputation for Nonresponse in Surveys. Wiley, New York.",
+        "10.1002/9780470316696",
+    ),
+    "Zhou and Reiter, 2010": Reference(
+        "Zhou X, Reiter JP (2010). A note on Bayesian inference after multiple imputation. The "
+        "American Statistician 64, 159-163.",
+        "10.1198/tast.2010.09109",
+    ),
     "Broecker and Smith, 2007": Reference(
         "Broecker J, Smith LA (2007). Increasing the reliability of reliability diagrams. Weather "
         "and Forecasting 22, 651-661.",

@@ -1,9 +1,11 @@
-"""load(): a posterior read back from a file, of one curve or of several sites."""
+"""load(): a posterior read back from a file, of one curve, several sites or imputations."""
 
 from __future__ import annotations
 
 from os import PathLike
 
+from bayescal.posterior.imputed.posterior import ImputedPosterior
+from bayescal.posterior.imputed.tree import is_imputed_tree
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.sites.tree import is_site_tree
@@ -22,7 +24,7 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | HierarchicalPoster
     Returns
     -------
     CalibrationPosterior or HierarchicalPosterior
-        The second if several sites were fitted.
+        The second if several sites were fitted. Of imputations it is an ImputedPosterior.
 
     Raises
     ------
@@ -37,6 +39,7 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | HierarchicalPoster
     tree = open_tree(path)
     if is_site_tree(tree):
         return HierarchicalPosterior(tree)
-    posterior = CalibrationPosterior(tree)
+    imputed = is_imputed_tree(tree)
+    posterior = ImputedPosterior(tree) if imputed else CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here
     return posterior

@@ -1,0 +1,1 @@
+"""Assessments of several imputations: tables of estimates combined, and words about them."""

@@ -1,0 +1,1 @@
+"""Imputed scores: read, and stacked to one table."""

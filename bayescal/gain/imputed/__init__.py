@@ -1,0 +1,1 @@
+"""The gain of a recalibration over several imputations."""

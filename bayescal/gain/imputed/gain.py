@@ -1,0 +1,168 @@
+"""The gain of a recalibration when scores were imputed several times: each imputation, then all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats, as_seed
+from bayescal._base.errors import InputError, as_items
+from bayescal.data.imputed.read import as_imputations
+from bayescal.gain._curve_route import Posterior
+from bayescal.gain._readings import Readings
+from bayescal.gain._result import RecalibrationGain
+from bayescal.gain.triples import is_function
+from bayescal.posterior.imputed.missing import missing_information
+from bayescal.posterior.imputed.pooled import in_turn, widened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ImputedGain", "gain_of_imputations"]
+
+
+class ImputedGain(RecalibrationGain):
+    """The gain of a recalibration over several imputations. Made by `recalibration_gain`.
+
+    The draws are those of all imputations, the deviations of whose means are enlarged as for
+    `ImputedPosterior`.
+
+    Parameters
+    ----------
+    gains : sequence of RecalibrationGain
+        One for each imputation, by one route.
+
+    Attributes
+    ----------
+    gains : tuple of RecalibrationGain
+    """
+
+    def __init__(self, gains: Sequence[RecalibrationGain]) -> None:
+        self.gains = tuple(gains)
+        first = next((gain for gain in gains if gain.in_sample), gains[0])
+        super().__init__(
+            _mixed([gain._posterior for gain in gains]),
+            first._triples,
+            route=first.route,
+            evidence=first.evidence,
+            in_sample=first.in_sample,
+            thresholds=first.thresholds,
+            prior=first._prior,
+            seed=first.seed,
+        )
+
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float]:
+        """Probabilities that "before" and "after" are exactly calibrated, their means."""
+        each = [gain.prob_calibrated for gain in self.gains]
+        return {side: float(np.mean([one[side] for one in each])) for side in each[0]}
+
+    @property
+    def notes(self) -> list[str]:
+        """Thresholds at which too few patients of an imputation determine the interval."""
+        told: dict[str, str] = {}
+        for gain in self.gains:
+            for note in gain.notes:
+                told.setdefault(note.partition(":")[0], note)
+        return list(told.values())
+
+    @cached_property
+    def missing_information(self) -> pd.DataFrame:
+        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`."""
+        draws = [gain._posterior.draws for gain in self.gains]
+        values = {name: np.stack([one[name] for one in draws]) for name in draws[0]}
+        return missing_information(values, "gain")
+
+    def __repr__(self) -> str:
+        title, cases, *lines = super().__repr__().splitlines()
+        told = f"  {len(self.gains)} imputations of {cases.strip()}"
+        return "\n".join([title.replace("Recalibration", "Imputed"), told, *lines])
+
+
+def gain_of_imputations(
+    recalibration_gain: Callable[..., RecalibrationGain],
+    y_true: Any,
+    before: Any,
+    imputations: Any,
+    after: Any,
+    *,
+    route: str,
+    random_state: Any,
+    **options: Any,
+) -> ImputedGain:
+    """The gain on each imputation, with one seed and by one route, and combined.
+
+    Parameters
+    ----------
+    recalibration_gain : callable
+        Of one imputation.
+    y_true : array-like of shape (n,)
+    before : None
+    imputations : array-like of shape (m, n)
+        The predictions before.
+    after : array-like of shape (m, n), callable or fitted estimator
+        The predictions after of each imputation, or the map that gives them.
+    route : str
+    random_state : int or numpy.random.Generator or None
+    **options
+
+    Returns
+    -------
+    ImputedGain
+
+    Raises
+    ------
+    InputError
+        If there are not as many rows after as before.
+    """
+    if before is not None:
+        raise InputError(
+            "imputations was given beside before. Pass one of them: before for one score a case, "
+            "imputations for several."
+        )
+    scores = as_imputations(imputations, y_true)
+    maps = _by_imputation(after, len(scores))
+    options |= {"random_state": as_seed(random_state)}
+
+    def gains(by: str) -> list[RecalibrationGain]:
+        pairs = zip(scores, maps, strict=True)
+        return [recalibration_gain(y_true, score, new, route=by, **options) for score, new in pairs]
+
+    each = gains(route)
+    if len({gain.route for gain in each}) > 1:
+        each = gains("paired")
+    return ImputedGain(each)
+
+
+def _by_imputation(after: Any, m: int) -> list[Any]:
+    """The predictions after of each imputation, or the same map for each."""
+    if after is None or is_function(after):
+        return [after] * m
+    rows = as_items(after.to_numpy() if hasattr(after, "to_numpy") else after, "after")
+    if len(rows) != m or np.ndim(rows[0]) == 0:
+        raise InputError(
+            f"after has {len(rows)} rows, and there are {m} imputations. Pass one row of "
+            "predictions for each imputation, or the map from the predictions before."
+        )
+    return rows
+
+
+def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
+    def stack(of: Callable[[Posterior], Floats]) -> Floats:
+        return np.stack([of(posterior) for posterior in posteriors])
+
+    draws = {
+        name: in_turn(widened(stack(lambda one, name=name: one.draws[name])))
+        for name in posteriors[0].draws
+    }
+    readings = Readings(
+        low=in_turn(widened(stack(lambda one: one.readings.low))),
+        high=in_turn(widened(stack(lambda one: one.readings.high))),
+        least=in_turn(stack(lambda one: one.readings.least)),
+        most=in_turn(stack(lambda one: one.readings.most)),
+        estimate=float(np.mean([one.readings.estimate for one in posteriors])),
+    )
+    return Posterior(draws, readings)

@@ -1,0 +1,1 @@
+"""Comparisons of families of curves: on one table, and on several imputations."""

@@ -1,0 +1,1 @@
+"""Fits and comparisons of several imputations."""

@@ -1,0 +1,84 @@
+"""fit() and compare() of scores that were imputed several times: each imputation, then all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from bayescal._base.arrays import as_seed
+from bayescal.data.data import CalibrationData
+from bayescal.data.imputed.read import imputed_tables
+from bayescal.data.validate import as_draws
+from bayescal.posterior.imputed.combine import combine_imputations
+from bayescal.posterior.imputed.posterior import ImputedPosterior
+from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["draws_of_each", "each_imputation", "fit_imputations"]
+
+Result = TypeVar("Result")
+
+FULL_SHARES = 5
+FEWEST_DRAWS = 400
+
+
+def draws_of_each(draws: Any, m: int) -> int:
+    """Draws of each of m imputations: all that were asked for of up to five, of more a share.
+
+    Parameters
+    ----------
+    draws : int
+        As for one fit.
+    m : int
+
+    Returns
+    -------
+    int
+        A multiple of four: five times `draws` in all, at least 400 each (or `draws`).
+    """
+    size = as_draws(draws)
+    return as_draws(min(size, max(FEWEST_DRAWS, FULL_SHARES * size // m)))
+
+
+def each_imputation(
+    analyse: Callable[..., Result],
+    y_true: Any,
+    y_prob: Any,
+    imputations: Any,
+    *,
+    draws: Any,
+    random_state: Any,
+    table: dict[str, Any],
+    options: dict[str, Any],
+) -> list[Result]:
+    """What one function of a table makes of every imputation, all with one seed.
+
+    With one seed, equal imputations give equal draws, and what differs between imputations is not
+    chance of the computation.
+
+    Parameters
+    ----------
+    analyse : callable
+        Of a table, with `draws`, `random_state` and options.
+    y_true : array-like of shape (n,)
+    y_prob : None
+    imputations : array-like of shape (m, n)
+    draws : int
+    random_state : int or numpy.random.Generator or None
+    table : dict
+        Options of the table: groups, sample_weight, weight_type and pos_label.
+    options : dict
+
+    Returns
+    -------
+    list
+    """
+    tables: list[CalibrationData] = imputed_tables(y_true, y_prob, imputations, **table)
+    seed, size = as_seed(random_state), draws_of_each(draws, len(tables))
+    return [analyse(data, draws=size, random_state=seed, **options) for data in tables]
+
+
+def fit_imputations(
+    fit: Callable[..., CalibrationPosterior], *arguments: Any, **options: Any
+) -> ImputedPosterior:
+    """Fit every imputation, and combine them; see `each_imputation`."""
+    return combine_imputations(each_imputation(fit, *arguments, **options))

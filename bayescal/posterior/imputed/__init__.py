@@ -1,0 +1,1 @@
+"""The posterior of several imputations: their posteriors mixed, and what missing data cost."""

@@ -1,0 +1,155 @@
+"""Draws of several imputations mixed in equal shares, and widened where these are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal.posterior.evaluation import Evaluation, Wanted
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.one_sided import side_of_shares
+
+__all__ = ["Pooled", "between_factor", "in_turn", "widened"]
+
+NEAREST_TO_CERTAIN = 1e-15
+
+
+def between_factor(m: int) -> float:
+    """How far the centres of m imputations are moved apart: sqrt((m + 1) / (m - 1)).
+
+    The means of m imputations, with variance B between them (divisor m - 1), give their mixture the
+    variance W + B (m - 1) / m. Rubin's total variance, which knows that the mean of the m is not
+    that of infinitely many, is W + B (1 + 1 / m). Deviations that are larger by this factor make
+    the one of the other.
+
+    Parameters
+    ----------
+    m : int
+        At least 2.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1. Zhou & Reiter (2010),
+    A note on Bayesian inference after multiple imputation, The American Statistician 64: a mixture
+    of the draws alone needs a hundred imputations or more.
+    """
+    return float(np.sqrt((m + 1) / (m - 1)))
+
+
+def widened(values: Floats, *, relative: bool = False) -> Floats:
+    """Draws by imputation, with their centres moved apart by `between_factor`.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, draws, ...)
+    relative : bool
+        Multiply rather than add, so that what is never negative stays so, and zeros stay zeros.
+
+    Returns
+    -------
+    ndarray of shape (m, draws, ...)
+    """
+    further = between_factor(len(values)) - 1
+    centre = values.mean(axis=1, keepdims=True)
+    middle = centre.mean(axis=0)
+    if not relative:
+        return np.asarray(values + further * (centre - middle))
+    ratio = np.divide(centre, middle, out=np.ones_like(centre), where=(centre > 0) & (middle > 0))
+    return np.asarray(np.minimum(values * ratio**further, 1))
+
+
+def in_turn(values: NDArray[Any]) -> NDArray[Any]:
+    """Draws by imputation as one sequence, chain by chain, in which the imputations alternate.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m, chains * draws, ...)
+
+    Returns
+    -------
+    ndarray of shape (chains * draws * m, ...)
+    """
+    return values.swapaxes(0, 1).reshape(-1, *values.shape[2:])
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Curves of several imputations, each evaluated on the scores of its own.
+
+    Attributes
+    ----------
+    parts : tuple of Evaluation
+        One an imputation, of as many draws.
+    is_widened : bool
+        Whether the centres of the imputations are moved apart as `between_factor` says.
+    """
+
+    parts: tuple[Evaluation, ...]
+    is_widened: bool = True
+
+    def by_imputation(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+        """Functionals, each of shape (m, draws), as each imputation by itself has them."""
+        each = [part.values(wanted, population) for part in self.parts]
+        return {name: np.stack([values[name] for values in each]) for name, _ in wanted}
+
+    def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+        """Functionals, each of shape (draws of all imputations,)."""
+        mixed = self.by_imputation(wanted, population)
+        if self.is_widened:
+            mixed = {
+                name: widened(values, relative=FUNCTIONALS[name].is_distance)
+                for name, values in mixed.items()
+            }
+        return {name: in_turn(values) for name, values in mixed.items()}
+
+    def curve(self, scores: Floats) -> Floats:
+        """The curves at these scores, of shape (draws of all, scores), widened in log-odds."""
+        curves = np.stack([part.curve(scores) for part in self.parts])
+        if self.is_widened:
+            for part in blocks(scores.size, curves.shape[0] * curves.shape[1]):
+                inside = np.clip(curves[..., part], NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
+                curves[..., part] = expit(widened(logit(inside)))
+        return in_turn(curves)
+
+    def of_mean(self) -> Pooled:
+        """The mean curve of all imputations, over the draws of the population of each."""
+        curves = [part.mean_curve for part in self.parts]
+        at = np.unique(np.concatenate([log_odds for log_odds, _ in curves]))
+        mean = np.mean([np.interp(at, *curve) for curve in curves], axis=0)
+        parts = (replace(part, averaged=True, mean=(at, mean), _known={}) for part in self.parts)
+        return Pooled(tuple(parts), is_widened=False)
+
+    @cached_property
+    def on_sure_side(self) -> Pooled:
+        """The curves where they lie on a side of the diagonal of which all together are sure."""
+        score = np.unique(np.concatenate([part.problem.score for part in self.parts]))
+        side = _sure_side(self.parts, score)
+        parts = (
+            replace(part, side=side[np.searchsorted(score, part.problem.score)], _known={})
+            for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
+
+
+def _sure_side(parts: Sequence[Evaluation], score: Floats) -> Floats:
+    """The side at each score, by the draws of all imputations that leave the diagonal."""
+    above, below, draws = np.zeros(score.size), np.zeros(score.size), 0
+    for part in parts:
+        u = part.u[part.u.any(axis=1)]
+        draws += len(u)
+        for block in blocks(len(u), score.size):
+            error = part.problem.probability(u[block], score) - score
+            above += (error > 0).sum(axis=0)
+            below += (error < 0).sum(axis=0)
+    return side_of_shares(above / max(draws, 1), below / max(draws, 1))
