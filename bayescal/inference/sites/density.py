@@ -14,7 +14,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import Mode, maximise
+from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
@@ -27,7 +27,6 @@ QUADRATURE_NODES = 4
 SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
 SITE_STEPS = 2
-FINITE_DIFFERENCE = 0.01  # of finite differences of the log density
 SITE_LONGEST_STEP = 1.0
 MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
@@ -73,11 +72,11 @@ class SiteLikelihood:
         self._products = (basis[:, :, None] * basis[:, None, :]).reshape(basis.shape[0], -1)
         self._centre = self.density.mode().point
         everything = list(range(self.curve.size))
-        gradient, information = self._derivatives(self._centre[None], everything)
+        gradient, information = self.derivatives(self._centre[None], everything)
         self._information = information[0][columns]
         self._pull = gradient[0][columns] + self._information @ self._centre
 
-    def _derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
+    def derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
         """Gradient (n, r) and expected information (n, r, r) by some coordinates, at (n, d)."""
         density, coefficients = self.density, self.curve.with_offset(u)
         fitted = expit_in_place(coefficients @ density.columns)
@@ -102,7 +101,7 @@ class SiteLikelihood:
         u[:, columns] = _solve(spread.precision + own, pull)
         np.clip(u, -MOST_OFF, MOST_OFF, out=u)
         for last in range(SITE_STEPS, -1, -1):
-            gradient, information = self._derivatives(u, columns)
+            gradient, information = self.derivatives(u, columns)
             information += spread.precision
             if not last:
                 break
@@ -189,25 +188,8 @@ class PopulationDensity:
 
     def mode(self) -> Mode:
         """The mode of Laplace's approximation, by finite differences."""
-        return maximise(
-            self._derivatives, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP
-        )
-
-    def _derivatives(self, point: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and Hessian at one point, by central differences."""
-        d = point.size
-        steps = FINITE_DIFFERENCE * np.eye(d)
-        pairs = [(i, j) for i in range(d) for j in range(i)]
-        both = np.array([steps[i] + steps[j] for i, j in pairs]).reshape(-1, d)
-        around = np.concatenate([np.zeros((1, d)), steps, -steps, both, -both])
-        values = self(point + around, nodes=1)
-        value, up, down = values[0], values[1 : d + 1], values[d + 1 : 2 * d + 1]
-        joint = values[2 * d + 1 :].reshape(2, -1).sum(axis=0)
-        hessian = np.diag(up + down - 2 * value)
-        for (i, j), total in zip(pairs, joint, strict=True):
-            alone = up[i] + down[i] + up[j] + down[j]
-            hessian[i, j] = hessian[j, i] = (total + 2 * value - alone) / 2
-        return float(value), (up - down) / (2 * FINITE_DIFFERENCE), hessian / FINITE_DIFFERENCE**2
+        differences = by_differences(lambda points: self(points, nodes=1))
+        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
 
     def draw_sites(
         self, points: Floats, rng: np.random.Generator
