@@ -141,7 +141,8 @@ class EffectsDensity:
         """Where the latent variables peak at points of shape (n, size)."""
         scale = self.scale(points)
         mode = self._climb(scale, self._start(scale), EFFECTS_STEPS)
-        factor = np.linalg.cholesky(self._derivatives(scale, mode)[1])
+        information = self._derivatives(scale, mode)[1]
+        factor: Floats = np.asarray(np.linalg.cholesky(information), np.float64)
         log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         value = self.log_joint(scale, mode) + self.latents / 2 * np.log(2 * np.pi) - log_det
         return Peaks(scale, mode, factor, np.asarray(value, np.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,28 @@ from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import Drawn
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["SiteView"]
+
+
+class Sampled(Protocol):
+    """Draws of several curves at once, in chains, by one engine, with its diagnostics."""
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew them: "importance" or "nuts"."""
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """Diagnostics, as of `Drawn`."""
 
 
 class SiteView(CalibrationPosterior):
@@ -47,7 +62,7 @@ class SiteView(CalibrationPosterior):
         problem: Problem,
         u: Floats,
         prior: Floats,
-        drawn: DrawnSites,
+        drawn: Sampled,
         *,
         is_new: bool = False,
         mixture: tuple[Floats, NDArray[np.intp]] | None = None,
@@ -61,7 +76,7 @@ class SiteView(CalibrationPosterior):
             Of the site's table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
             Posterior and prior draws of the working coordinates.
-        drawn : DrawnSites
+        drawn : DrawnSites, or draws of another model of several curves
         is_new : bool
         mixture : tuple of ndarrays of shapes (sites, rows) and (draws,), optional
             Scores of several sites, and the site whose scores each draw has.
