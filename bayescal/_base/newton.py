@@ -9,9 +9,10 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 
-__all__ = ["Mode", "maximise"]
+__all__ = ["Mode", "by_differences", "maximise"]
 
 NOISE = 1e-14
+FINITE_DIFFERENCE = 0.01
 
 Objective = Callable[[Floats], tuple[float, Floats, Floats]]
 
@@ -87,6 +88,39 @@ def maximise(
             converged = bool(gradient @ step < np.sqrt(tolerance))
             break
     return Mode(point, float(value), -hessian, converged)
+
+
+def by_differences(function: Callable[[Floats], Floats]) -> Objective:
+    """A smooth function with its gradient and Hessian by central differences, for `maximise`.
+
+    Parameters
+    ----------
+    function : callable
+        Maps points of shape (n, d) to values of shape (n,). Its coordinates are on the scale of
+        one: the step is 0.01.
+
+    Returns
+    -------
+    callable
+        Maps a point of shape (d,) to its value, gradient (d,) and Hessian (d, d).
+    """
+
+    def derivatives(point: Floats) -> tuple[float, Floats, Floats]:
+        d = point.size
+        steps = FINITE_DIFFERENCE * np.eye(d)
+        pairs = [(i, j) for i in range(d) for j in range(i)]
+        both = np.array([steps[i] + steps[j] for i, j in pairs]).reshape(-1, d)
+        around = np.concatenate([np.zeros((1, d)), steps, -steps, both, -both])
+        values = function(point + around)
+        value, up, down = values[0], values[1 : d + 1], values[d + 1 : 2 * d + 1]
+        joint = values[2 * d + 1 :].reshape(2, -1).sum(axis=0)
+        hessian = np.diag(up + down - 2 * value)
+        for (i, j), total in zip(pairs, joint, strict=True):
+            alone = up[i] + down[i] + up[j] + down[j]
+            hessian[i, j] = hessian[j, i] = (total + 2 * value - alone) / 2
+        return float(value), (up - down) / (2 * FINITE_DIFFERENCE), hessian / FINITE_DIFFERENCE**2
+
+    return derivatives
 
 
 def _ascent_step(gradient: Floats, information: Floats) -> Floats:

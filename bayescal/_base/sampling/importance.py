@@ -20,7 +20,7 @@ from bayescal._base.sampling.chi_square import student_stretch
 from bayescal._base.sampling.pareto import BAD_K, smooth_rows
 from bayescal._base.sampling.points import lattice_points
 
-__all__ = ["GOOD_K", "Sample", "importance_sample", "mix_samples"]
+__all__ = ["GOOD_K", "Sample", "importance_sample", "mix_samples", "resample"]
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
 GOOD_K = 0.5
@@ -75,11 +75,11 @@ def mix_samples(
     evidence = np.array([part.log_evidence for part in parts]) + log_weights
     total = float(logsumexp(evidence))
     share = np.exp(evidence - total)
-    part = _resample(share, draws, rng)
+    part = resample(share, draws, rng)
     points = np.empty((draws, parts[0].draws.shape[1]))
     for index, sample in enumerate(parts):
         mine = np.flatnonzero(part == index)
-        points[mine] = sample.draws[_resample(np.ones(len(sample.draws)), mine.size, rng)]
+        points[mine] = sample.draws[resample(np.ones(len(sample.draws)), mine.size, rng)]
     errors = np.array([sample.log_evidence_error for sample in parts])
     ess = np.array([sample.ess for sample in parts])
     mixed = Sample(
@@ -178,7 +178,7 @@ def importance_sample(
             break
         again = _refit(log_density, best, kernels, draws, rng)
         best = min(best, again, key=lambda each: each.faults(good_k))
-    chosen = _resample(best.weights, draws, rng)
+    chosen = resample(best.weights, draws, rng)
     return Sample(
         best.points[chosen],
         best.log_evidence,
@@ -200,7 +200,7 @@ def _refit(
     spread = weighted.points - mean
     covariance = (weighted.weights * spread.T) @ spread
     centres = (
-        weighted.points[_resample(weighted.weights, kernels, rng)] if kernels > 1 else mean[None]
+        weighted.points[resample(weighted.weights, kernels, rng)] if kernels > 1 else mean[None]
     )
     narrowing = kernels ** (-2 / (mean.size + 4)) if kernels > 1 else WIDENING
     scale = np.asarray(np.linalg.cholesky(_positive_definite(covariance * narrowing)), np.float64)
@@ -220,7 +220,7 @@ def _propose(
     points = normal[:, :d] * student_stretch(normal[:, d], _degrees(d))[:, None]
     parts: list[Any] = [slice(None)]
     if len(kernels) > 1:
-        part = _resample(np.array([each.share for each in kernels]), len(points), rng)
+        part = resample(np.array([each.share for each in kernels]), len(points), rng)
         parts = [part == index for index in range(len(kernels))]
     for mine, each in zip(parts, kernels, strict=True):
         spread = points[mine] @ each.scale.T
@@ -285,7 +285,7 @@ def _squared_distances(points: Floats, centres: Floats) -> Floats:
     return np.maximum(squared, 0)
 
 
-def _resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Indices of equal-weight draws by systematic resampling, in random order."""
     ladder = np.cumsum(weights)
     steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]

@@ -15,7 +15,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.newton import Mode, maximise
+from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
@@ -29,7 +29,6 @@ QUADRATURE_NODES = 4
 SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
 SITE_STEPS = 2
-FINITE_DIFFERENCE = 0.01  # of finite differences of the log density
 SITE_LONGEST_STEP = 1.0
 LEAST_MEAN = 1e-15
 """Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
@@ -77,7 +76,7 @@ class SiteLikelihood(ABC):
         self._positive = np.array(self.curve.positive, dtype=bool)
         centre = self._mode()
         everything = list(range(self.curve.size))
-        gradient, information = self._derivatives(centre[None], everything)
+        gradient, information = self.derivatives(centre[None], everything)
         self._information = information[0][columns]
         self._pull = gradient[0][columns] + self._information @ centre
 
@@ -96,7 +95,7 @@ class SiteLikelihood(ABC):
     def _mode(self) -> Floats:
         """Most probable coordinates (d,) under the prior of the average site."""
 
-    def _derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
+    def derivatives(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
         """Gradient (n, r) and expected information (n, r, r) by some coordinates, at (n, d)."""
         coefficients = self.curve.with_offset(u)
         gradient, information = self._by_coefficient(coefficients)
@@ -116,7 +115,7 @@ class SiteLikelihood(ABC):
         u[:, columns] = _solve(spread.precision + own, pull)
         np.clip(u, -MOST_OFF, MOST_OFF, out=u)
         for last in range(SITE_STEPS, -1, -1):
-            gradient, information = self._derivatives(u, columns)
+            gradient, information = self.derivatives(u, columns)
             information += spread.precision
             if not last:
                 break
@@ -214,7 +213,7 @@ class SummaryLikelihood(SiteLikelihood):
 
         def objective(u: Floats) -> tuple[float, Floats, Floats]:
             value = self.log_likelihood(u[None])[0] + self.prior.logpdf(names, u[None])[0]
-            gradient, information = (each[0] for each in self._derivatives(u[None], everything))
+            gradient, information = (each[0] for each in self.derivatives(u[None], everything))
             slopes = [self.prior.of(name).slope_and_curvature(u[k]) for k, name in enumerate(names)]
             first, second = np.transpose(slopes)
             return float(value), gradient + first, np.diag(second) - information
@@ -281,25 +280,8 @@ class PopulationDensity:
 
     def mode(self) -> Mode:
         """The mode of Laplace's approximation, by finite differences."""
-        return maximise(
-            self._derivatives, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP
-        )
-
-    def _derivatives(self, point: Floats) -> tuple[float, Floats, Floats]:
-        """Value, gradient and Hessian at one point, by central differences."""
-        d = point.size
-        steps = FINITE_DIFFERENCE * np.eye(d)
-        pairs = [(i, j) for i in range(d) for j in range(i)]
-        both = np.array([steps[i] + steps[j] for i, j in pairs]).reshape(-1, d)
-        around = np.concatenate([np.zeros((1, d)), steps, -steps, both, -both])
-        values = self(point + around, nodes=1)
-        value, up, down = values[0], values[1 : d + 1], values[d + 1 : 2 * d + 1]
-        joint = values[2 * d + 1 :].reshape(2, -1).sum(axis=0)
-        hessian = np.diag(up + down - 2 * value)
-        for (i, j), total in zip(pairs, joint, strict=True):
-            alone = up[i] + down[i] + up[j] + down[j]
-            hessian[i, j] = hessian[j, i] = (total + 2 * value - alone) / 2
-        return float(value), (up - down) / (2 * FINITE_DIFFERENCE), hessian / FINITE_DIFFERENCE**2
+        differences = by_differences(lambda points: self(points, nodes=1))
+        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
 
     def draw_sites(
         self, points: Floats, rng: np.random.Generator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -15,13 +15,28 @@ from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import Drawn
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["SiteView"]
+
+
+class Sampled(Protocol):
+    """Draws of several curves at once, in chains, by one engine, with its diagnostics."""
+
+    @property
+    def chains(self) -> int:
+        """Number of chains."""
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew them: "importance" or "nuts"."""
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """Diagnostics, as of `Drawn`."""
 
 
 class SiteView(CalibrationPosterior):
@@ -48,7 +63,7 @@ class SiteView(CalibrationPosterior):
         problem: Problem,
         u: Floats,
         prior: Floats,
-        drawn: DrawnSites,
+        drawn: Sampled,
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
@@ -63,7 +78,7 @@ class SiteView(CalibrationPosterior):
             Of the site's table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
             Posterior and prior draws of the working coordinates.
-        drawn : DrawnSites
+        drawn : DrawnSites, or draws of another model of several curves
         is_new : bool
         has_outcomes : bool
             Whether those of the problem's table were observed at this site.

@@ -1,0 +1,1 @@
+"""The fast engine for groups whose curves are sums of effects, and NUTS for them."""

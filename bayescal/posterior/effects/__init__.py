@@ -1,0 +1,1 @@
+"""Draws of groups whose curves are sums of effects."""
