@@ -27,6 +27,7 @@ from .model import curves as curves
 from .model import priors as priors
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import HierarchicalPosterior as HierarchicalPosterior
+from .posterior import SubgroupPosterior as SubgroupPosterior
 from .posterior import functionals as functionals
 from .posterior import load as load
 from .validation import Consistency as Consistency

@@ -12,7 +12,8 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.assessment.groups import group_table, in_order
+from bayescal._base.text import in_natural_order
+from bayescal.assessment.groups import group_table
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
@@ -244,7 +245,7 @@ class Findings:
         InputError
             If the assessment was made without groups.
         """
-        return {name: self.group(name) for name in in_order(self._group_names)}
+        return {name: self.group(name) for name in in_natural_order(self._group_names)}
 
     def group(self, name: str) -> CalibrationPosterior:
         """The averaged posterior of one group by itself.

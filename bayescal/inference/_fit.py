@@ -13,18 +13,22 @@ from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.inference.sites.fit import fit_sites
+from bayescal.inference.subgroups.fit import fit_subgroups
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
 from bayescal.model.sites.problem import prepare_sites
+from bayescal.model.subgroups.problem import prepare_subgroups
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["ENGINES", "fit"]
@@ -61,6 +65,14 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
+    groups: Crossed,
+    **options: Unpack[FitOptions],
+) -> SubgroupPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
     groups: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> HierarchicalPosterior: ...
@@ -75,14 +87,14 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | Crossed | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior | HierarchicalPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -105,11 +117,13 @@ def fit(
         PyMC chooses) and `progress` (a bar on a terminal).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital. Every site then has a shift and a slope of its
         own, drawn towards those of the average site as far as the data say that sites are alike;
         other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
-        A table with several groups is fitted in the same way.
+        A table with several groups is fitted in the same way. A data frame with two or more
+        columns, or a mapping of names to labels, has crossed factors such as sex and age: every
+        combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
         changes parts of it, such as `{"shift": 0.5}`.
@@ -129,8 +143,8 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior, or HierarchicalPosterior
-        The second of several sites.
+    CalibrationPosterior, HierarchicalPosterior or SubgroupPosterior
+        The second of several sites, the third of crossed factors.
 
     Raises
     ------
@@ -164,15 +178,21 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
+    groups = as_factors(groups, y_true, y_prob)
     data = as_data(
         y_true,
         y_prob,
         sample_weight=sample_weight,
-        groups=groups,
+        groups=groups.cells if isinstance(groups, Factors) else groups,
         weight_type=weight_type,
         pos_label=pos_label,
     )
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
+    if isinstance(groups, Factors):
+        crossed = CrossedTable(groups.levels, data)
+        cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+        _warn_about_edges(cells.pooled)
+        return fit_subgroups(cells, size, engine, options)
     if groups is not None or len(data.groups) > 1:
         sites = prepare_sites(data, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
         _warn_about_edges(sites.pooled)

@@ -3,3 +3,4 @@ from . import population as population
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .sites.hierarchical import HierarchicalPosterior as HierarchicalPosterior
 from .sites.load import load as load
+from .subgroups.posterior import SubgroupPosterior as SubgroupPosterior
