@@ -21,12 +21,15 @@ from bayescal.assessment.treatment import net_benefit_table
 from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
+from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, compare, fit
+from bayescal.inference.subgroups.fit import fit_crossed
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +59,8 @@ class Findings:
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
     thresholds : tuple of float
         Risks from which a patient is treated, for the net benefit.
+    crossed : CrossedTable, optional
+        The cases by several factors, for subgroups.
     """
 
     comparison: CurveComparison
@@ -65,6 +70,7 @@ class Findings:
     panel: tuple[str, ...]
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
+    crossed: CrossedTable | None = None
 
     @property
     def posterior(self) -> CalibrationPosterior:
@@ -293,6 +299,31 @@ class Findings:
             HierarchicalPosterior,
             fit(self.data, curve="logistic", prior=self.prior, random_state=self.seed, **kept),
         )
+
+    @cached_property
+    def subgroups(self) -> SubgroupPosterior | None:
+        """The subgroups by several factors, of one fit of logistic curves; None without factors."""
+        if self.crossed is None:
+            return None
+        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
+        return fit_crossed(self.crossed, prior=self.prior, random_state=self.seed, **kept)
+
+    @cached_property
+    def by_subgroup(self) -> pd.DataFrame:
+        """Each level and each combination of levels; see `SubgroupPosterior.subgroups`.
+
+        `prob_off` is the probability that the true calibration error is above `close`.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without several factors.
+        """
+        if self.subgroups is None:
+            raise InputError(
+                "there are no subgroups. Pass groups= to assess with a column for each factor."
+            )
+        return self.subgroups.report(self.close, self.ci_prob)
 
     @cached_property
     def by_group(self) -> pd.DataFrame:

@@ -71,6 +71,7 @@ def assess(
     ] = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
+    from bayescal._base.errors import InputError
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._predictions import read_predictions
@@ -99,7 +100,7 @@ def assess(
         wanted = {
             "--close": close,
             "--threshold": threshold or None,
-            "--group": group,
+            "--group": group or None,
             "--html": html,
         }
         _refuse(
@@ -108,6 +109,11 @@ def assess(
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
+    if update is not None and len(group or ()) > 1:
+        raise InputError(
+            "--update keeps a table with one --group; several factors go with files that are read "
+            "as a whole. Leave out --update, or all but one --group."
+        )
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
     predictions = read_predictions(
@@ -129,6 +135,9 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
+    factors = predictions.columns.factors
+    if factors and isinstance(analysis, Averaged):
+        analysis = analysis.with_factors(factors)
     analysis.run(data, console, source)
     if running is not None:
         running.write()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +20,16 @@ from bayescal.data.validate import check_same_order
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_CELLS", "Crossed", "CrossedTable", "Factors", "as_factors", "is_several"]
+__all__ = [
+    "MOST_CELLS",
+    "Crossed",
+    "CrossedTable",
+    "Factors",
+    "as_factors",
+    "cell_label",
+    "check_few_cells",
+    "is_several",
+]
 
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Several factors as they are given."""
@@ -59,6 +68,21 @@ class CrossedTable:
 
     levels: dict[str, tuple[str, ...]]
     data: CalibrationData
+
+    @classmethod
+    def of_names(cls, names: Sequence[str], data: CalibrationData) -> CrossedTable:
+        """A table whose groups are cells of these factors; their levels are in natural order.
+
+        Raises
+        ------
+        InputError
+            If a factor has one level, or there are more than 200 cells.
+        """
+        cells = [json.loads(label) for label in data.groups]
+        by_factor = [in_natural_order(set(levels)) for levels in zip(*cells, strict=True)]
+        levels = {name: tuple(each) for name, each in zip(names, by_factor, strict=True)}
+        check_few_cells(levels, len(cells))
+        return cls(levels, data)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,6 +148,29 @@ def as_factors(groups: Any, y_true: Any = None, y_prob: Any = None) -> Any:
     return _crossed(names, columns)
 
 
+def cell_label(levels: Iterable[str]) -> str:
+    """The name of a group whose cases have these levels, of every factor in order."""
+    return json.dumps(list(levels))
+
+
+def check_few_cells(levels: Mapping[str, Sequence[str]], cells: int) -> None:
+    """Refuse factors of one level, and more cells than can be fitted."""
+    for name, each in levels.items():
+        if len(each) < 2:
+            raise InputError(
+                f"{_called(name)} has one level, {shortened(each[0])!r}, so that there is "
+                "nothing to compare. Leave this factor out."
+            )
+    if cells > MOST_CELLS:
+        counted = ", ".join(
+            f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
+        )
+        raise InputError(
+            f"groups has {cells} combinations of levels, and at most {MOST_CELLS} can be "
+            f"fitted: {counted}. Leave a factor out, or join levels."
+        )
+
+
 def _check_names(names: list[str]) -> None:
     if not names:
         raise InputError("groups has no columns. Give a column for each factor, such as sex.")
@@ -143,25 +190,12 @@ def _crossed(names: list[str], columns: list[Any]) -> Factors:
         known = GroupNames()
         size = codes[0].size if codes else None
         codes.append(known.codes(column, size, _called(name), _called(names[0])))
-        if len(known.names) < 2:
-            raise InputError(
-                f"{_called(name)} has one level, {shortened(known.names[0])!r}, so that there is "
-                "nothing to compare. Leave this factor out."
-            )
         levels.append(known.names)
     ordered = [_in_order(of, column) for of, column in zip(levels, columns, strict=True)]
     combined, cell = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
-    if len(combined) > MOST_CELLS:
-        counted = ", ".join(
-            f"{shortened(name)} has {len(of)} levels"
-            for name, of in zip(names, levels, strict=True)
-        )
-        raise InputError(
-            f"groups has {len(combined)} combinations of levels, and at most {MOST_CELLS} can be "
-            f"fitted: {counted}. Leave a factor out, or join levels."
-        )
+    check_few_cells(dict(zip(names, levels, strict=True)), len(combined))
     texts = np.array(
-        [json.dumps([of[k] for of, k in zip(levels, row, strict=True)]) for row in combined],
+        [cell_label(of[k] for of, k in zip(levels, row, strict=True)) for row in combined],
         dtype=object,
     )
     return Factors(dict(zip(names, ordered, strict=True)), texts[cell.ravel()])

@@ -7,12 +7,40 @@ from typing import Any
 
 import numpy as np
 
+from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.inference.sites.fit import fit_sites
-from bayescal.model.subgroups.problem import SubgroupsProblem
+from bayescal.model.priors import Prior
+from bayescal.model.subgroups.problem import SubgroupsProblem, prepare_subgroups
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 from bayescal.posterior.subgroups.tree import DrawnSubgroups
 
-__all__ = ["fit_subgroups"]
+__all__ = ["fit_crossed", "fit_subgroups"]
+
+
+def fit_crossed(
+    table: CrossedTable,
+    *,
+    curve: str = "logistic",
+    draws: int = 4000,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    **options: Any,
+) -> SubgroupPosterior:
+    """The posterior of a table by crossed factors.
+
+    Parameters
+    ----------
+    table : CrossedTable
+    curve, draws, prior
+        As in `bayescal.fit`.
+    **options
+        `edge` and `random_state`, as there.
+
+    Returns
+    -------
+    SubgroupPosterior
+    """
+    problem = prepare_subgroups(table, curve=curve, prior=prior, **options)
+    return fit_subgroups(problem, draws, "auto", {})
 
 
 def fit_subgroups(

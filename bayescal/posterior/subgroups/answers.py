@@ -148,19 +148,19 @@ class SubgroupAnswers(ABC):
     def prob_differs(
         self,
         factor: str,
-        first: Any,
-        second: Any,
+        first: Any = None,
+        second: Any = None,
         delta: float = OFF_BY,
         name: str = "observed_expected",
         population: str = "bootstrap",
     ) -> float:
-        """Probability that a functional differs by more than `delta` between two levels.
+        """Probability that a functional differs by more than `delta` between levels of a factor.
 
         Parameters
         ----------
         factor : str
-        first, second : str
-            Two of its levels.
+        first, second : str, optional
+            Two of its levels; by default any two, those that differ most in each draw.
         delta : float
             In units of the functional: of O/E, or of probability.
         name : str
@@ -174,17 +174,19 @@ class SubgroupAnswers(ABC):
         Raises
         ------
         InputError
-            If there is no such factor or level, or a name is unknown.
+            If there is no such factor or level, only one level was given, or a name is unknown.
         """
         limit = as_number(delta, "delta")
         compared = self._of_factor(check_choice(factor, self.table.names, "factor"))
-        known = [each.level for each in compared]
-        at = [
-            known.index(check_choice(str(level), known, argument))
-            for level, argument in ((first, "first"), (second, "second"))
-        ]
-        values = self._values([compared[k] for k in at], name, population)
-        return float((np.abs(values[0] - values[1]) > limit).mean())
+        if first is not None or second is not None:
+            known = [each.level for each in compared]
+            at = [
+                known.index(check_choice(str(level), known, argument))
+                for level, argument in ((first, "first"), (second, "second"))
+            ]
+            compared = [compared[k] for k in at]
+        values = self._values(compared, name, population)
+        return float((np.ptp(values, axis=0) > limit).mean())
 
     def differences(
         self,
