@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from bayescal.data.subgroups.crossed import CrossedTable
-from bayescal.inference.sites.fit import fit_sites
+from bayescal.inference.effects.fit import fit_effects
 from bayescal.model.priors import Prior
 from bayescal.model.subgroups.problem import SubgroupsProblem, prepare_subgroups
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
@@ -65,12 +63,5 @@ def fit_subgroups(
     DiagnosticWarning
         When the draws should not be trusted, or NUTS took over.
     """
-    post = fit_sites(problem.of_cells, draws, engine, sampler)
-    drawn = post._drawn
-    scales = np.zeros((len(drawn.average), len(problem.terms), drawn.scales.shape[1]))
-    scales[:, -1] = drawn.scales
-    return SubgroupPosterior.of_draws(
-        DrawnSubgroups(
-            problem, drawn.average, scales, drawn.sites, drawn.chains, drawn.engine, drawn.stats
-        )
-    )
+    drawn = fit_effects(problem.effects, draws, engine, sampler)
+    return SubgroupPosterior.of_draws(DrawnSubgroups.of_effects(problem, drawn))

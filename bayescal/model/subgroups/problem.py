@@ -9,13 +9,12 @@ from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayescal.data.data import CalibrationData
 from bayescal.data.subgroups.crossed import CrossedTable
+from bayescal.model.effects.problem import EffectsProblem, prepare_effects
+from bayescal.model.effects.term import Term
 from bayescal.model.problem import Problem
-from bayescal.model.sites.problem import SitesProblem, prepare_sites
+from bayescal.model.sites.heterogeneity import Heterogeneity, as_heterogeneity
 from bayescal.model.subgroups.mixture import mixture_of, shares_of
 
 __all__ = ["INTERACTION", "SubgroupsProblem", "prepare_subgroups"]
@@ -26,37 +25,38 @@ INTERACTION = " x "
 
 @dataclass(frozen=True)
 class SubgroupsProblem:
-    """Tables of the cells of crossed factors, with one family of curves, one centre and one prior.
+    """Tables of the cells of crossed factors, whose curves are sums of effects.
 
     Attributes
     ----------
     table : CrossedTable
-    of_cells : SitesProblem
-        The cells as sites: their tables, the family, the prior and that of their differences.
+    effects : EffectsProblem
+        The tables of the cells, with a term for each factor and one for their interaction, whose
+        levels are the cells.
     """
 
     table: CrossedTable
-    of_cells: SitesProblem
+    effects: EffectsProblem
 
     @property
     def pooled(self) -> Problem:
         """All cases as one table; its prior is that of the average cell."""
-        return self.of_cells.pooled
+        return self.effects.pooled
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """Coordinates that differ between cells."""
+        return self.effects.varying
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the factors and of their interaction."""
+        return tuple(term.name for term in self.effects.terms)
 
     @cached_property
     def cells(self) -> tuple[Problem, ...]:
         """The problem of each cell, in the order of the table's cells."""
-        return tuple(self.of_cells.sites.values())
-
-    @cached_property
-    def terms(self) -> dict[str, NDArray[np.intp]]:
-        """Index of the level of each cell, of shape (cells,), in each term of its curve.
-
-        The terms are the factors and their interaction, whose levels are the cells.
-        """
-        codes = self.table.codes
-        by_factor = dict(zip(self.table.names, codes.T, strict=True))
-        return by_factor | {INTERACTION.join(self.table.names): np.arange(len(codes))}
+        return tuple(self.effects.groups.values())
 
     def subgroup(self, name: str, cells: Sequence[int]) -> Problem:
         """The problem of some cells together, whose curve is the mixture of theirs.
@@ -82,7 +82,7 @@ class SubgroupsProblem:
 
     def to_attributes(self) -> dict[str, str]:
         """All but the tables as JSON strings."""
-        return self.of_cells.to_attributes() | {"factors": json.dumps(self.table.levels)}
+        return self.effects.to_attributes() | {"factors": json.dumps(self.table.levels)}
 
     @classmethod
     def from_attributes(
@@ -90,17 +90,25 @@ class SubgroupsProblem:
     ) -> SubgroupsProblem:
         """Read back what `to_attributes` wrote, for the tables it was written of."""
         levels = {name: tuple(each) for name, each in json.loads(attributes["factors"]).items()}
-        return cls(CrossedTable(levels, data), SitesProblem.from_attributes(attributes, data))
+        table = CrossedTable(levels, data)
+        return cls(table, EffectsProblem.from_attributes(attributes, data))
 
 
-def prepare_subgroups(table: CrossedTable, **options: Any) -> SubgroupsProblem:
+def prepare_subgroups(
+    table: CrossedTable,
+    *,
+    heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
+    **options: Any,
+) -> SubgroupsProblem:
     """Make the problem that a fit of crossed subgroups starts from.
 
     Parameters
     ----------
     table : CrossedTable
+    heterogeneity : Heterogeneity or mapping, optional
+        Of the effects of each factor, and of those of the interaction.
     **options
-        As in `prepare_sites`.
+        As in `prepare_effects`.
 
     Returns
     -------
@@ -111,4 +119,13 @@ def prepare_subgroups(table: CrossedTable, **options: Any) -> SubgroupsProblem:
     InputError
         If the family of curves has no shift or slope that can differ.
     """
-    return SubgroupsProblem(table, prepare_sites(table.data, **options))
+    prior = as_heterogeneity(heterogeneity)
+    by_factor = zip(table.levels.items(), table.codes.T, strict=True)
+    terms = [
+        Term(name, "exchangeable", levels, tuple(codes.tolist()), prior)
+        for (name, levels), codes in by_factor
+    ]
+    labels = table.data.groups
+    joint = INTERACTION.join(table.names)
+    terms.append(Term(joint, "exchangeable", labels, tuple(range(len(labels))), prior))
+    return SubgroupsProblem(table, prepare_effects(table.data, terms, **options))

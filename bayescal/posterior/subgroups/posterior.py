@@ -251,7 +251,7 @@ class SubgroupPosterior(SubgroupAnswers):
         """
         import pandas as pd
 
-        rows, varying = {}, self.problem.of_cells.varying
+        rows, varying = {}, self.problem.varying
         for column, name in enumerate(varying):
             scales = self._drawn.scales[:, :, column]
             largest = np.bincount(scales.argmax(axis=1), minlength=scales.shape[1]) / len(scales)

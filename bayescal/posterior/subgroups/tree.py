@@ -14,6 +14,7 @@ from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.subgroups.problem import SubgroupsProblem
+from bayescal.posterior.effects.draws import DrawnEffects
 from bayescal.posterior.tree import as_dataset, with_chains
 
 if TYPE_CHECKING:
@@ -50,17 +51,18 @@ class DrawnSubgroups:
     engine: str
     stats: dict[str, float]
 
+    @classmethod
+    def of_effects(cls, problem: SubgroupsProblem, drawn: DrawnEffects) -> DrawnSubgroups:
+        """Draws of sums of effects."""
+        scales = np.stack(drawn.scales, axis=1)
+        return cls(
+            problem, drawn.average, scales, drawn.groups, drawn.chains, drawn.engine, drawn.stats
+        )
+
     def of_prior(self) -> Floats:
         """Joint prior draws of the coordinates of all cells, of shape (cells, draws, d)."""
-        problem, (size, _, varying) = self.problem, self.scales.shape
-        rng, sites = problem.pooled.rng("prior"), problem.of_cells
-        cells = np.repeat(problem.pooled.sample_prior(rng, size)[None], len(self.cells), axis=0)
-        for levels in problem.terms.values():
-            standard = rng.standard_normal((size, varying))
-            scales = sites.heterogeneity.scales(standard, sites.varying)
-            effects = scales * rng.standard_normal((max(levels) + 1, size, varying))
-            cells[:, :, sites.columns] += effects[levels]
-        return cells
+        effects = self.problem.effects
+        return DrawnEffects(effects, self.average, (), (), self.chains, "", {}).of_prior().groups
 
 
 def subgroups_tree(drawn: DrawnSubgroups) -> xr.DataTree:
@@ -77,12 +79,12 @@ def subgroups_tree(drawn: DrawnSubgroups) -> xr.DataTree:
     import xarray as xr
 
     problem, chains = drawn.problem, drawn.chains
-    names, sites = problem.pooled.curve.coordinates, problem.of_cells
+    names, effects = problem.pooled.curve.coordinates, problem.effects
     values: dict[str, Any] = {
         name: with_chains(column, chains)
         for name, column in zip(names, drawn.average.T, strict=True)
     }
-    for k, (name, column) in enumerate(zip(sites.varying, sites.columns, strict=True)):
+    for k, (name, column) in enumerate(zip(effects.varying, effects.columns, strict=True)):
         by_term = with_chains(drawn.scales[:, :, k], chains)
         values[f"sd_{name}"] = (("chain", "draw", "term"), by_term)
         by_cell = with_chains(drawn.cells[:, :, column].T, chains)
@@ -128,11 +130,11 @@ def read_subgroups(tree: xr.DataTree) -> DrawnSubgroups:
         values = np.asarray(posterior[name].transpose("chain", "draw", ...), np.float64)
         return values.reshape(-1, *values.shape[2:])
 
-    sites = problem.of_cells
+    effects = problem.effects
     average = np.column_stack([draws(name) for name in problem.pooled.curve.coordinates])
-    scales = np.stack([draws(f"sd_{name}") for name in sites.varying], axis=-1)
+    scales = np.stack([draws(f"sd_{name}") for name in effects.varying], axis=-1)
     cells = np.repeat(average[None], len(data.groups), axis=0)
-    for name, column in zip(sites.varying, sites.columns, strict=True):
+    for name, column in zip(effects.varying, effects.columns, strict=True):
         cells[:, :, column] = draws(f"cell_{name}").T
     for values in (average, scales, cells):
         if not np.isfinite(values).all():
