@@ -28,6 +28,7 @@ from .model import priors as priors
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import HierarchicalPosterior as HierarchicalPosterior
 from .posterior import ImputedPosterior as ImputedPosterior
+from .posterior import SubgroupPosterior as SubgroupPosterior
 from .posterior import combine_imputations as combine_imputations
 from .posterior import functionals as functionals
 from .posterior import load as load

@@ -12,6 +12,7 @@ __all__ = [
     "chance",
     "count",
     "decimals",
+    "in_natural_order",
     "interval",
     "per_thousand",
     "percent",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
+RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
 
 def decimals(lower: float, upper: float) -> int:
@@ -160,6 +162,23 @@ def told_apart(names: Iterable[object], longest: int) -> tuple[dict[str, str], s
             short = _without_middle(f"{number}: {rest}", longest)
         shown[name] = short
     return shown, omitted
+
+
+def in_natural_order(names: Iterable[str]) -> list[str]:
+    """Names in the order of their numbers, as a person counts: site 2 before site 10.
+
+    Examples
+    --------
+    >>> from bayescal._base.text import in_natural_order
+    >>> in_natural_order(["site 10", "site 2", "a"])
+    ['a', 'site 2', 'site 10']
+    """
+
+    def key(name: str) -> list[tuple[int, str]]:
+        parts = RUN_OF_DIGITS.split(name)
+        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+    return sorted(names, key=key)
 
 
 def _shared_words(texts: list[str], longest: int) -> str:

@@ -24,6 +24,7 @@ from bayescal.assessment.words import headline
 from bayescal.data.data import as_data
 from bayescal.data.imputed.read import imputed_tables
 from bayescal.data.imputed.stack import stacked
+from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
@@ -81,9 +82,11 @@ def assess(
     estimators : sequence of str
         The panel, by names in `bayescal.estimators`.
     draws : int
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), data frame or mapping, optional
         A label for each case, such as its hospital. All cases together are assessed, and each
-        group by itself in `by_group`; at most 200 groups.
+        group by itself in `by_group`; at most 200 groups. Of several factors, a data frame with a
+        column for each, or a mapping of names to labels, `subgroups` has one fit of all of their
+        levels and combinations, and `by_subgroup` its table; see `bayescal.fit`.
     sample_weight : array-like of shape (n,), optional
     weight_type : {"counts", "sampling"}, optional
     random_state : int or numpy.random.Generator, optional
@@ -116,8 +119,10 @@ def assess(
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
+    groups = as_factors(groups, y_true, y_prob)
+    several = isinstance(groups, Factors)
     cases: dict[str, Any] = {
-        "groups": groups,
+        "groups": groups.cells if several else groups,
         "sample_weight": sample_weight,
         "weight_type": weight_type,
         "pos_label": pos_label,
@@ -126,6 +131,9 @@ def assess(
         data = as_data(y_true, y_prob, **cases)
     else:
         data = stacked(imputed_tables(y_true, y_prob, imputations, **cases))
+    crossed = CrossedTable(groups.levels, data) if several else None
+    if crossed is not None:
+        data = data.pooled()
     check_not_class_wise(data)
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
@@ -142,7 +150,7 @@ def assess(
         comparison = compare(
             y_true, imputations=imputations, random_state=random_state, **cases, **options
         )
-    return Assessment(comparison, data, enough, level, tuple(panel), options, risks)
+    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed)
 
 
 class Assessment(Findings):
@@ -163,6 +171,8 @@ class Assessment(Findings):
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
     thresholds : tuple of float
         Risks from which a patient is treated, for the net benefit.
+    crossed : CrossedTable, optional
+        The cases by several factors, for subgroups.
     """
 
     @cached_property

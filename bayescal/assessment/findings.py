@@ -12,7 +12,8 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.assessment.groups import group_table, in_order
+from bayescal._base.text import in_natural_order
+from bayescal.assessment.groups import group_table
 from bayescal.assessment.imputed.combined import combined_estimates
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
@@ -21,13 +22,16 @@ from bayescal.assessment.treatment import net_benefit_table
 from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
+from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison, compare, fit
+from bayescal.inference.subgroups.fit import fit_crossed
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +61,8 @@ class Findings:
         Further arguments of `bayescal.compare`: prior, prior_calibrated, draws and edge.
     thresholds : tuple of float
         Risks from which a patient is treated, for the net benefit.
+    crossed : CrossedTable, optional
+        The cases by several factors, for subgroups.
     """
 
     comparison: CurveComparison
@@ -66,6 +72,7 @@ class Findings:
     panel: tuple[str, ...]
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
+    crossed: CrossedTable | None = None
 
     @property
     def posterior(self) -> CalibrationPosterior:
@@ -270,7 +277,7 @@ class Findings:
         InputError
             If the assessment was made without groups.
         """
-        return {name: self.group(name) for name in in_order(self._group_names)}
+        return {name: self.group(name) for name in in_natural_order(self._group_names)}
 
     def group(self, name: str) -> CalibrationPosterior:
         """The averaged posterior of one group by itself.
@@ -318,6 +325,31 @@ class Findings:
             HierarchicalPosterior,
             fit(self.data, curve="logistic", prior=self.prior, random_state=self.seed, **kept),
         )
+
+    @cached_property
+    def subgroups(self) -> SubgroupPosterior | None:
+        """The subgroups by several factors, of one fit of logistic curves; None without factors."""
+        if self.crossed is None:
+            return None
+        kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
+        return fit_crossed(self.crossed, prior=self.prior, random_state=self.seed, **kept)
+
+    @cached_property
+    def by_subgroup(self) -> pd.DataFrame:
+        """Each level and each combination of levels; see `SubgroupPosterior.subgroups`.
+
+        `prob_off` is the probability that the true calibration error is above `close`.
+
+        Raises
+        ------
+        InputError
+            If the assessment was made without several factors.
+        """
+        if self.subgroups is None:
+            raise InputError(
+                "there are no subgroups. Pass groups= to assess with a column for each factor."
+            )
+        return self.subgroups.report(self.close, self.ci_prob)
 
     @cached_property
     def by_group(self) -> pd.DataFrame:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +14,9 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_few_groups", "check_not_class_wise", "group_table", "in_order"]
+__all__ = ["as_few_groups", "check_not_class_wise", "group_table"]
 
 MOST_GROUPS = 200
-RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
 
 
@@ -58,23 +56,6 @@ def check_not_class_wise(data: CalibrationData) -> None:
             "are off. Assess one class, assess(data.select(name)), or the top label, "
             "CalibrationData.from_multiclass(..., mode='top-label')."
         )
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Names in the order of their numbers, as a person counts: site 2 before site 10.
-
-    Examples
-    --------
-    >>> from bayescal.assessment.groups import in_order
-    >>> in_order(["site 10", "site 2", "a"])
-    ['a', 'site 2', 'site 10']
-    """
-
-    def key(name: str) -> list[tuple[int, str]]:
-        parts = RUN_OF_DIGITS.split(name)
-        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-
-    return sorted(names, key=key)
 
 
 def group_table(

@@ -15,6 +15,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
 from bayescal.assessment.text.sites import sites_record
+from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.words import first_words, headline
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.posterior import by_imputation
@@ -100,6 +101,8 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "number": len(by_imputation(f.posterior)),
             "functionals": _rows(f.missing_information),
         }
+    if f.crossed is not None:
+        record["subgroups"] = subgroups_record(f)
     if f.clinical is not None:
         record["clinical_prior"] = {
             "verdict": f.clinical.verdict,

@@ -72,6 +72,7 @@ def assess(
     ] = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
+    from bayescal._base.errors import InputError
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._imputed import ImputedCases, read_imputed
@@ -101,7 +102,7 @@ def assess(
         wanted = {
             "--close": close,
             "--threshold": threshold or None,
-            "--group": group,
+            "--group": group or None,
             "--html": html,
         }
         _refuse(
@@ -110,6 +111,11 @@ def assess(
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
+    if update is not None and len(group or ()) > 1:
+        raise InputError(
+            "--update keeps a table with one --group; several factors go with files that are read "
+            "as a whole. Leave out --update, or all but one --group."
+        )
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
     imputed: ImputedCases | None = None
@@ -124,7 +130,7 @@ def assess(
     if imputation is None:
         predictions = read_predictions(file, drop_missing=drop_missing, group=group, **columns)
     else:
-        alone = {"--group": group is not None, "--update": update is not None}
+        alone = {"--group": bool(group), "--update": update is not None}
         _refuse(alone | {"--drop-missing": drop_missing}, "one row per case, not with --imputation")
         predictions, imputed = read_imputed(file, imputation, **columns)
     data, source = predictions.data, predictions.source
@@ -138,6 +144,9 @@ def assess(
     if imputed is not None:
         imputed.introduce(console)
         source = source | imputed.source
+    factors = predictions.columns.factors
+    if factors and isinstance(analysis, Averaged):
+        analysis = analysis.with_factors(factors)
     analysis.run(data, console, source, imputed=imputed)
     if running is not None:
         running.write()

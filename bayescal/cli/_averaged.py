@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,8 @@ class Averaged:
         Risks from which a patient is treated.
     plot, record, html : Path or None
         Files for the figure, the numbers and the report.
+    factors : tuple of str
+        Of a table whose groups are cells of several factors, their names.
     """
 
     prior: Prior
@@ -52,6 +54,7 @@ class Averaged:
     plot: Path | None
     record: Path | None
     html: Path | None
+    factors: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -99,6 +102,10 @@ class Averaged:
             html,
         )
 
+    def with_factors(self, factors: Sequence[str]) -> Averaged:
+        """The same for a table whose groups are cells of these factors."""
+        return replace(self, factors=tuple(factors))
+
     def run(
         self,
         data: CalibrationData,
@@ -122,11 +129,17 @@ class Averaged:
         """
         from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
+        from bayescal.data.subgroups.crossed import CrossedTable
 
+        crossed = CrossedTable.of_names(self.factors, data) if self.factors else None
+        if crossed is not None:
+            data = data.pooled()
         say(console, describe_cases(data))
-        steps = Steps(4 + bool(data.groups) + sum(path is not None for path in self._pictures))
+        steps = Steps(
+            4 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
+        )
         with steps.working("Fitting the families of curves"):
-            assessment = self._assess(data, imputed)
+            assessment = replace(self._assess(data, imputed), crossed=crossed)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
         for text in first:
@@ -159,6 +172,7 @@ class Averaged:
         return self.plot, self.html
 
     def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
+        from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.words import directions, exactness, where
         from bayescal.cli import _parts
 
@@ -181,9 +195,16 @@ class Averaged:
                     progress(done, len(a.data.groups))
                 table = _parts.groups_table(a, narrow=narrow)
             console.print(table)
+        if a.crossed is not None:
+            with steps.working("Fitting subgroups"):
+                table = _parts.subgroups_table(a, narrow=narrow)
+                sentences = subgroup_sentences(a)
+            console.print(table)
+            for text in sentences:
+                say(console, text)
         with steps.working("Computing leave-one-out and the sensitivity to the prior"):
-            sentences = exactness(a), str(a.recommendation)
-        for text in sentences:
+            last = exactness(a), str(a.recommendation)
+        for text in last:
             say(console, text)
         say(console, "")
         say(console, _parts.describe_method(a), "dim")

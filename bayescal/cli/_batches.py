@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -80,7 +80,7 @@ def read_batches(
     weight: str | None,
     weight_type: str | None,
     drop_missing: bool,
-    group: str | None,
+    group: Sequence[str] | None,
     scale: Scale = PROBABILITY,
 ) -> Batches:
     """Read a Parquet file, or all below a folder, in constant memory.
@@ -88,7 +88,9 @@ def read_batches(
     Parameters
     ----------
     path : Path
-    outcome, score, event, weight, group : str, optional
+    group : sequence of str, optional
+        One column of groups, or several of factors.
+    outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed from the first rows where there is only one
         way to read them.
     weight_type : {"counts", "sampling"}, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from bayescal._base.text import count
 from bayescal.cli._read import Source
 from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns
+from bayescal.data.subgroups.crossed import cell_label
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import (
     WEIGHT_TYPES,
@@ -135,8 +136,9 @@ def read_cases(
     if weight is not None:
         missing |= np.isnan(weight)
     needed = "an outcome, a score or a weight"
-    if columns.group is not None:
-        missing |= frame[columns.group].isna().to_numpy(dtype=bool)
+    labelled = columns.factors or (() if columns.group is None else (columns.group,))
+    for name in labelled:
+        missing |= frame[name].isna().to_numpy(dtype=bool)
         needed = "an outcome, a score, a weight or a group"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
@@ -155,7 +157,7 @@ def read_cases(
         None if weight is None else weight[keep],
         "1" if event is None else event,
         int(missing.sum()),
-        None if columns.group is None else _as_groups(frame[columns.group][keep]),
+        _as_groups([frame[name][keep] for name in labelled]),
     )
 
 
@@ -215,13 +217,22 @@ def check_weight_type(name: str | None, weight_type: str | None) -> WeightType |
     return told
 
 
-def _as_groups(column: pd.Series) -> NDArray[np.object_]:
-    """Labels as text; whole numbers as they were typed, though gaps made them decimal."""
-    texts = np.empty(len(column), dtype=object)
-    texts[:] = [
-        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in column.tolist()
+def _as_groups(columns: Sequence[pd.Series]) -> NDArray[np.object_] | None:
+    """Labels as text, or of several factors the cell of each case; None without columns.
+
+    Whole numbers are as they were typed, though gaps made them decimal.
+    """
+    if not columns:
+        return None
+    listed = [
+        [
+            str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+            for value in column.tolist()
+        ]
+        for column in columns
     ]
+    texts = np.empty(len(columns[0]), dtype=object)
+    texts[:] = listed[0] if len(listed) == 1 else list(map(cell_label, zip(*listed, strict=True)))
     return texts
 
 

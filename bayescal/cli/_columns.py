@@ -30,7 +30,7 @@ def choose_columns(
     outcome: str | None,
     score: str | None,
     weight: str | None,
-    group: str | None = None,
+    group: Sequence[str] | None = None,
     scale: Scale = PROBABILITY,
 ) -> Columns:
     """Check the columns that were named, and guess those that were not.
@@ -38,8 +38,10 @@ def choose_columns(
     Parameters
     ----------
     frame : pandas.DataFrame
-    outcome, score, weight, group : str or None
-        None to guess; a weight or a group is never guessed.
+    outcome, score, weight : str or None
+        None to guess; a weight is never guessed.
+    group : sequence of str, optional
+        One column of groups, or several of factors.
     scale : Scale
         What the scores are written as.
 
@@ -53,11 +55,16 @@ def choose_columns(
         If a name is unknown or occurs twice, or a guess would not be the only one.
     """
     names = [str(name) for name in frame.columns]
-    given = {"outcome": outcome, "score": score, "weight": weight, "group": group}
-    for option, name in given.items():
-        if name is not None:
-            check_column(name, names, option)
-    taken = {name for name in given.values() if name is not None}
+    given = {"outcome": outcome, "score": score, "weight": weight}
+    told = [(option, name) for option, name in given.items() if name is not None]
+    factors = tuple(group or ())
+    told += [("group", name) for name in factors]
+    for option, name in told:
+        check_column(name, names, option)
+    for name in factors:
+        if factors.count(name) > 1:
+            raise InputError(f"--group {name!r} was given twice. Name each factor once.")
+    taken = {name for _, name in told}
     if outcome is None:
         outcome = _guess(
             "outcome",
@@ -77,7 +84,9 @@ def choose_columns(
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
             [name for name in _free(names, taken) if _holds_scores(frame[name], scale)],
         )
-    return Columns(outcome, score, weight, group)
+    if len(factors) > 1:
+        return Columns(outcome, score, weight, None, factors)
+    return Columns(outcome, score, weight, *factors)
 
 
 def check_column(name: str, names: Sequence[str], option: str) -> None:

@@ -100,7 +100,11 @@ Close = Annotated[
     ),
 ]
 Group = Annotated[
-    str | None, typer.Option(help="Column with the group of each case, such as its hospital.")
+    list[str] | None,
+    typer.Option(
+        help="Column with the group of each case, such as its hospital. Repeat it for subgroups by "
+        "several factors: --group sex --group age."
+    ),
 ]
 Imputation = Annotated[
     str | None,

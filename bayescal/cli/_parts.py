@@ -10,6 +10,7 @@ from rich.text import Text
 
 from bayescal._base.text import chance, count, percent, shortened, told_apart
 from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.text.subgroups import subgroup_rows
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import WITHIN_CHANCE, estimator_row, of_group
 from bayescal.cli._terminal import new_table
@@ -23,9 +24,11 @@ __all__ = [
     "estimators_table",
     "groups_table",
     "measures_table",
+    "subgroups_table",
 ]
 
 PARTS_GROUP = 30
+PARTS_LEVEL = 14
 
 
 def estimators_table(a: Assessment, *, narrow: bool = False) -> Table:
@@ -120,6 +123,32 @@ def groups_table(a: Assessment, *, narrow: bool = False) -> Table:
             chance(row["prob_close"]),
         )
         _add(table, cells, narrow)
+    return table
+
+
+def subgroups_table(a: Assessment, *, narrow: bool = False) -> Table:
+    """The levels of several factors, of one fit.
+
+    Parameters
+    ----------
+    a : Assessment
+    narrow : bool
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    level = percent(a.ci_prob)
+    heads = ("Cases", "Events", f"O/E ({level} interval)", "Alone", f"P(TCE > {a.close:g})")
+    stacked = f"Subgroup: cases, events, O/E, O/E alone, P(TCE > {a.close:g})"
+    table = _table(stacked, heads, narrow, first="Subgroup")
+    rows = list(subgroup_rows(a, "levels"))
+    for factor in dict.fromkeys(row.factor for row in rows):
+        mine = [row for row in rows if row.factor == factor]
+        shown, _ = told_apart((row.level for row in mine), PARTS_LEVEL)
+        for row in mine:
+            name = f"{shortened(factor, PARTS_LEVEL)} {shown[row.level]}"
+            _add(table, (name, row.cases, row.events, row.ratio, row.raw, row.prob_off), narrow)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +80,7 @@ class Predictions(NamedTuple):
             "file": str(self.path),
             "event": self.event,
             "rows_dropped": self.dropped,
-            **self.columns._asdict(),
+            **self.columns.roles,
             "weight_type": None if self.columns.weight is None else self.data.weight_type,
         }
         return told | self.form.source
@@ -94,7 +95,7 @@ def read_predictions(
     weight: str | None,
     weight_type: str | None = None,
     drop_missing: bool,
-    group: str | None = None,
+    group: Sequence[str] | None = None,
     form: Form = AS_IS,
 ) -> Predictions:
     """Read a file of one row per case, or a folder of such Parquet files.
@@ -109,8 +110,8 @@ def read_predictions(
     drop_missing : bool
     form : Form
         How the file is to be read.
-    group : str, optional
-        Column of the group of each case.
+    group : sequence of str, optional
+        One column of groups, or several of factors.
 
     Returns
     -------

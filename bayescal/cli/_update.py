@@ -87,7 +87,7 @@ class RunningTable:
             "fingerprint": fingerprint(predictions.data),
             "cases": predictions.data.n,
             "event": predictions.event,
-            **predictions.columns._asdict(),
+            **predictions.columns.roles,
         }
         if not force:
             self._check_new(new)

@@ -13,20 +13,24 @@ from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
 from bayescal.inference.imputed.fit import fit_imputations
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.inference.sites.fit import fit_sites
+from bayescal.inference.subgroups.fit import fit_subgroups
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
+from bayescal.model.subgroups.problem import prepare_subgroups
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["ENGINES", "fit"]
@@ -64,6 +68,14 @@ def fit(
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
+    groups: Crossed,
+    **options: Unpack[FitOptions],
+) -> SubgroupPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
     groups: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> HierarchicalPosterior: ...
@@ -90,7 +102,7 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | Crossed | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
     sample_weight: ArrayLike | None = None,
@@ -99,7 +111,7 @@ def fit(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
-) -> CalibrationPosterior | HierarchicalPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -124,11 +136,13 @@ def fit(
         PyMC chooses) and `progress` (a bar on a terminal).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital. Every site then has a shift and a slope of its
         own, drawn towards those of the average site as far as the data say that sites are alike;
         other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
-        A table with several groups is fitted in the same way.
+        A table with several groups is fitted in the same way. A data frame with two or more
+        columns, or a mapping of names to labels, has crossed factors such as sex and age: every
+        combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
         changes parts of it, such as `{"shift": 0.5}`.
@@ -159,9 +173,9 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior, or HierarchicalPosterior
-        The second of several sites. With `imputations` an ImputedPosterior, which is a
-        CalibrationPosterior.
+    CalibrationPosterior, HierarchicalPosterior or SubgroupPosterior
+        The second of several sites, the third of crossed factors. With `imputations` an
+        ImputedPosterior, which is a CalibrationPosterior.
 
     Raises
     ------
@@ -209,11 +223,23 @@ def fit(
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
+    groups = as_factors(groups, y_true, y_prob)
+    if isinstance(groups, Factors):
+        if known is not None:
+            raise InputError(
+                "known was given with groups of several factors. It is of sites: pass one label a "
+                "case as groups."
+            )
+        data = as_data(y_true, y_prob, groups=groups.cells, pos_label=pos_label, **weights)
+        crossed = CrossedTable(groups.levels, data)
+        cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+        _warn_about_edges(cells.pooled)
+        return fit_subgroups(cells, size, engine, options)
     if y_true is None:
         data = scores_alone(y_prob, known, groups, **weights)
     else:
         data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
-    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     if groups is not None or known is not None or len(data.groups) > 1:
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)

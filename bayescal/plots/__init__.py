@@ -15,6 +15,7 @@ from bayescal.plots._reliability import reliability
 from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
 from bayescal.plots._smooth_reliability import smooth_reliability
+from bayescal.plots._subgroups import subgroups
 
 __all__ = [
     "binned_reliability",
@@ -30,5 +31,6 @@ __all__ = [
     "site_curves",
     "sites",
     "smooth_reliability",
+    "subgroups",
     "tce",
 ]

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from bayescal._base.files import as_path, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html import _details, _figures, _measures
+from bayescal.assessment.html import _details, _figures, _measures, _subgroups
 from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
@@ -24,6 +24,7 @@ from bayescal.assessment.record import RECORD_ID, as_dict
 from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
+from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.words import (
     directions,
     exactness,
@@ -163,6 +164,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
             "benefit": _figures.benefit_figure(f, name) if f.thresholds else None,
             "groups": _figures.groups_figure(f) if f.data.groups else None,
             "sites": _figures.sites_figure(f),
+            "subgroups": _subgroups.subgroups_figure(f),
         },
         "first": _measures.first_table(f),
         "measures": _measures.measures_table(f),
@@ -182,6 +184,10 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "estimators": _details.estimators_table(f),
         "groups": _details.groups_table(f) if f.data.groups else None,
         "sites": site_sentences(f) if f.data.groups else [],
+        "subgroups": []
+        if f.crossed is None
+        else [_subgroups.subgroup_table(f, of) for of in ("levels", "cells")],
+        "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
         "val_prob": _details.val_prob_table(f),
         "diagnostics": _details.diagnostics_table(f),
@@ -225,7 +231,7 @@ def _population(f: Findings) -> str:
 def _call(f: Findings) -> str:
     """What to type to have these numbers again."""
     prior = repr(f.prior.name) if f.prior == PRESETS.get(f.prior.name) else repr(f.prior)
-    groups = "groups=groups, " if f.data.groups else ""
+    groups = "groups=groups, " if f.data.groups or f.crossed is not None else ""
     risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
     thresholds = f"thresholds=[{risks}], " if risks else ""
     return (

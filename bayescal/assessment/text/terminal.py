@@ -10,6 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.sites import site_sentences
+from bayescal.assessment.text.subgroups import subgroup_rows, subgroup_sentences
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import (
     WITHIN_CHANCE,
@@ -28,6 +29,7 @@ LINE_WIDTH = 78
 LABEL = 43
 TITLE = 37
 TERMINAL_GROUP = 24
+TERMINAL_LEVEL = 18
 
 
 def as_text(f: Findings) -> str:
@@ -37,6 +39,7 @@ def as_text(f: Findings) -> str:
     parts += [_benefit(f)] if f.thresholds else []
     parts += [_calibrated(f)]
     parts += [_groups(f)] if f.data.groups else []
+    parts += [_subgroups(f)] if f.crossed is not None else []
     notes = [text for text in assessment_notes(f) if text not in first]
     parts += [_notes(notes)] if notes else []
     return "\n\n".join("\n".join(lines) for lines in parts)
@@ -90,6 +93,27 @@ def _groups(f: Findings) -> Iterator[str]:
         cases, events = count(row["cases"]), count(row["events"])
         yield f"{names[str(name)]:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
     for text in site_sentences(f):
+        yield ""
+        yield from _wrapped(text)
+
+
+def _subgroups(f: Findings) -> Iterator[str]:
+    rows = list(subgroup_rows(f, "levels"))
+    level = percent(f.ci_prob)
+    yield (
+        f"{'subgroup':{TERMINAL_LEVEL}s}{'cases':>8s}{'events':>8s}  "
+        f"{f'O/E ({level} interval)':22s}{'alone':>6s}  P(TCE > {f.close:g})"
+    )
+    for factor in dict.fromkeys(row.factor for row in rows):
+        yield shortened(factor, LINE_WIDTH)
+        mine = [row for row in rows if row.factor == factor]
+        names, _ = told_apart((row.level for row in mine), TERMINAL_LEVEL - 3)
+        for row in mine:
+            yield (
+                f"  {names[row.level]:{TERMINAL_LEVEL - 2}s}{row.cases:>8s}{row.events:>8s}  "
+                f"{row.ratio:22s}{row.raw:>6s}  {row.prob_off}"
+            )
+    for text in subgroup_sentences(f):
         yield ""
         yield from _wrapped(text)
 

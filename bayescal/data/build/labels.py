@@ -35,15 +35,19 @@ class GroupNames:
         """The number of a name."""
         return self._code.setdefault(name, len(self._code))
 
-    def codes(self, groups: Any, size: int) -> NDArray[np.int64]:
+    def codes(
+        self, groups: Any, size: int | None, name: str = "groups", first: str = "y_true"
+    ) -> NDArray[np.int64]:
         """The number of each case's group.
 
         Parameters
         ----------
         groups : array-like of shape (size,), or Encoded
             Labels of any type; their names are their texts.
-        size : int
-            Number of cases.
+        size : int or None
+            Number of cases; None to take that of the labels.
+        name, first : str
+            What the user calls the labels, and that which has the number of cases.
 
         Returns
         -------
@@ -59,9 +63,9 @@ class GroupNames:
             row, labels = groups.row, groups.labels[rows].tolist()
         else:
             listed = isinstance(groups, (list, tuple))
-            values = as_vector(np.array(groups, dtype=object) if listed else groups, "groups")
-            check_same_length(size, "y_true", values.size, "groups")
-            row, rows, labels = _factorised(values)
+            values = as_vector(np.array(groups, dtype=object) if listed else groups, name)
+            check_same_length(values.size if size is None else size, first, values.size, name)
+            row, rows, labels = _factorised(values, name)
         code_of = np.zeros(rows[-1] + 1, dtype=np.int64)
         code_of[rows] = [self.code(str(label)) for label in labels]
         codes: NDArray[np.int64] = code_of[row]
@@ -77,17 +81,17 @@ def in_order(names: Iterable[str]) -> list[str]:
         return listed
 
 
-def _factorised(values: NDArray[Any]) -> Factorised:
+def _factorised(values: NDArray[Any], name: str) -> Factorised:
     if values.dtype.kind in "iub":
         return _integers(values)
     if values.dtype.kind in "fmM":
         missing = values != values
         if missing.any():
-            _refuse(int(missing.argmax()))
+            _refuse(int(missing.argmax()), name)
         return _sorted(values)
     if values.size > FEW_LABELS and values.dtype.kind in "OUT":
-        return _strings(values)
-    return _any(values)
+        return _strings(values, name)
+    return _any(values, name)
 
 
 def _integers(values: NDArray[Any]) -> Factorised:
@@ -104,22 +108,22 @@ def _sorted(labels: NDArray[Any]) -> Factorised:
     return row, np.arange(distinct.size), distinct.tolist()
 
 
-def _strings(values: NDArray[Any]) -> Factorised:
+def _strings(values: NDArray[Any], name: str) -> Factorised:
     import pandas as pd
 
     boxed = values.astype(object)
     if values.dtype == object and pd.api.types.infer_dtype(boxed, skipna=False) != "string":
-        return _any(values)
+        return _any(values, name)
     row, distinct = pd.factorize(boxed)
     return row, np.arange(distinct.size), distinct.tolist()
 
 
-def _any(values: NDArray[Any]) -> Factorised:
+def _any(values: NDArray[Any], name: str) -> Factorised:
     row_of: dict[str, int] = {}
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
         if _is_missing(value):
-            _refuse(at)
+            _refuse(at, name)
         row[at] = row_of.setdefault(str(value), len(row_of))
     return row, np.arange(len(row_of)), list(row_of)
 
@@ -132,5 +136,5 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def _refuse(at: int) -> None:
-    raise InputError(f"groups[{at}] is missing. Name every case's group, or drop the case.")
+def _refuse(at: int, name: str) -> None:
+    raise InputError(f"{name}[{at}] is missing. Name every case's group, or drop the case.")

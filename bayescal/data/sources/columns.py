@@ -46,17 +46,26 @@ class Columns(NamedTuple):
     ----------
     outcome, score : str
     weight, group : str or None
+    factors : tuple of str
+        Columns of several factors, instead of one group.
     """
 
     outcome: str
     score: str
     weight: str | None = None
     group: str | None = None
+    factors: tuple[str, ...] = ()
 
     @property
     def needed(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys(name for name in self if name is not None))
+        single = (self.outcome, self.score, self.weight, self.group)
+        return list(dict.fromkeys(name for name in (*single, *self.factors) if name is not None))
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """The columns by what they hold; factors only if there are any."""
+        return {role: name for role, name in self._asdict().items() if role != "factors" or name}
 
     def check(self, names: Collection[str], source: str) -> None:
         """Refuse a table that lacks a column, or has two of one name.
@@ -73,7 +82,7 @@ class Columns(NamedTuple):
         InputError
         """
         for role, name in self._asdict().items():
-            if name is None and role in ("weight", "group"):
+            if role == "factors" or (name is None and role in ("weight", "group")):
                 continue
             same = _count(names, name)
             if not same:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["HierarchicalPosterior", "as_hierarchical"]
+__all__ = ["HierarchicalPosterior", "as_hierarchical", "diagnosed"]
 
 DIFFERS = 0.05
 """Mean distance between the curve of a site and that of the average site that is counted."""
@@ -133,13 +133,7 @@ class HierarchicalPosterior(SiteMeasures):
             the largest r_hat, the smallest ess, and divergences. `verdict` is "ok" or says what is
             wrong.
         """
-        numbers = dict(self._drawn.stats)
-        verdict = "ok"
-        if numbers.get("pareto_k", 0) > BAD_K:
-            verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'"
-        elif self.engine == "nuts":
-            verdict = nuts_verdict(numbers)
-        return {"engine": self.engine, **numbers, "verdict": verdict}
+        return diagnosed(self.engine, self._drawn.stats)
 
     def site(self, label: str) -> SiteView:
         """The posterior of one site's curve, which answers as any posterior does.
@@ -358,6 +352,16 @@ def as_hierarchical(post: Any) -> HierarchicalPosterior:
     """A hierarchical posterior, and nothing else."""
     cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
     return check_type(post, HierarchicalPosterior, "post", cure)
+
+
+def diagnosed(engine: str, stats: Mapping[str, float]) -> dict[str, float | str]:
+    """What a sampler reports, and a verdict: "ok", or what is wrong."""
+    numbers, verdict = dict(stats), "ok"
+    if numbers.get("pareto_k", 0) > BAD_K:
+        verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'"
+    elif engine == "nuts":
+        verdict = nuts_verdict(numbers)
+    return {"engine": engine, **numbers, "verdict": verdict}
 
 
 def _described(values: Floats) -> dict[str, float]:

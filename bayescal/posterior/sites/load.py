@@ -1,4 +1,4 @@
-"""load(): a posterior read back from a file, of one curve, several sites or imputations."""
+"""load(): a posterior read back: of one curve, several sites, subgroups or imputations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.sites.tree import is_site_tree
 from bayescal.posterior.stored import open_tree
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
+from bayescal.posterior.subgroups.tree import is_subgroup_tree
 
 __all__ = ["load"]
 
 
-def load(path: str | PathLike[str]) -> CalibrationPosterior | HierarchicalPosterior:
+def load(
+    path: str | PathLike[str],
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
     """Read a posterior that `to_netcdf` wrote.
 
     Parameters
@@ -23,8 +27,9 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | HierarchicalPoster
 
     Returns
     -------
-    CalibrationPosterior or HierarchicalPosterior
-        The second if several sites were fitted. Of imputations it is an ImputedPosterior.
+    CalibrationPosterior, HierarchicalPosterior or SubgroupPosterior
+        The second if several sites were fitted, the third if subgroups by several factors. Of
+        imputations it is an ImputedPosterior.
 
     Raises
     ------
@@ -37,6 +42,8 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | HierarchicalPoster
     >>> post = bc.load("posterior.nc")  # doctest: +SKIP
     """
     tree = open_tree(path)
+    if is_subgroup_tree(tree):
+        return SubgroupPosterior(tree)
     if is_site_tree(tree):
         return HierarchicalPosterior(tree)
     imputed = is_imputed_tree(tree)

@@ -1,0 +1,151 @@
+"""Subgroups by several factors in words, rows and numbers, for a fairness review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayescal._base.text import chance, count, shortened
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.words import with_interval
+from bayescal.posterior.subgroups.answers import OFF_BY, subgroups_of
+from bayescal.posterior.subgroups.posterior import SubgroupPosterior
+
+__all__ = ["SubgroupWords", "subgroup_rows", "subgroup_sentences", "subgroups_record"]
+
+MEASURE = "observed_expected"
+SPREAD_MATTERS = 0.5
+
+
+class SubgroupWords(NamedTuple):
+    """One subgroup as text.
+
+    Attributes
+    ----------
+    factor, level : str
+    cases, events : str
+    ratio : str
+        O/E with its interval.
+    raw : str
+        O/E of the subgroup's cases alone.
+    error : str
+        True calibration error with its interval.
+    prob_off : str
+        Probability that the error is above the limit.
+    prob_worst : str
+        Probability that it is the largest of the factor.
+    """
+
+    factor: str
+    level: str
+    cases: str
+    events: str
+    ratio: str
+    raw: str
+    error: str
+    prob_off: str
+    prob_worst: str
+
+
+def subgroup_rows(f: Findings, of: str = "all") -> Iterator[SubgroupWords]:
+    """The levels of every factor, then the combinations, as text."""
+    if f.crossed is None:
+        return
+    every = subgroups_of(f.crossed, of)
+    table = f.by_subgroup if of != "cells" else f.by_subgroup.iloc[-len(every) :]
+    for each, (_, row) in zip(every, table.iterrows(), strict=False):
+        yield SubgroupWords(
+            each.factor,
+            each.level,
+            count(row["cases"]),
+            count(row["events"]),
+            _with_interval(row, MEASURE),
+            f"{row[f'{MEASURE}_raw']:.2f}",
+            _with_interval(row, "tce"),
+            chance(row["prob_off"]),
+            chance(row["prob_worst"]),
+        )
+
+
+def subgroup_sentences(f: Findings) -> list[str]:
+    """What is said of all subgroups, of each factor, and of which factor matters."""
+    post = f.subgroups
+    if post is None:
+        return []
+    return [
+        f"{_factors(post)} were fitted at once: each of the {len(post.table.cells)} combinations "
+        "that occur has a calibration curve of its own, and those of small subgroups are drawn "
+        "towards the others, as far as the data say that subgroups are alike.",
+        f"At least one level has a true calibration error above {f.close:g} with probability "
+        f"{chance(post.prob_any_above(f.close, of='levels'))}, and at least one combination with "
+        f"probability {chance(post.prob_any_above(f.close, of='cells'))}.",
+        *(_of_factor(post, factor) for factor in post.factors),
+        _what_matters(post),
+    ]
+
+
+def _factors(post: SubgroupPosterior) -> str:
+    told = [f"{shortened(name)} ({len(levels)} levels)" for name, levels in post.factors.items()]
+    text = f"{', '.join(told[:-1])} and {told[-1]}"
+    return text[0].upper() + text[1:]
+
+
+def _of_factor(post: SubgroupPosterior, factor: str) -> str:
+    worst = post.prob_worst(factor)
+    differs = post.prob_differs(factor, delta=OFF_BY, name=MEASURE)
+    return (
+        f"By {shortened(factor)}: observed / expected events differ by more than {OFF_BY:g} "
+        f"between some levels with probability {chance(differs)}; the calibration error is largest "
+        f"for {shortened(worst.idxmax())} with probability {chance(float(worst.max()))}."
+    )
+
+
+def _what_matters(post: SubgroupPosterior) -> str:
+    """The term whose effects differ most, or that none stands out."""
+    table = post.heterogeneity
+    name = table.index.get_level_values("coordinate")[0]
+    of_one = table.xs(name, level="coordinate")
+    first = of_one["prob_largest"].idxmax()
+    row = of_one.loc[first]
+    spread = with_interval(row[["lower", "upper"]].to_dict() | {"estimate": row["median"]})
+    share = chance(float(row["prob_largest"]))
+    if row["prob_largest"] < SPREAD_MATTERS:
+        return (
+            "The data do not decide which factor matters most: the largest differences are those "
+            f"of {shortened(first)}, with probability {share}."
+        )
+    return (
+        f"What matters most is {shortened(first)}, with probability {share}: its effects have a "
+        f"standard deviation of {spread} in log-odds."
+    )
+
+
+def subgroups_record(f: Findings) -> dict[str, Any] | None:
+    """The subgroups for the record; None without several factors."""
+    post = f.subgroups
+    if post is None:
+        return None
+    rows = zip(subgroups_of(post.table), f.by_subgroup.to_dict("records"), strict=True)
+    return {
+        "factors": {name: list(levels) for name, levels in post.factors.items()},
+        "limit": f.close,
+        "rows": [
+            {"factor": each.factor, "level": each.level, "levels": each.levels, **numbers}
+            for each, numbers in rows
+        ],
+        "prob_any_level_off": post.prob_any_above(f.close, of="levels"),
+        "prob_any_combination_off": post.prob_any_above(f.close, of="cells"),
+        "heterogeneity": post.heterogeneity.reset_index().to_dict("records"),
+        "differences": {
+            factor: post.differences(factor).reset_index().to_dict("records")
+            for factor in post.factors
+        },
+    }
+
+
+def _with_interval(row: Any, name: str) -> str:
+    """An estimate with its interval; empty where the subgroup does not define it."""
+    parts = {"estimate": row[name], "lower": row[f"{name}_lower"], "upper": row[f"{name}_upper"]}
+    return with_interval(parts) if np.isfinite(parts["estimate"]) else ""

@@ -1,0 +1,1 @@
+"""Cases by several factors at once, such as sex, age and device."""

@@ -1,0 +1,1 @@
+"""Fits of subgroups by crossed factors."""

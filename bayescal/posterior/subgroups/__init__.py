@@ -1,0 +1,1 @@
+"""The posterior of subgroups by crossed factors."""
