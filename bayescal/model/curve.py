@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal.model.partition.cells import cell_of
-from bayescal.model.priors import Distribution
+from bayescal.model.prior import Distribution
 
 __all__ = ["Curve", "CurveAtScores", "Frame"]
 

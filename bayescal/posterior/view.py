@@ -118,6 +118,11 @@ class PosteriorView:
         return len(self._drawn.u)
 
     @property
+    def coordinates(self) -> dict[str, Floats]:
+        """Draws of each working coordinate of the curve, of shape (draws,)."""
+        return dict(zip(self.family.coordinates, self._drawn.u.T.copy(), strict=True))
+
+    @property
     def versions(self) -> dict[str, str]:
         """Versions of the libraries that drew it."""
         versions: dict[str, str] = json.loads(self._tree.attrs["versions"])

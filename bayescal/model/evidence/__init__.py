@@ -1,0 +1,1 @@
+"""Priors from what earlier studies and earlier posteriors say."""

@@ -1,0 +1,323 @@
+"""A prior as data: a distribution for each working coordinate of a curve.
+
+Every coordinate is zero at perfect calibration, so a prior centred on zero is a prior centred on
+a calibrated model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit, gammaln
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, check_type
+from bayescal._base.text import shortened
+from bayescal.data.validate import check_choice
+
+__all__ = ["Distribution", "Normal", "Prior", "StudentT"]
+
+LARGEST = 1e300
+"""Numbers beyond it are no parameter of a prior: their squares are not finite."""
+
+
+def _check_scale(mu: Any, sigma: Any) -> None:
+    _check_real(mu, "mu")
+    _check_positive(sigma, "sigma")
+
+
+def _check_real(value: Any, name: str) -> None:
+    if not _is_number(value) or not -LARGEST <= value <= LARGEST:
+        raise InputError(f"{name} must be a finite number, got {shortened(repr(value))}.")
+
+
+def _check_positive(value: Any, name: str) -> None:
+    if not _is_number(value) or not 0 < value <= LARGEST:
+        raise InputError(f"{name} must be a positive number, got {shortened(repr(value))}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
+
+
+def _check_others(others: Any) -> None:
+    pairs = isinstance(others, tuple) and all(
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and isinstance(pair[1], (Normal, StudentT))
+        for pair in others
+    )
+    if not pairs:
+        raise InputError(
+            "others must be a tuple of pairs, a coordinate's name and its Normal or StudentT, got "
+            f"{shortened(repr(others))}."
+        )
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normal distribution.
+
+    Parameters
+    ----------
+    mu : float
+        Mean.
+    sigma : float
+        Standard deviation, positive.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Normal
+    >>> Normal(0, 0.5)
+    Normal(mu=0, sigma=0.5)
+    """
+
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self.mu, self.sigma)
+
+    def logpdf(self, x: Floats) -> Floats:
+        """Log density at `x`, of the same shape."""
+        z = (x - self.mu) / self.sigma
+        return np.asarray(-0.5 * z**2 - np.log(self.sigma) - 0.5 * np.log(2 * np.pi))
+
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
+        """First and second derivative of the log density at `x`."""
+        return (self.mu - x) / self.sigma**2, -1 / self.sigma**2
+
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+        """Independent draws of shape (size,)."""
+        return rng.normal(self.mu, self.sigma, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.Normal(name, self.mu, self.sigma)
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """Student-t distribution.
+
+    Parameters
+    ----------
+    nu : float
+        Degrees of freedom, positive.
+    mu : float
+        Location.
+    sigma : float
+        Scale, positive.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import StudentT
+    >>> StudentT(4, 0, 0.5)
+    StudentT(nu=4, mu=0, sigma=0.5)
+    """
+
+    nu: float
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self.mu, self.sigma)
+        _check_positive(self.nu, "nu")
+
+    def logpdf(self, x: Floats) -> Floats:
+        """Log density at `x`, of the same shape."""
+        z = (x - self.mu) / self.sigma
+        half = (self.nu + 1) / 2
+        constant = gammaln(half) - gammaln(self.nu / 2) - 0.5 * np.log(self.nu * np.pi)
+        return np.asarray(constant - np.log(self.sigma) - half * np.log1p(z**2 / self.nu))
+
+    def slope_and_curvature(self, x: Any) -> tuple[Any, Any]:
+        """First and second derivative of the log density at `x`."""
+        d = x - self.mu
+        spread = self.nu * self.sigma**2 + d**2
+        slope = -(self.nu + 1) * d / spread
+        curvature = -(self.nu + 1) * (self.nu * self.sigma**2 - d**2) / spread**2
+        return slope, curvature
+
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
+        """Independent draws of shape (size,)."""
+        return self.mu + self.sigma * rng.standard_t(self.nu, size)
+
+    def to_pymc(self, name: str) -> Any:
+        """The PyMC variable of this name; call it inside a model."""
+        import pymc as pm
+
+        return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
+
+
+Distribution = Normal | StudentT
+
+_KINDS: dict[str, type[Normal] | type[StudentT]] = {"Normal": Normal, "StudentT": StudentT}
+
+
+TAUS = np.geomspace(0.02, 1.8, 9)
+ROUGHNESS = tuple((float(tau), 0.2 if tau > 0.5 else 1 / 15) for tau in TAUS)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A prior on calibration curves: a centre, and a distribution for each coordinate.
+
+    Parameters
+    ----------
+    shift : Normal or StudentT
+        Log-odds by which the curve lies above (+) or below (-) the diagonal at the centre.
+    log_slope : Normal or StudentT
+        Logarithm of the curve's slope on the log-odds scale; negative is overconfident.
+    asymmetry : Normal or StudentT
+        log(alpha / beta) of the beta family: how differently low and high scores behave.
+    roughness : tuple of (tau, weight) pairs
+        Prior of the spline's scale tau, the standard deviation of its departure from a line in
+        log-odds, averaged over the cases: a few values and their probabilities.
+    centre : float in (0, 1) or "mean"
+        Score at which `shift` acts; "mean" takes the score whose log-odds is the mean.
+    name : str
+        What tables and figures call it.
+    others : tuple of (str, Normal or StudentT) pairs
+        Priors of coordinates that only some other family has, by name. A family states its own;
+        what stands here goes before them.
+
+    Examples
+    --------
+    >>> from bayescal.model.priors import Normal, Prior
+    >>> sceptical = Prior(shift=Normal(0, 0.2), log_slope=Normal(0, 0.1), name="sceptical")
+    >>> sceptical.asymmetry
+    Normal(mu=0.0, sigma=1.0)
+    """
+
+    shift: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
+    log_slope: Distribution = field(default_factory=lambda: Normal(0.0, 0.5))
+    asymmetry: Distribution = field(default_factory=lambda: Normal(0.0, 1.0))
+    roughness: tuple[tuple[float, float], ...] = ROUGHNESS
+    centre: float | Literal["mean"] = 0.5
+    name: str = "custom"
+    others: tuple[tuple[str, Distribution], ...] = ()
+
+    def __post_init__(self) -> None:
+        for coordinate in ("shift", "log_slope", "asymmetry"):
+            if not isinstance(getattr(self, coordinate), (Normal, StudentT)):
+                raise InputError(
+                    f"the prior of {coordinate} must be a Normal or StudentT of bayescal.priors, "
+                    f"got {shortened(repr(getattr(self, coordinate)))}."
+                )
+        try:
+            taus = np.array(self.roughness, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            taus = np.empty(0)
+        if taus.ndim != 2 or taus.shape[1] != 2 or not (taus > 0).all():
+            raise InputError(
+                "roughness must hold (tau, weight) pairs of positive numbers, "
+                f"got {shortened(repr(self.roughness))}."
+            )
+        if abs(taus[:, 1].sum() - 1) > 1e-9:
+            raise InputError(f"the weights of roughness sum to {taus[:, 1].sum():g}, not 1.")
+        if isinstance(self.centre, str):
+            check_choice(self.centre, ("mean",), "centre")
+        elif not _is_number(self.centre) or not 0 < self.centre < 1:
+            given = shortened(repr(self.centre))
+            raise InputError(f'centre must lie in (0, 1) or be "mean", got {given}.')
+        check_type(self.name, str, "name", "Pass a text.")
+        _check_others(self.others)
+
+    def with_others(self, others: tuple[tuple[str, Distribution], ...]) -> Prior:
+        """The same prior with these distributions, where it names none of the coordinate."""
+        named = dict(self.others)
+        missing = tuple((name, prior) for name, prior in others if name not in named)
+        return replace(self, others=self.others + missing) if missing else self
+
+    def of(self, coordinate: str) -> Distribution:
+        """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
+        for name, other in self.others:
+            if name == coordinate:
+                return other
+        if coordinate.startswith("deviation"):
+            ((tau, _),) = self.roughness
+            return Normal(0.0, tau)
+        distribution: Distribution = getattr(self, coordinate)
+        return distribution
+
+    def at(self, tau: float) -> Prior:
+        """The same prior with the spline's scale fixed."""
+        return replace(self, roughness=((tau, 1.0),))
+
+    def centre_for(self, log_odds: Floats, trials: Floats) -> float:
+        """The centre for scores with these log-odds, each counted `trials` times."""
+        if self.centre == "mean":
+            return float(expit(np.average(log_odds, weights=trials)))
+        return float(self.centre)
+
+    def logpdf(self, coordinates: tuple[str, ...], u: Floats) -> Floats:
+        """Joint log density of draws `u` of shape (draws, d)."""
+        rough = np.array([name.startswith("deviation") for name in coordinates], dtype=bool)
+        density = np.zeros(u.shape[0])
+        for column in np.flatnonzero(~rough):
+            density += self.of(coordinates[column]).logpdf(u[:, column])
+        return density + self.deviation_logpdf(u[:, rough]) if rough.any() else density
+
+    def deviation_logpdf(self, deviations: Floats) -> Floats:
+        """Joint log density of deviations of shape (draws, k), tau summed out."""
+        taus, weights = np.array(self.roughness).T
+        size, squares = deviations.shape[1], np.vecdot(deviations, deviations)
+        terms = np.log(weights) - size * np.log(taus) - squares[:, None] / (2 * taus**2)
+        largest = terms.max(axis=1)
+        summed = np.exp(terms - largest[:, None]).sum(axis=1)
+        return np.asarray(largest + np.log(summed) - size * np.log(2 * np.pi) / 2)
+
+    def sample(
+        self, coordinates: tuple[str, ...], rng: np.random.Generator, size: int
+    ) -> dict[str, Floats]:
+        """Draws of the coordinates, each of shape (size,)."""
+        taus, weights = np.array(self.roughness).T
+        tau = rng.choice(taus, size, p=weights)
+        return {
+            name: tau * rng.standard_normal(size)
+            if name.startswith("deviation")
+            else self.of(name).sample(rng, size)
+            for name in coordinates
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description; `from_dict` reads it back."""
+        described: dict[str, Any] = {"name": self.name, "centre": self.centre}
+        described["roughness"] = [list(pair) for pair in self.roughness]
+        for coordinate in ("shift", "log_slope", "asymmetry"):
+            described[coordinate] = _described(self.of(coordinate))
+        if self.others:
+            described["others"] = {name: _described(prior) for name, prior in self.others}
+        return described
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any]) -> Prior:
+        """Read back what `to_dict` wrote."""
+        others = described.get("others", {}).items()
+        return cls(
+            shift=_distribution(described["shift"]),
+            log_slope=_distribution(described["log_slope"]),
+            asymmetry=_distribution(described["asymmetry"]),
+            others=tuple((name, _distribution(read)) for name, read in others),
+            roughness=tuple(map(tuple, described["roughness"])),
+            centre=described["centre"],
+            name=described["name"],
+        )
+
+
+def _described(distribution: Distribution) -> dict[str, Any]:
+    kind: dict[str, Any] = {"distribution": type(distribution).__name__}
+    return kind | {name: float(value) for name, value in asdict(distribution).items()}
+
+
+def _distribution(described: Mapping[str, Any]) -> Distribution:
+    arguments = dict(described)
+    return _KINDS[arguments.pop("distribution")](**arguments)
