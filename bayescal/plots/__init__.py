@@ -15,6 +15,7 @@ from bayescal.plots._reliability import reliability
 from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
 from bayescal.plots._smooth_reliability import smooth_reliability
+from bayescal.plots._value_of_information import value_of_information
 
 __all__ = [
     "binned_reliability",
@@ -31,4 +32,5 @@ __all__ = [
     "sites",
     "smooth_reliability",
     "tce",
+    "value_of_information",
 ]

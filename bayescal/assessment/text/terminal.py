@@ -10,7 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.words import (
     WITHIN_CHANCE,
     directions,
@@ -34,7 +34,7 @@ def as_text(f: Findings) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
     parts = [_summary(f, first), _measures(f), _estimators(f)]
-    parts += [_benefit(f)] if f.thresholds else []
+    parts += [_benefit(f), _information(f)] if f.thresholds else []
     parts += [_calibrated(f)]
     parts += [_groups(f)] if f.data.groups else []
     notes = [text for text in assessment_notes(f) if text not in first]
@@ -75,6 +75,13 @@ def _benefit(f: Findings) -> Iterator[str]:
     for row in benefit_rows(f.net_benefit):
         at = f"treated from a risk of {row.threshold} on"
         yield f"{at:31s}{row.model:>17s}{row.treat_all:>11s}{row.prob_best:>6s}"
+
+
+def _information(f: Findings) -> Iterator[str]:
+    yield f"to know more, per 1000 {'best now':>22s}  the choice  the curve"
+    for row in information_rows(f.information):
+        at = f"from a risk of {row.threshold} on"
+        yield f"{at:21s}{row.best:>24s}{row.evpi:>12s}{row.of_recalibrating:>11s}"
 
 
 def _calibrated(f: Findings) -> Iterator[str]:

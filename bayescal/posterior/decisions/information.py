@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
@@ -20,7 +21,7 @@ from bayescal.posterior.decisions.strategies import (
 )
 from bayescal.posterior.evaluation import Evaluation
 
-__all__ = ["Information", "Sampled", "by_cells", "by_curve"]
+__all__ = ["Information", "Sampled", "best_now", "by_cells", "by_curve"]
 
 ROUNDING = 1e-12
 CELL_DRAWS = 1 << 16
@@ -152,6 +153,22 @@ def _of_cells(shares: Floats, threshold: float) -> Floats:
     return np.stack([np.zeros_like(model), everyone, model])[..., None]
 
 
+def best_now(net_benefit: Floats) -> NDArray[np.intp]:
+    """The strategy with the highest net benefit: of several, the simplest.
+
+    Parameters
+    ----------
+    net_benefit : ndarray of shape (..., strategies)
+
+    Returns
+    -------
+    ndarray of shape (...,)
+        Its index.
+    """
+    best = net_benefit.max(axis=-1, keepdims=True)
+    return np.asarray((net_benefit >= best - ROUNDING).argmax(axis=-1))
+
+
 def _now(values: Floats) -> Information:
     """The value of perfect information on the best of the strategies.
 
@@ -161,9 +178,9 @@ def _now(values: Floats) -> Information:
         Net benefit of each strategy in each draw.
     """
     best, mean = values.max(axis=0), values.mean(axis=1)
-    first = (values >= best - ROUNDING).argmax(axis=0)
+    first = best_now(np.moveaxis(values, 0, -1))
     shares = [(first == index).mean(axis=0) for index in range(len(values))]
-    loss = best - np.take_along_axis(values, mean.argmax(axis=0)[None, None], axis=0)[0]
+    loss = best - np.take_along_axis(values, best_now(mean.T)[None, None], axis=0)[0]
     return Information(
         STRATEGIES[: len(values)],
         mean.T,
@@ -186,7 +203,7 @@ def _gain(then: Floats, best: Floats, now: Information) -> tuple[Floats, Floats]
         That of what is then done.
     now : Information
     """
-    chosen = now.net_benefit.argmax(axis=1)
+    chosen = best_now(now.net_benefit)
     gain = best - np.take_along_axis(then, chosen[None, None], axis=0)[0]
     return gain.mean(axis=0), gain.std(axis=0) / np.sqrt(len(gain))
 

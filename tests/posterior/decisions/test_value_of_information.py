@@ -62,7 +62,9 @@ def test_net_benefit_is_that_of_the_posterior(post) -> None:
 
 
 def test_nothing_to_learn_of_a_known_curve(cases) -> None:
-    worth = bc.fit(*cases, curve="identity", draws=400, random_state=0).value_of_information(AT, 100)
+    worth = bc.fit(*cases, curve="identity", draws=400, random_state=0).value_of_information(
+        AT, 100
+    )
     for name in ("evpi", "evpi_of_recalibrating", "evsi", "evsi_of_recalibrating"):
         np.testing.assert_allclose(worth[name], 0, atol=1e-12)
     assert (worth["prob_best"].sel(strategy="updated_model") == 0).all()
@@ -157,7 +159,9 @@ def test_the_same_when_asked_twice_and_after_loading(cases, tmp_path) -> None:
     post.to_netcdf(tmp_path / "post.nc")
     assert first.identical(post.value_of_information(AT, 100))
     np.testing.assert_allclose(
-        bc.load(tmp_path / "post.nc").value_of_information(AT, 100)["evsi"], first["evsi"], rtol=1e-9
+        bc.load(tmp_path / "post.nc").value_of_information(AT, 100)["evsi"],
+        first["evsi"],
+        rtol=1e-9,
     )
 
 
