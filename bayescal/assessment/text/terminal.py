@@ -78,10 +78,10 @@ def _benefit(f: Findings) -> Iterator[str]:
 
 
 def _information(f: Findings) -> Iterator[str]:
-    yield f"to know more, per 1000 {'best now':>22s}  the choice  the curve"
+    yield f"{'perfect information, per 1000':30s}{'best now':>27s}   choice    curve"
     for row in information_rows(f.information):
         at = f"from a risk of {row.threshold} on"
-        yield f"{at:21s}{row.best:>24s}{row.evpi:>12s}{row.of_recalibrating:>11s}"
+        yield f"{at:30s}{row.best:>27s}{row.evpi:>9s}{row.of_recalibrating:>9s}"
 
 
 def _calibrated(f: Findings) -> Iterator[str]:
