@@ -18,7 +18,7 @@ from bayescal.assessment.imputed.combined import combined_estimates
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
-from bayescal.assessment.treatment import net_benefit_table
+from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
@@ -231,6 +231,16 @@ class Findings:
         everyone or no one.
         """
         return net_benefit_table(self.posterior, self.thresholds, self.ci_prob)
+
+    @cached_property
+    def information(self) -> pd.DataFrame:
+        """Value of information per patient at each threshold; empty if none were given.
+
+        Columns: best (the strategy with the highest expected net benefit), prob_best (that it is
+        best), evpi, evpi_error and evpi_of_recalibrating; see
+        `CalibrationPosterior.value_of_information`.
+        """
+        return information_table(self.posterior, self.thresholds)
 
     def val_prob(self) -> pd.Series:
         """What R's `val.prob` prints, by its names; of the data, not of the posterior.

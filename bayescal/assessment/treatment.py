@@ -1,4 +1,4 @@
-"""Net benefit: what treating by the model is worth at the thresholds that were given."""
+"""At the thresholds that were given: net benefit, and what it is worth to know more."""
 
 from __future__ import annotations
 
@@ -8,12 +8,29 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayescal._base.text import chance
+from bayescal.posterior.decisions.information import best_now
+from bayescal.posterior.imputed.posterior import by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BenefitRow", "benefit_rows", "net_benefit_table"]
+__all__ = [
+    "BenefitRow",
+    "InformationRow",
+    "benefit_rows",
+    "information_rows",
+    "information_table",
+    "net_benefit_table",
+]
+
+STRATEGIES = {
+    "treat_none": "treat no one",
+    "treat_all": "treat everyone",
+    "model": "the model",
+    "updated_model": "the updated model",
+}
+SMALLEST = 0.05  # per 1000 patients
 
 
 class BenefitRow(NamedTuple):
@@ -30,6 +47,23 @@ class BenefitRow(NamedTuple):
     model: str
     treat_all: str
     prob_best: str
+
+
+class InformationRow(NamedTuple):
+    """The value of information at a threshold as text, per 1000 patients.
+
+    Attributes
+    ----------
+    threshold, best, evpi, of_recalibrating : str
+        The strategy with the highest expected net benefit now, with the probability that it is
+        best; and what perfect information is worth, of the choice among the strategies and of
+        recalibrating.
+    """
+
+    threshold: str
+    best: str
+    evpi: str
+    of_recalibrating: str
 
 
 def net_benefit_table(
@@ -89,6 +123,67 @@ def benefit_rows(table: pd.DataFrame) -> list[BenefitRow]:
     ]
 
 
+def information_table(post: CalibrationPosterior, thresholds: Sequence[float]) -> pd.DataFrame:
+    """Value of information per patient, by the posterior of the curve; empty of imputed scores.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior
+    thresholds : sequence of float in (0, 1)
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index: thresholds. Columns: best (name of the strategy with the highest expected net
+        benefit), prob_best (that it is best), evpi, evpi_error and evpi_of_recalibrating; see
+        `CalibrationPosterior.value_of_information`.
+    """
+    import pandas as pd
+
+    columns = ["best", "prob_best", "evpi", "evpi_error", "evpi_of_recalibrating"]
+    rows = {}
+    if len(by_imputation(post)) == 1 and thresholds:
+        worth = post.value_of_information(list(thresholds))
+        for index, threshold in enumerate(thresholds):
+            here = worth.isel(threshold=index)
+            best = best_now(here["net_benefit"].to_numpy())
+            rows[float(threshold)] = {
+                "best": str(here["strategy"].to_numpy()[best]),
+                "prob_best": float(here["prob_best"][best]),
+                **{name: float(here[name]) for name in columns[2:]},
+            }
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    table.index.name = "threshold"
+    return table
+
+
+def information_rows(table: pd.DataFrame) -> list[InformationRow]:
+    """What `information_table` gave, per 1000 patients.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+
+    Returns
+    -------
+    list of InformationRow
+    """
+    return [
+        InformationRow(
+            f"{threshold:g}",
+            f"{STRATEGIES[row['best']]} ({chance(float(row['prob_best']))})",
+            _tenths(row["evpi"]),
+            _tenths(row["evpi_of_recalibrating"]),
+        )
+        for threshold, row in table.iterrows()
+    ]
+
+
 def _of_1000(value: float) -> str:
     """Patients of 1000, without a minus before nought."""
     return f"{round(1000 * value) + 0:d}"
+
+
+def _tenths(value: float) -> str:
+    """Patients of 1000, to one decimal."""
+    return f"{1000 * value:.1f}" if 1000 * value >= SMALLEST else f"< {SMALLEST:g}"

@@ -16,6 +16,7 @@ from bayescal.plots._site_curves import site_curves
 from bayescal.plots._sites import sites
 from bayescal.plots._smooth_reliability import smooth_reliability
 from bayescal.plots._subgroups import subgroups
+from bayescal.plots._value_of_information import value_of_information
 
 __all__ = [
     "binned_reliability",
@@ -33,4 +34,5 @@ __all__ = [
     "smooth_reliability",
     "subgroups",
     "tce",
+    "value_of_information",
 ]

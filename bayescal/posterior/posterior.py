@@ -12,13 +12,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
-from bayescal.data.validate import as_level, as_levels, as_scores, as_vector
-from bayescal.posterior.functionals import (
-    net_benefit,
-    net_benefit_of_all,
-)
+from bayescal.data.validate import as_level, as_scores
+from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
-from bayescal.posterior.measures import Measures
 from bayescal.posterior.one_sided import sure_region
 
 if TYPE_CHECKING:
@@ -26,10 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
 
-ROUNDING = 1e-12
 
-
-class CalibrationPosterior(Measures):
+class CalibrationPosterior(DecisionMeasures):
     """Posterior of a calibration curve and of everything computed from it.
 
     Its data, settings and draws are in an `xarray.DataTree` in ArviZ's schema, which can be saved,
@@ -97,76 +91,6 @@ class CalibrationPosterior(Measures):
         values = as_scores(y_prob)
         return self._array(
             self._posterior.curve(values), "recalibrated", obs=np.arange(values.size)
-        )
-
-    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
-        """Posterior of the net benefit of treating patients with a score of at least a threshold.
-
-        In each draw, E_w [1(s >= t) (g - (1 - g) t / (1 - t))]: the events treated per patient,
-        less the non-events treated, each counted t / (1 - t) times.
-
-        Parameters
-        ----------
-        thresholds : array-like of shape (k,)
-            Risks t at which a patient is treated, in (0, 1).
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        xarray.Dataset
-            `model` and `treat_all`, with dims (chain, draw, threshold); treating no one is worth
-            0. `prob_best`, with dim threshold, is the probability that the model is better than
-            either.
-
-        Raises
-        ------
-        InputError
-            If a threshold is not inside (0, 1), there are more than 1000, or the population is
-            unknown.
-
-        Notes
-        -----
-        To compare two models on the same patients use `bayescal.recalibration_gain`, which keeps
-        the pairs. A score within a relative 1e-12 below a threshold reaches it, so that rounding
-        decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 128 distinct
-        scores neighbouring ones are merged, and of the merged cases those whose score reaches the
-        threshold are treated; in a table of more than 2048 the cell of the grid that holds a
-        threshold is shared by its width.
-
-        References
-        ----------
-        Vickers & Elkin (2006), Decision curve analysis, Medical Decision Making 26.
-        Cruz & Korthauer (2024), Bayesian decision curve analysis with bayesDCA, Statistics in
-        Medicine 43: the probability that a model is useful.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
-        >>> benefit = bc.fit(y_true, y_prob, random_state=1).net_benefit([0.1, 0.3])
-        >>> benefit["model"].dims
-        ('chain', 'draw', 'threshold')
-        """
-        import xarray as xr
-
-        at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
-        problem, reaching = self.problem, self.data.share_reaching(at)
-        share = problem.mean_of_rows(reaching)
-        scores = problem.mean_of_rows(problem.table.score[:, None] * reaching)
-        excess = scores - problem.score[:, None] * share
-        model, everyone = np.empty((2, self.draws, at.size))
-        (curves,) = self._posterior.parts
-        for part, draws in curves.draws(population):
-            own = draws.population.score.ndim == 1
-            model[part] = net_benefit(draws, at, *((share, excess) if own else ()))
-            everyone[part] = net_benefit_of_all(draws, at)
-        best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
-        return xr.Dataset(
-            {
-                "model": self._array(model, "model", threshold=at),
-                "treat_all": self._array(everyone, "treat_all", threshold=at),
-                "prob_best": ("threshold", best),
-            }
         )
 
     def prob_monotone(self) -> float:

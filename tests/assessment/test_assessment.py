@@ -236,6 +236,12 @@ def test_thresholds_give_the_net_benefit(off) -> None:
     assert (a.net_benefit["lower"] < a.net_benefit["estimate"]).all()
     assert {"net_benefit_gain@0.1", "net_benefit_se@0.3"} <= set(a.recommendation.table)
     assert "net benefit per 1000" in str(a)
+    worth = a.posterior.value_of_information([0.1, 0.3])
+    for name in ("evpi", "evpi_of_recalibrating"):
+        assert a.information[name].tolist() == worth[name].to_numpy().tolist()
+    assert set(a.information["best"]) <= set(worth["strategy"].to_numpy())
+    assert "perfect information, per 1000" in str(a)
+    assert off.information.empty
     assert off.net_benefit.empty
     assert "net benefit" not in str(off)
 

@@ -9,7 +9,7 @@ import numpy as np
 from bayescal._base.text import chance, count, per_thousand, percent, ratio, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import Row, Table
-from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.val_prob import VAL_PROB
 from bayescal.assessment.words import UNDEFINED, estimator_row, of_group
 from bayescal.model.curves import CURVES, updates
@@ -22,6 +22,7 @@ __all__ = [
     "estimators_table",
     "families_table",
     "groups_table",
+    "information_table",
     "updates_table",
     "val_prob_table",
 ]
@@ -80,6 +81,22 @@ def benefit_table(f: Findings) -> Table:
         "Net benefit per 1000 patients, by the risk treated from on; treating no one has 0",
         ("Treated from", f"By the model ({percent(f.ci_prob)} interval)", "Everyone", "Model best"),
         rows,
+        stacks=True,
+    )
+
+
+def information_table(f: Findings) -> Table:
+    """The value of information at the thresholds that were given."""
+    rows = [
+        Row(row.threshold, (row.best, row.evpi, row.of_recalibrating))
+        for row in information_rows(f.information)
+    ]
+    return Table(
+        "information",
+        "Expected value of perfect information, in net benefit per 1000 patients",
+        ("Treated from", "Best now (probability)", "Of the choice", "Of recalibrating"),
+        rows,
+        words=(1,),
         stacks=True,
     )
 

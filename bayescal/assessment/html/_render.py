@@ -180,6 +180,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "families": _details.families_table(f),
         "updates": _details.updates_table(f),
         "benefit": _details.benefit_table(f) if f.thresholds else None,
+        "information": _details.information_table(f) if len(f.information) else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
         "estimators": _details.estimators_table(f),
         "groups": _details.groups_table(f) if f.data.groups else None,

@@ -11,7 +11,7 @@ from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_rows, subgroup_sentences
-from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.words import (
     WITHIN_CHANCE,
     directions,
@@ -37,6 +37,7 @@ def as_text(f: Findings) -> str:
     first = first_words(f)
     parts = [_summary(f, first), _measures(f), _estimators(f)]
     parts += [_benefit(f)] if f.thresholds else []
+    parts += [_information(f)] if len(f.information) else []
     parts += [_calibrated(f)]
     parts += [_groups(f)] if f.data.groups else []
     parts += [_subgroups(f)] if f.crossed is not None else []
@@ -78,6 +79,13 @@ def _benefit(f: Findings) -> Iterator[str]:
     for row in benefit_rows(f.net_benefit):
         at = f"treated from a risk of {row.threshold} on"
         yield f"{at:31s}{row.model:>17s}{row.treat_all:>11s}{row.prob_best:>6s}"
+
+
+def _information(f: Findings) -> Iterator[str]:
+    yield f"{'perfect information, per 1000':30s}{'best now':>27s}   choice    curve"
+    for row in information_rows(f.information):
+        at = f"from a risk of {row.threshold} on"
+        yield f"{at:30s}{row.best:>27s}{row.evpi:>9s}{row.of_recalibrating:>9s}"
 
 
 def _calibrated(f: Findings) -> Iterator[str]:

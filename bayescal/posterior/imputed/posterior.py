@@ -25,7 +25,8 @@ from bayescal.posterior.imputed.tree import (
     trees_of_imputations,
 )
 from bayescal.posterior.one_sided import sure_region
-from bayescal.posterior.posterior import ROUNDING, CalibrationPosterior
+from bayescal.posterior.decisions.information import ROUNDING
+from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Averaged, Drawn, prior_dataset
 
 if TYPE_CHECKING:
@@ -261,6 +262,21 @@ class ImputedPosterior(CalibrationPosterior):
                 "treat_all": self._array(everyone, "treat_all", threshold=at),
                 "prob_best": ("threshold", best),
             }
+        )
+
+    def value_of_information(
+        self, thresholds: Any, n_more: Any = None, method: str = "curve"
+    ) -> xr.Dataset:
+        """Refused: decisions are about the scores of one imputation.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise InputError(
+            "value_of_information is of the scores of one imputation. Ask each of "
+            "post.imputations, and compare the answers."
         )
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:

@@ -140,6 +140,21 @@ class SiteView(CalibrationPosterior):
             return float(np.median(values))
         return super().estimate(name, ci_prob, population=population, **options)
 
+    def value_of_information(
+        self, thresholds: Any, n_more: Any = None, method: str = "curve"
+    ) -> xr.Dataset:
+        """Value of knowing more; `n_more` are patients of this site.
+
+        As `CalibrationPosterior.value_of_information`, with the same parameters. A site that has
+        not been seen has no patients to count, so that `method` must be "curve".
+        """
+        if self.is_new and isinstance(method, str) and method == "cells":
+            raise InputError(
+                "method='cells' counts patients, and a site that has not been seen has none. Use "
+                "method='curve'."
+            )
+        return super().value_of_information(thresholds, n_more, method)
+
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()
         return "\n".join([self.title, *([] if self.is_new else [cases]), *lines])

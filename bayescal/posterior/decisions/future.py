@@ -1,0 +1,92 @@
+"""What a posterior will be after more cases: simulated data sets, and the draws weighted anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.functionals import CurveDraws
+from bayescal.posterior.population import Population
+
+__all__ = ["N_FUTURES", "Futures"]
+
+N_FUTURES = 2000
+
+
+class Futures:
+    """Simulated data sets of more cases, each of a curve and a population of the posterior.
+
+    Parameters
+    ----------
+    of : Evaluation
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, of: Evaluation, rng: np.random.Generator) -> None:
+        size = min(N_FUTURES, len(of.u))
+        self._of, self._rng = of, rng
+        self._index = np.sort(rng.choice(len(of.u), size, replace=False))
+        self._weight = np.concatenate(
+            [
+                draws.population.weight[self._index[inside] - part.start]
+                for part, draws in of.draws("bootstrap")
+                if (inside := (self._index >= part.start) & (self._index < part.stop)).any()
+            ]
+        )
+        problem = of.problem
+        self._log_odds = problem.curve.log_odds(of.u, problem.score, problem.frame)
+
+    def after(self, n_more: int) -> Iterator[CurveDraws]:
+        """Posterior means after data sets of `n_more` cases, a block of data sets at a time.
+
+        The curve and the population are independent, given the data. The mean curve is that of the
+        draws, each weighted by the likelihood of the new outcomes; the mean population is exact.
+
+        Parameters
+        ----------
+        n_more : int
+
+        Yields
+        ------
+        CurveDraws
+            One row a data set: its mean curve and its mean population.
+        """
+        curves = self._of.observed
+        softplus = np.logaddexp(0, self._log_odds)
+        for part in blocks(len(self._index), len(curves)):
+            cases = self._rng.multinomial(n_more, self._weight[part]).astype(np.float64)
+            chance = curves[self._index[part]]
+            events = self._rng.binomial(cases.astype(np.int64), chance).astype(np.float64)
+            log_weight = events @ self._log_odds.T - cases @ softplus.T
+            weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
+            yield CurveDraws(
+                weight @ curves, Population(self._of.problem.score, self._population(cases))
+            )
+
+    def _population(self, cases: Floats) -> Floats:
+        """Mean weights of the rows after new cases, of shape (data sets, rows)."""
+        trials = self._trials
+        log_share = np.stack([_log_chance(cases, each) for each in trials], axis=1)
+        share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))
+        size = trials.sum(axis=1) + cases.sum(axis=1, keepdims=True)
+        own = share / size
+        return np.asarray(own @ trials + own.sum(axis=1, keepdims=True) * cases)
+
+    @property
+    def _trials(self) -> Floats:
+        """Cases of each row, in each of the populations that the draws are from."""
+        mixture = self._of.mixture
+        return self._of.problem.trials[None] if mixture is None else mixture[0]
+
+
+def _log_chance(cases: Floats, trials: Floats) -> NDArray[np.float64]:
+    """Log of the Dirichlet-multinomial chance of new cases by row, but for a constant."""
+    total, some = trials.sum(), trials > 0
+    known = gammaln(cases[:, some] + trials[some]).sum(axis=1) - gammaln(trials[some]).sum()
+    log_chance = known + gammaln(total) - gammaln(total + cases.sum(axis=1))
+    return np.asarray(np.where(cases[:, ~some].any(axis=1), -np.inf, log_chance))
