@@ -25,6 +25,7 @@ __all__ = ["Optimism", "optimism"]
 
 MOST_SPLITS, MOST_MODELS = 100, 100_000
 SHOWN = ("tce", "observed_expected", "calibration_slope")
+SHOWN_COLUMNS = ("apparent", "estimate", "lower", "upper")
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,9 +96,9 @@ class Optimism:
             f"{len(self.predictions)} repeats of cross-validation",
         ]
         for name in SHOWN:
-            row = table.loc[name]
-            apparent = rounded((row["apparent"],), row["lower"], row["upper"])[0]
-            new = interval(row["estimate"], row["lower"], row["upper"], 0.95)
+            before, estimate, lower, upper = (float(table[key][name]) for key in SHOWN_COLUMNS)
+            (apparent,) = rounded((before,), lower, upper)
+            new = interval(estimate, lower, upper, 0.95)
             lines.append(f"  {name}: apparent {apparent}, new patients {new}")
         return "\n".join(lines)
 
@@ -170,8 +171,9 @@ def optimism(
 
     References
     ----------
-    Harrell, Lee & Mark (1996), Multivariable prognostic models, Statistics in Medicine 15. Steyerberg
-    et al. (2001), Internal validation of predictive models, Journal of Clinical Epidemiology 54.
+    Harrell, Lee & Mark (1996), Multivariable prognostic models, Statistics in Medicine 15.
+    Steyerberg et al. (2001), Internal validation of predictive models, Journal of Clinical
+    Epidemiology 54.
 
     Examples
     --------
