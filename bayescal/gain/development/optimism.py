@@ -16,6 +16,7 @@ from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_
 from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.inference import compare
+from bayescal.posterior.imputed.combine import combine_imputations
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def optimism(
     repeats = [
         compare(outcome, row, draws=draws, random_state=seed).posterior for row in predictions
     ]
-    posterior = repeats[0]  # TODO
+    posterior = repeats[0] if n_repeats == 1 else combine_imputations(repeats)
     return Optimism(posterior, apparent, predictions, resampled)
 
 
