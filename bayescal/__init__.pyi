@@ -10,10 +10,12 @@ from .assessment import Assessment as Assessment
 from .assessment import assess as assess
 from .assessment import read_report as read_report
 from .data import CalibrationData as CalibrationData
+from .gain import Optimism as Optimism
 from .gain import RecalibrationGain as RecalibrationGain
 from .gain import Recommendation as Recommendation
 from .gain import VarianceGain as VarianceGain
 from .gain import cross_fit as cross_fit
+from .gain import optimism as optimism
 from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain

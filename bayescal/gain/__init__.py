@@ -6,13 +6,16 @@ from bayescal.gain._cross import cross_fit
 from bayescal.gain._gain import recalibration_gain
 from bayescal.gain._recommend import Recommendation, recommend, recommendation
 from bayescal.gain._result import RecalibrationGain
+from bayescal.gain.development.optimism import Optimism, optimism
 from bayescal.gain.variance.gain import VarianceGain, variance_gain
 
 __all__ = [
+    "Optimism",
     "RecalibrationGain",
     "Recommendation",
     "VarianceGain",
     "cross_fit",
+    "optimism",
     "recalibration_gain",
     "recommend",
     "recommendation",

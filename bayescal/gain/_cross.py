@@ -13,6 +13,7 @@ from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.validate import as_count
+from bayescal.gain.development.folds import check_folds, out_of_fold
 from bayescal.gain.triples import cases_of
 
 __all__ = ["cross_fit"]
@@ -83,34 +84,27 @@ def cross_fit(
     >>> bc.cross_fit(y_true, y_prob, platt, n_repeats=2, random_state=0).shape
     (2, 200)
     """
-    from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
-
     outcome, score, weight = _as_cases(y_true, y_prob, sample_weight)
     _check_recalibrator(recalibrator)
     check_callable(progress, "progress", "the numbers of fits that are done, and of all")
     n_folds = as_count(n_folds, "n_folds", 2)
     n_repeats = as_count(n_repeats, "n_repeats", 1, MOST_REPEATS)
-    rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
-    if rarest < n_folds:
-        raise InputError(
-            f"n_folds is {n_folds}, but the rarer outcome of y_true has {rarest} cases: each fold "
-            "needs one. Use fewer folds."
-        )
-    X = score[:, None]
-    rng = random_generator(random_state)
-    after = np.empty((n_repeats, outcome.size))
-    done = 0
-    for row in after:
-        splits = StratifiedKFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for seen, unseen in splits.split(X, outcome):
-            cases = {} if weight is None else {"sample_weight": weight[seen]}
-            fitted = _seeded(clone(recalibrator), rng).fit(X[seen], outcome[seen], **cases)
-            row[unseen] = fitted.predict_proba(X[unseen])[:, 1]
-            done += 1
-            if progress is not None:
-                progress(done, n_repeats * n_folds)
-    return after
+    check_folds(outcome, n_folds, "y_true")
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(done, n_repeats * n_folds)
+
+    return out_of_fold(
+        recalibrator,
+        score[:, None],
+        outcome,
+        n_folds,
+        n_repeats,
+        random_generator(random_state),
+        weight=weight,
+        progress=report,
+    )
 
 
 def _check_recalibrator(recalibrator: Any) -> None:
@@ -131,16 +125,6 @@ def _check_recalibrator(recalibrator: Any) -> None:
             "after=sklearn.model_selection.cross_val_predict(model, X, y, "
             "method='predict_proba')[:, 1] to recalibration_gain."
         )
-
-
-def _seeded(recalibrator: Any, rng: np.random.Generator) -> Any:
-    """The same, with a seed of its own wherever it, or a part of it, has none."""
-    options: dict[str, Any] = getattr(recalibrator, "get_params", dict)()
-    unset = [name for name, value in options.items() if value is None]
-    seeds = [name for name in unset if name.split("__")[-1] == "random_state"]
-    if seeds:
-        recalibrator.set_params(**{name: int(rng.integers(2**31)) for name in seeds})
-    return recalibrator
 
 
 def _as_cases(y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:

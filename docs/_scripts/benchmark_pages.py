@@ -337,6 +337,7 @@ def sbc_page() -> str:
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from number_pages import numbers_page
+    from optimism_page import optimism_page
     from peer_pages import peers_page
     from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
@@ -348,6 +349,7 @@ def write_pages() -> None:
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),
+        "optimism": optimism_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
         "sbc": sbc_page(),

@@ -14,6 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
+from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
@@ -25,7 +26,6 @@ from bayescal.posterior.imputed.tree import (
     trees_of_imputations,
 )
 from bayescal.posterior.one_sided import sure_region
-from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Averaged, Drawn, prior_dataset
 
