@@ -2,8 +2,9 @@
 
 Data sets of 5, 15 and 50 sites with 20 to 500 patients each are drawn from known curves, with
 standard deviations between sites of 0, 0.15 and 0.33, from a population that is calibrated or not.
-Each is fitted as one table (pooled), site by site (unpooled) and hierarchically. Results are kept
-in `results/sites.json`, cell by cell, so that a run that was stopped goes on where it was.
+Each is fitted as one table (pooled), site by site (unpooled) and hierarchically. Runs are kept
+beside the results as they are made, so that a benchmark that was stopped goes on where it was.
+`sites_rivals.py` fits what others use to the same data sets.
 """
 
 from __future__ import annotations
@@ -12,22 +13,52 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 import bayescal as bc
 
-RESULTS = Path(__file__).with_name("results") / "sites.json"
+RESULTS = Path(__file__).with_name("results")
 SITES, SPREADS, TRUTHS = (5, 15, 50), (0.0, 0.15, 0.33), ("calibrated", "miscalibrated")
 MEAN, WIDTH = -1.3, 1.2
 POPULATION = {"calibrated": (0.0, 0.0), "miscalibrated": (0.25, -0.2)}
 SLOPE_SHARE, CORRELATION = 0.5, 0.4
 OFF = 0.05
+NEW_SITES = 100
+"""New sites that one data set is asked about; what it says of them does not depend on them."""
 GRID = np.linspace(0.05, 0.8, 16)
+
+Run = dict[str, float]
+
+
+class Drawn(NamedTuple):
+    """A data set, and the truth.
+
+    Attributes
+    ----------
+    at : ndarray of shape (sites, 2)
+        Shift and log slope of each site.
+    new_at : ndarray of shape (NEW_SITES, 2)
+    outcome, score, site : ndarray of shape (n,)
+    """
+
+    at: np.ndarray
+    new_at: np.ndarray
+    outcome: np.ndarray
+    score: np.ndarray
+    site: np.ndarray
+
+
+def draw(sites: int, spread: float, truth: str, seed: int) -> Drawn:
+    """The data set of a cell and a seed."""
+    rng = np.random.default_rng([seed, sites, round(100 * spread), TRUTHS.index(truth)])
+    at = coordinates(sites, spread, truth, rng)
+    sample = cases(at, rng)
+    return Drawn(at, coordinates(NEW_SITES, spread, truth, rng), *sample)
 
 
 def coordinates(size: int, spread: float, truth: str, rng: np.random.Generator) -> np.ndarray:
@@ -43,76 +74,65 @@ def curve(at: np.ndarray, score: np.ndarray) -> np.ndarray:
     return expit(MEAN + at[:, :1] + np.exp(at[:, 1:]) * x)
 
 
-def sample(sites: int, at: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Outcomes, scores and labels."""
-    sizes = np.exp(rng.uniform(np.log(20), np.log(500), sites)).astype(int)
-    site = np.repeat(np.arange(sites), sizes)
+def cases(at: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Outcomes, scores and sites of patients."""
+    sizes = np.exp(rng.uniform(np.log(20), np.log(500), len(at))).astype(int)
+    site = np.repeat(np.arange(len(at)), sizes)
     score = expit(rng.normal(MEAN, WIDTH, site.size))
     x = np.log(score / (1 - score)) - MEAN
     true = expit(MEAN + at[site, 0] + np.exp(at[site, 1]) * x)
     return (rng.random(site.size) < true).astype(int), score, site
 
 
-def one_run(sites: int, spread: float, truth: str, seed: int) -> dict[str, Any]:
+def one_run(sites: int, spread: float, truth: str, seed: int) -> Run:
     """What one data set says of sites, of the average site and of a new one."""
-    rng = np.random.default_rng([seed, sites, round(100 * spread), TRUTHS.index(truth)])
-    at = coordinates(sites, spread, truth, rng)
-    outcome, score, site = sample(sites, at, rng)
-    new_at = coordinates(1, spread, truth, rng)
+    at, new_at, outcome, score, site = draw(sites, spread, truth, seed)
     labels = np.array([f"{k:03}" for k in range(sites)])[site]
     options: dict[str, Any] = {"curve": "logistic", "random_state": seed}
     start = time.process_time()
     post = bc.fit(outcome, score, groups=labels, **options)
     seconds = time.process_time() - start
-    row: dict[str, Any] = {"seconds": seconds, "k": post.diagnostics["pareto_k"]}
-    pooled_score = np.sort(score)
+    row = {"seconds": seconds, "k": post.diagnostics["pareto_k"], "any": post.prob_any_above(OFF)}
     population = np.array([POPULATION[truth]])
-    for name, view, true_at in (
-        ("average", post.average_site(), population),
-        ("new", post.new_site(), new_at),
-    ):
-        true = curve(true_at, pooled_score)[0]
-        row[name] = covered(view, true, pooled_score, np.exp(true_at[0, 1]))
+    views = {"average": (post.average_site(), population), "new": (post.new_site(), new_at)}
+    for name, (view, true_at) in views.items():
         ends = np.quantile(view.curve(GRID).to_numpy().reshape(-1, GRID.size), [0.025, 0.975], 0)
-        row[name]["interval_score"] = interval_score(*ends, curve(true_at, GRID)[0])
+        row |= prefixed(name, covered(view, true_at, np.sort(score)))
+        row[f"{name}.interval_score"] = interval_score(*ends, curve(true_at, GRID))
     true_spread = {"shift": spread, "log_slope": SLOPE_SHARE * spread, "correlation": CORRELATION}
     ends = post.heterogeneity[["lower", "upper"]]
-    row["spread"] = {
-        name: float(ends.loc[name, "lower"] <= value <= ends.loc[name, "upper"])
-        for name, value in true_spread.items()
-    }
-    row["sites"] = []
-    for index, label in enumerate(post.labels):
-        own = np.sort(score[site == index])
-        true = curve(at[index : index + 1], own)[0]
-        row["sites"].append(covered(post.site(label), true, own, np.exp(at[index, 1])))
-    row["any"] = post.prob_any_above(OFF)
-    row["error"] = {"hierarchical": 0.0, "unpooled": 0.0, "pooled": 0.0}
-    together = bc.fit(outcome, score, prior="clinical", **options).curve(GRID)
-    for index, label in enumerate(post.labels):
-        true, mine = curve(at[index : index + 1], GRID)[0], site == index
-        alone = bc.fit(outcome[mine], score[mine], prior="clinical", **options).curve(GRID)
-        for name, drawn in (
-            ("hierarchical", post.site(label).curve(GRID)),
-            ("unpooled", alone),
-            ("pooled", together),
-        ):
-            mean = drawn.mean(("chain", "draw")).to_numpy()
-            row["error"][name] += float(np.mean((mean - true) ** 2)) / sites
+    for name, value in true_spread.items():
+        inside = ends.loc[name, "lower"] <= value <= ends.loc[name, "upper"]
+        row[f"spread.{name}"] = float(inside)
+    each = [
+        covered(post.site(label), at[k : k + 1], np.sort(score[site == k]))
+        for k, label in enumerate(post.labels)
+    ]
+    row |= {f"sites.{name}": float(np.mean([one[name] for one in each])) for name in each[0]}
+    together = bc.fit(outcome, score, prior="clinical", **options)
+    drawn = {"hierarchical": [], "unpooled": [], "pooled": [together] * sites}
+    for k, label in enumerate(post.labels):
+        mine = site == k
+        drawn["hierarchical"].append(post.site(label))
+        drawn["unpooled"].append(bc.fit(outcome[mine], score[mine], prior="clinical", **options))
+    for name, fits in drawn.items():
+        means = [fit.curve(GRID).mean(("chain", "draw")).to_numpy() for fit in fits]
+        row[f"error.{name}"] = float(np.mean((np.array(means) - curve(at, GRID)) ** 2))
     return row
 
 
-def covered(view: Any, true: np.ndarray, score: np.ndarray, slope: float) -> dict[str, float]:
-    """Whether each interval holds the truth, over the scores as they are."""
+def covered(view: Any, at: np.ndarray, score: np.ndarray) -> Run:
+    """Share of true curves whose value each interval holds, over the scores as they are."""
+    true = curve(at, score)
     truth = {
-        "observed_expected": true.mean() / score.mean(),
-        "calibration_slope": slope,
-        "tce": np.abs(true - score).mean(),
+        "observed_expected": true.mean(axis=1) / score.mean(),
+        "calibration_slope": np.exp(at[:, 1]),
+        "tce": np.abs(true - score).mean(axis=1),
     }
     inside = {}
-    for name, value in truth.items():
+    for name, values in truth.items():
         lower, upper = view.interval(name, population="sample")
-        inside[name] = float(lower <= value <= upper)
+        inside[name] = float(np.mean((lower <= values) & (values <= upper)))
     return inside
 
 
@@ -122,60 +142,57 @@ def interval_score(lower: np.ndarray, upper: np.ndarray, true: np.ndarray) -> fl
     return float(np.mean(upper - lower + 2 / 0.05 * missed))
 
 
+def prefixed(name: str, values: Run) -> Run:
+    """Names with another before them."""
+    return {f"{name}.{key}": value for key, value in values.items()}
+
+
 def cells() -> Iterator[tuple[int, float, str]]:
     """Every cell of the grid."""
-    for truth in TRUTHS:
-        for sites in SITES:
+    for sites in SITES:
+        for truth in TRUTHS:
             for spread in SPREADS:
                 yield sites, spread, truth
 
 
-def summarised(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Shares and means over the runs of a cell."""
-    names = ("observed_expected", "calibration_slope", "tce")
-    coverage = {
-        who: {name: float(np.mean([row[who][name] for row in rows])) for name in names}
-        for who in ("average", "new")
-    }
-    each = [site for row in rows for site in row["sites"]]
-    coverage["sites"] = {name: float(np.mean([site[name] for site in each])) for name in names}
-    coverage["spread"] = {
-        name: float(np.mean([row["spread"][name] for row in rows])) for name in rows[0]["spread"]
-    }
-    kinds = ("hierarchical", "unpooled", "pooled")
+def summarised(rows: list[Run]) -> dict[str, Any]:
+    """Means over the runs of a cell, their Monte Carlo errors, and the interval scores."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    values = {name: np.array([row[name] for row in rows if name in row]) for name in names}
+    scores = [name for name in names if name.endswith("interval_score")]
     return {
         "runs": len(rows),
-        "coverage": coverage,
-        "squared_error": {
-            kind: float(np.mean([row["error"][kind] for row in rows])) for kind in kinds
+        "mean": {name: float(each.mean()) for name, each in values.items()},
+        "error": {
+            name: float(each.std(ddof=1) / np.sqrt(each.size)) for name, each in values.items()
         },
-        "interval_score": {
-            who: float(np.mean([row[who]["interval_score"] for row in rows]))
-            for who in ("average", "new")
-        },
-        "any_off": float(np.mean([row["any"] for row in rows])),
-        "seconds": float(np.median([row["seconds"] for row in rows])),
-        "largest_k": float(np.max([row["k"] for row in rows])),
+        "scores": {name: values[name].round(5).tolist() for name in scores},
     }
 
 
-def main() -> None:
-    """Run what is not stored yet."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    options = parser.parse_args()
-    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
+    """Make the runs of every cell that are not there yet, and write the results."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=60, help="a third of it with 50 sites")
+    runs = parser.parse_args().runs
     warnings.simplefilter("ignore")
+    batches, record = RESULTS / f"{name}-batches", {}
+    batches.mkdir(exist_ok=True)
     for sites, spread, truth in cells():
-        key = f"{truth}, {sites} sites, sd {spread:g}"
-        runs = max(20, options.runs // (3 if sites == max(SITES) else 1))
-        if stored.get(key, {}).get("runs", 0) >= runs:
-            continue
-        stored[key] = summarised([one_run(sites, spread, truth, seed) for seed in range(runs)])
-        options.output.write_text(json.dumps(stored, indent=1) + "\n")
-        print(key, json.dumps(stored[key]), flush=True)
+        file = batches / f"{truth}-{sites}-{spread:g}.jsonl"
+        done = file.read_text("utf-8").splitlines() if file.exists() else []
+        rows = [json.loads(line) for line in done]
+        with file.open("a", encoding="utf-8") as stream:
+            for seed in range(len(rows), runs // (3 if sites == max(SITES) else 1)):
+                rows.append(one(sites, spread, truth, seed))
+                stream.write(json.dumps(rows[-1]) + "\n")
+                stream.flush()
+        cell = {"truth": truth, "sites": sites, "spread": spread}
+        record[file.stem] = cell | summarised(rows)
+        print(file.stem, json.dumps(record[file.stem]["mean"]), flush=True)
+    text = json.dumps({"cells": list(record.values())}, indent=1)
+    (RESULTS / f"{name}.json").write_text(text + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    run_cells("sites", one_run)
