@@ -253,7 +253,7 @@ class Findings:
             the mean over them.
         """
         each = [val_prob(post.data) for post in by_imputation(self.posterior)]
-        return cast("pd.Series", sum(each[1:], each[0]) / len(each))
+        return sum(each[1:], each[0]) / len(each)
 
     @cached_property
     def clinical(self) -> Self | None:

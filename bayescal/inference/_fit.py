@@ -224,22 +224,23 @@ def fit(
     size, options = as_draws(draws), as_sampler(sampler)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
-    groups = as_factors(groups, y_true, y_prob)
-    if isinstance(groups, Factors):
+    labels = as_factors(groups, y_true, y_prob)
+    if isinstance(labels, Factors):
         if known is not None:
             raise InputError(
                 "known was given with groups of several factors. It is of sites: pass one label a "
                 "case as groups."
             )
-        data = as_data(y_true, y_prob, groups=groups.cells, pos_label=pos_label, **weights)
-        crossed = CrossedTable(groups.levels, data)
+        cases: Any = y_true
+        data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
+        crossed = CrossedTable(labels.levels, data)
         cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
         _warn_about_edges(cells.pooled)
         return fit_subgroups(cells, size, engine, options)
     if y_true is None:
-        data = scores_alone(y_prob, known, groups, **weights)
+        data = scores_alone(y_prob, known, labels, **weights)
     else:
-        data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
+        data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
     if groups is not None or known is not None or len(data.groups) > 1:
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)

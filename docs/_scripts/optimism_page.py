@@ -20,7 +20,7 @@ def optimism_page() -> str:
         return ""
     lines = [
         "# Models judged by their development data",
-        "Models are developed on simulated patients with known probabilities, and then meet 100 000 "
+        "Models are developed on simulated patients with known probabilities, and meet 100 000 "
         "new patients. *Coverage* is the share of 95 % intervals that contain the value in the new "
         "patients for the model that was fitted to all cases: of the posterior of "
         "`bayescal.optimism`, of the range of its bootstrap (100 resamples), and of the posterior "

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Optimism", "optimism"]
 
 MOST_SPLITS, MOST_MODELS = 100, 100_000
-SHOWN = ("tce", "observed_expected", "calibration_slope")
-SHOWN_COLUMNS = ("apparent", "estimate", "lower", "upper")
+OPTIMISM_ROWS = ("tce", "observed_expected", "calibration_slope")
+OPTIMISM_COLUMNS = ("apparent", "estimate", "lower", "upper")
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,8 +96,8 @@ class Optimism:
             f"  developed on {cases_and_events(data.n, data.events, data.n)}; "
             f"{len(self.predictions)} repeats of cross-validation",
         ]
-        for name in SHOWN:
-            before, estimate, lower, upper = (float(table[key][name]) for key in SHOWN_COLUMNS)
+        for name in OPTIMISM_ROWS:
+            before, estimate, lower, upper = (float(table[key][name]) for key in OPTIMISM_COLUMNS)
             (apparent,) = rounded((before,), lower, upper)
             new = interval(estimate, lower, upper, 0.95)
             lines.append(f"  {name}: apparent {apparent}, new patients {new}")

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import CurveDraws
 from bayescal.posterior.population import Population
+from bayescal.posterior.populations.bootstrap import Mixture
 
 __all__ = ["N_FUTURES", "Futures"]
 
@@ -80,8 +81,8 @@ class Futures:
     @property
     def _trials(self) -> Floats:
         """Cases of each row, in each of the populations that the draws are from."""
-        mixture = self._of.mixture
-        return self._of.problem.trials[None] if mixture is None else mixture[0]
+        law = self._of.bootstrap
+        return law.trials if isinstance(law, Mixture) else self._of.problem.trials[None]
 
 
 def _log_chance(cases: Floats, trials: Floats) -> NDArray[np.float64]:

@@ -177,7 +177,8 @@ class DecisionMeasures(Measures):
         if check_choice(method, METHODS, "method") == "cells":
             information = by_cells(self.problem, at, sizes)
         else:
-            information = by_curve(self._posterior, at, sizes)
+            (curves,) = self._posterior.parts
+            information = by_curve(curves, at, sizes)
         coords: dict[str, Any] = {"threshold": at, "strategy": list(information.strategies)}
         if n_more is not None:
             coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]
