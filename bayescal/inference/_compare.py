@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
+from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
@@ -40,6 +41,8 @@ def compare(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
 
@@ -72,6 +75,8 @@ def compare(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
         means over the imputations, and `log_evidence` is the log of the mean evidence.
+    cluster, strata : array-like of shape (n,), optional
+        As in `bayescal.fit`.
 
     Returns
     -------
@@ -124,5 +129,7 @@ def compare(
         edge=edge,
         random_state=random_state,
         pos_label=pos_label,
+        cluster=cluster,
+        strata=strata,
     )
     return CurveComparison(FamilySamples(problem, names, size).draw_all(), shares)
