@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import refuse_beside_imputations
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
@@ -101,6 +102,7 @@ def compare(
     True
     """
     if imputations is not None:
+        refuse_beside_imputations(cluster, strata)
         table = {"sample_weight": sample_weight, "weight_type": weight_type}
         how = {"curves": curves, "prior": prior, "prior_weights": prior_weights, "edge": edge}
         return compare_imputations(

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
-from bayescal.data.clusters.read import read_clusters, refuse_clusters
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import read_clusters, refuse_beside_imputations, refuse_clusters
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
@@ -227,6 +228,7 @@ def fit(
     True
     """
     if imputations is not None:
+        refuse_beside_imputations(cluster, strata)
         table = {"groups": groups, "sample_weight": sample_weight, "weight_type": weight_type}
         how = {"curve": curve, "prior": prior, "engine": engine, "sampler": sampler, "edge": edge}
         return fit_imputations(
@@ -245,6 +247,7 @@ def fit(
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     groups = as_factors(groups, y_true, y_prob)
     if isinstance(groups, Factors):
+        refuse_clusters(cluster, strata)
         if known is not None:
             raise InputError(
                 "known was given with groups of several factors. It is of sites: pass one label a "
@@ -260,6 +263,7 @@ def fit(
     else:
         data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
     if groups is not None or known is not None or len(data.groups) > 1:
+        refuse_clusters(cluster, strata)
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)
         _warn_about_edges(sites.pooled)

@@ -169,7 +169,10 @@ class PosteriorView:
     @cached_property
     def _bootstrap(self) -> Bootstrap | None:
         """The law of the weights of rows; None for that of independent cases."""
-        return None if self.problem.clusters is None else ClusterBootstrap.of(self.problem)
+        problem, clusters = self.problem, self.problem.clusters
+        if clusters is None:
+            return None
+        return ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
 
     @cached_property
     def design(self) -> Design | None:

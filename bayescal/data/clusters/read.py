@@ -15,7 +15,20 @@ from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import check_same_order
 
-__all__ = ["read_clusters", "refuse_clusters"]
+__all__ = [
+    "ABOUT_TABLES",
+    "check_strata",
+    "number_clusters",
+    "read_clusters",
+    "refuse_beside_imputations",
+    "refuse_clusters",
+]
+
+ABOUT_TABLES = (
+    "cluster was given beside a CalibrationData, which no longer knows its cases. Pass the "
+    "outcomes and probabilities as arrays, with the cluster of each case."
+)
+"""Why clusters of a table are refused."""
 
 
 def read_clusters(
@@ -53,37 +66,19 @@ def read_clusters(
         in a stratum, a cluster lies in several strata, or the cases are not known.
     """
     if cluster is None:
-        if strata is not None:
-            raise InputError(
-                "strata was given without cluster: strata are of clusters. Say which cluster each "
-                "case is of with cluster=; where cases were drawn one by one, number them: "
-                "cluster=range(n)."
-            )
+        check_strata(strata)
         return None
     if isinstance(cluster, Clusters):
         return cluster
     if isinstance(y_true, CalibrationData):
-        raise InputError(
-            "cluster was given beside a CalibrationData, which no longer knows its cases. Pass "
-            "y_true and y_prob as arrays, with the cluster of each case."
-        )
+        raise InputError(ABOUT_TABLES)
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
     check_same_order(y_true=y_true, y_prob=y_prob, cluster=cluster, strata=strata)
-    size = cases.outcome.size
-    names = GroupNames()
-    code = names.codes(cluster, size, "cluster")
-    layer = np.zeros(size, np.intp)
-    layers = GroupNames()
-    if strata is not None:
-        layer = layers.codes(strata, size, "strata")
-    weight = np.ones(size) if cases.weight is None else cases.weight
+    weight = np.ones(cases.outcome.size) if cases.weight is None else cases.weight
     counted = weight > 0
-    code, layer, weight = code[counted], layer[counted], weight[counted]
-    present, number = np.unique(code, return_inverse=True)
-    _check_several(present, names.names)
-    stratum = _stratum_of(number, present, layer, names.names, layers.names)
+    number, stratum = number_clusters(cluster, strata, counted)
     outcome = cases.outcome[counted].astype(np.float64)
-    scaled = weight * data.weight_scale
+    scaled = weight[counted] * data.weight_scale
     squares = scaled**2 if data.is_pseudo else scaled
     columns = {
         "trials": scaled,
@@ -93,6 +88,53 @@ def read_clusters(
     }
     row = data.rows_of(cases.score[counted].astype(np.float64))
     return Clusters.of_cases(number, row, columns, stratum)
+
+
+def number_clusters(
+    cluster: Any, strata: Any, counted: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number of the cluster of each case that counts, and of the stratum of each cluster.
+
+    Parameters
+    ----------
+    cluster : array-like of shape (n,)
+    strata : array-like of shape (n,) or None
+    counted : ndarray of shape (n,)
+        Whether a case has a weight.
+
+    Returns
+    -------
+    number : ndarray of shape (counted cases,)
+    stratum : ndarray of shape (clusters,)
+
+    Raises
+    ------
+    InputError
+        As `read_clusters`.
+    """
+    names, layers = GroupNames(), GroupNames()
+    code = names.codes(cluster, counted.size, "cluster")[counted]
+    layer = np.zeros(code.size, np.intp)
+    if strata is not None:
+        layer = layers.codes(strata, counted.size, "strata")[counted]
+    present, number = np.unique(code, return_inverse=True)
+    _check_several(present, names.names)
+    return number, _stratum_of(number, present, layer, names.names, layers.names)
+
+
+def refuse_beside_imputations(cluster: Any, strata: Any) -> None:
+    """Refuse clusters beside several imputations.
+
+    Raises
+    ------
+    InputError
+        If either is given.
+    """
+    if cluster is not None or strata is not None:
+        raise InputError(
+            "cluster was given beside imputations. Analyse each imputation with cluster=, and mix "
+            "the posteriors: bayescal.combine_imputations([fit(y_true, row, cluster=...), ...])."
+        )
 
 
 def refuse_clusters(cluster: Any, strata: Any) -> None:
@@ -108,6 +150,16 @@ def refuse_clusters(cluster: Any, strata: Any) -> None:
             "cluster was given beside groups, and only one of them can stand. Use groups= for "
             "units that are of interest themselves, such as hospitals, each with its own curve; "
             "and cluster= for units that are not, such as patients seen several times."
+        )
+
+
+def check_strata(strata: Any) -> None:
+    """Refuse strata without clusters."""
+    if strata is not None:
+        raise InputError(
+            "strata was given without cluster: strata are of clusters. Say which cluster each "
+            "case is of with cluster=; where cases were drawn one by one, number them: "
+            "cluster=range(n)."
         )
 
 

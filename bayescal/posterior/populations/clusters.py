@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.model.problem import Problem
+from bayescal.data.clusters.clusters import Clusters
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -41,12 +41,9 @@ class ClusterBootstrap:
     stratum: NDArray[np.intp]
 
     @classmethod
-    def of(cls, problem: Problem) -> Self:
-        """That of a problem with clusters."""
-        clusters = problem.clusters
-        assert clusters is not None
-        row = problem.merged(clusters.row)
-        return cls(clusters.matrix(clusters.trials, row, problem.score.size), clusters.stratum)
+    def of(cls, clusters: Clusters, row: NDArray[np.intp], rows: int) -> Self:
+        """That of clusters whose entries are in these rows, of shape (entries,)."""
+        return cls(clusters.matrix(clusters.trials, row, rows), clusters.stratum)
 
     def weights(self, part: slice, rng: np.random.Generator) -> Floats:
         """Weights of a block of draws, of shape (draws of the block, rows)."""
