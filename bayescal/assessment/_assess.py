@@ -21,6 +21,11 @@ from bayescal.assessment.record import as_dict
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.words import headline
+from bayescal.data.clusters.read import (
+    read_clusters,
+    refuse_beside_imputations,
+    refuse_clusters,
+)
 from bayescal.data.data import as_data
 from bayescal.data.imputed.read import imputed_tables
 from bayescal.data.imputed.stack import stacked
@@ -57,6 +62,8 @@ def assess(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: Any = None,
+    cluster: Any = None,
+    strata: Any = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -95,6 +102,8 @@ def assess(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
         on each imputation and averaged. Not together with `groups`.
+    cluster, strata : array-like of shape (n,), optional
+        As in `bayescal.fit`; not beside `groups`.
 
     Returns
     -------
@@ -130,11 +139,17 @@ def assess(
     if imputations is None:
         data = as_data(y_true, y_prob, **cases)
     else:
+        refuse_beside_imputations(cluster, strata)
         data = stacked(imputed_tables(y_true, y_prob, imputations, **cases))
     crossed = CrossedTable(groups.levels, data) if several else None
     if crossed is not None:
         data = data.pooled()
     check_not_class_wise(data)
+    if data.groups or crossed is not None:
+        refuse_clusters(cluster, strata)
+    clusters = read_clusters(
+        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
+    )
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     options: dict[str, Any] = {
@@ -144,7 +159,7 @@ def assess(
         "edge": edge,
     }
     if imputations is None:
-        comparison = compare(pooled, random_state=random_state, **options)
+        comparison = compare(pooled, random_state=random_state, cluster=clusters, **options)
     else:
         del cases["groups"]
         comparison = compare(

@@ -16,6 +16,7 @@ from bayescal.posterior.posterior import CalibrationPosterior
 __all__ = ["assessment_notes", "posterior_notes"]
 
 FEW = 100
+FEW_CLUSTERS = 10
 
 
 def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
@@ -44,6 +45,16 @@ def _about_imputations(post: CalibrationPosterior) -> Iterator[str]:
 
 def _about_data(post: CalibrationPosterior) -> Iterator[str]:
     data = post.data
+    if post.design is not None:
+        yield (
+            f"cases come in {post.design}. What is computed without a curve (the C-statistic, the "
+            "Brier score, ranges of estimators) takes them as independent."
+        )
+        if post.design.clusters - post.design.strata < FEW_CLUSTERS:
+            yield (
+                f"there are only {count(post.design.clusters, 'cluster')}, which say little of how "
+                "much clusters differ: the intervals are wide for it, and rough."
+            )
     yield from _about_edges(post)
     if data.events in (0, data.n):
         which = "no case" if data.events == 0 else "every case"

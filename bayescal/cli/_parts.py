@@ -13,6 +13,7 @@ from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.subgroups import subgroup_rows
 from bayescal.assessment.treatment import benefit_rows
 from bayescal.assessment.words import WITHIN_CHANCE, estimator_row, of_group
+from bayescal.cli._table import about_clusters
 from bayescal.cli._terminal import new_table
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def describe_method(a: Assessment) -> str:
     return (
         f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
         f"{how}: {verdict}. "
-        f"Seed {a.seed} repeats these numbers."
+        f"{about_clusters(a.posterior)}Seed {a.seed} repeats these numbers."
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["describe_cases", "describe_error", "describe_method", "summary_table"]
+__all__ = ["about_clusters", "describe_cases", "describe_error", "describe_method", "summary_table"]
 
 NORMS = {1.0: "", 2.0: " (root mean square, p = 2)", float("inf"): " (largest, p = inf)"}
 
@@ -97,8 +97,13 @@ def describe_method(post: CalibrationPosterior) -> str:
     verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
     return (
         f"Method: {problem.curve.name} curve, {problem.prior.name} prior; {check}: {verdict}. "
-        f"Seed {problem.seed} repeats these numbers."
+        f"{about_clusters(post)}Seed {problem.seed} repeats these numbers."
     )
+
+
+def about_clusters(post: CalibrationPosterior) -> str:
+    """How many clusters there are and what their cases are worth, in a sentence; or nothing."""
+    return "" if post.design is None else f"Cases come in {post.design}. "
 
 
 def _label(name: str, p: float) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_flag
+from bayescal.data.clusters.read import refuse_beside_imputations
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -42,6 +43,8 @@ def recalibration_gain(
     random_state: int | np.random.Generator | None = None,
     pos_label: Any = None,
     imputations: Any = None,
+    cluster: Any = None,
+    strata: Any = None,
 ) -> RecalibrationGain:
     """Gain of replacing predictions `before` by predictions `after`.
 
@@ -71,8 +74,9 @@ def recalibration_gain(
         warning.
     route : {"auto", "curve", "paired"}
         "curve" needs `after` to be a map of `before` and uses one posterior of E[y | before];
-        "paired" is the Bayesian bootstrap of the patients. "auto" uses "curve" if equal scores
-        before have equal scores after, and after is monotone in before except for a few turns.
+        "paired" is the Bayesian bootstrap of the patients, or of their clusters. "auto" uses
+        "curve" if equal scores before have equal scores after, after is monotone in before except
+        for a few turns, and there are no clusters.
     prior : {"neutral", "clinical"}, Prior, or mapping
         On the calibration curve.
     draws : int
@@ -85,6 +89,8 @@ def recalibration_gain(
     imputations : array-like of shape (m, n), optional
         In place of `before`: the predictions before in each of m imputed data sets. `after` then
         has shape (m, n), or is a map. The gain is computed on each, and the draws are mixed.
+    cluster, strata : array-like of shape (n,), optional
+        As in `bayescal.fit`. Clusters are weighed by the paired route.
 
     Returns
     -------
@@ -154,6 +160,7 @@ def recalibration_gain(
     """
     check_choice(route, ROUTES, "route")
     if imputations is not None:
+        refuse_beside_imputations(cluster, strata)
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
         return gain_of_imputations(
@@ -171,6 +178,7 @@ def recalibration_gain(
     chosen, size = as_prior(prior), as_draws(draws)
     accepted = as_flag(in_sample, "in_sample")
     triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
+    triples = triples.with_clusters(cluster, strata, y_true, sample_weight)
     detected = double_use(triples)
     if detected and not accepted:
         warnings.warn(
@@ -184,8 +192,13 @@ def recalibration_gain(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
             "scores after, rising or falling but for a few turns. Use route='paired'."
         )
+    if route == "curve" and triples.clusters is not None:
+        raise InputError(
+            "route='curve' takes cases as independent. With cluster= use route='paired', the "
+            "Bayesian bootstrap of whole clusters."
+        )
     seed = as_seed(random_state)
-    by_map = triples.is_map and route != "paired"
+    by_map = triples.is_map and route != "paired" and triples.clusters is None
     if triples.is_unchanged:
         posterior = _nothing(levels, size)
     else:

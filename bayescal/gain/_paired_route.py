@@ -17,6 +17,8 @@ from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit
 from bayescal.gain.triples import Alike, Triples, of_neighbours
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
+from bayescal.posterior.populations.bootstrap import Bootstrap
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["by_pairs"]
 
@@ -46,7 +48,10 @@ def by_pairs(
     -------
     Posterior
     """
-    alike = of_neighbours(triples, thresholds)
+    alike, law = of_neighbours(triples, thresholds), None
+    if triples.clusters is not None:
+        row = alike.row[triples.clusters.row]
+        law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
     before, *after = (
         _Side(triples, alike, score, table, prior, thresholds)
         for score, table in zip(
@@ -55,12 +60,12 @@ def by_pairs(
             strict=True,
         )
     )
-    for weight in _weightings(alike.trials, PILOT, np.random.default_rng([seed, *b"pilot"])):
+    for weight in _weightings(alike.trials, law, PILOT, np.random.default_rng([seed, *b"pilot"])):
         for side in (before, *after):
             side.look(weight)
     blocks: list[Terms] = []
     ends: list[Terms] = []
-    for weight in _weightings(alike.trials, draws, np.random.default_rng([seed, *b"pairs"])):
+    for weight in _weightings(alike.trials, law, draws, np.random.default_rng([seed, *b"pairs"])):
         first = before.terms(weight)
         second = _average([side.terms(weight) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
@@ -81,10 +86,12 @@ def by_pairs(
     return Posterior(gains, Readings(**joined(ends), estimate=estimate))
 
 
-def _weightings(cases: Floats, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+def _weightings(
+    cases: Floats, law: Bootstrap | None, draws: int, rng: np.random.Generator
+) -> Iterator[Floats]:
     """Draws of the population of cases, of shape (block, rows), a block at a time."""
     block: list[Floats] = []
-    for part, population in draw_population("bootstrap", cases, cases, draws, rng):
+    for part, population in draw_population("bootstrap", cases, cases, draws, rng, bootstrap=law):
         block.append(population.weight)
         if part.stop == draws or sum(map(len, block)) >= AT_ONCE:
             yield np.concatenate(block)

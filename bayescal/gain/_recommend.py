@@ -179,13 +179,14 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
         return _combined([recommendation(one, thresholds) for one in comparison.comparisons])
     import pandas as pd
 
+    wide = comparison.design_effect**0.5
     results = {name: comparison.loo[name] for name in updates()}
     none, best = results["identity"], max(results.values(), key=lambda loo: loo.elpd)
     n_hits = int(np.count_nonzero(comparison.data.hits > 0))
     rows = {}
     for name, loo in results.items():
-        gain, error = _difference(loo.pointwise - none.pointwise, none.count)
-        short, its_error = _difference(best.pointwise - loo.pointwise, none.count)
+        gain, error = _difference(loo.pointwise - none.pointwise, none.count, wide)
+        short, its_error = _difference(best.pointwise - loo.pointwise, none.count, wide)
         rows[name] = {
             "gain": gain,
             "se": error,
@@ -193,10 +194,10 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
             "short_of_best": short / its_error if its_error > 0 else 0.0,
         }
         fall = (1 - np.exp(none.pointwise)) ** 2 - (1 - np.exp(loo.pointwise)) ** 2
-        rows[name]["brier_gain"], rows[name]["brier_se"] = _difference(fall, none.count)
+        rows[name]["brier_gain"], rows[name]["brier_se"] = _difference(fall, none.count, wide)
         for threshold in thresholds:
             benefit = _benefit(loo, n_hits, threshold) - _benefit(none, n_hits, threshold)
-            value, its_error = _difference(benefit, none.count)
+            value, its_error = _difference(benefit, none.count, wide)
             rows[name][f"net_benefit_gain@{threshold:g}"] = value
             rows[name][f"net_benefit_se@{threshold:g}"] = its_error
     table = pd.DataFrame.from_dict(rows, orient="index")
@@ -229,8 +230,8 @@ def _benefit(loo: LeaveOneOut, n_hits: int, threshold: float) -> Floats:
     return net_benefit((treated & has_event).astype(float), treated.astype(float), threshold)
 
 
-def _difference(values: Floats, count: Floats) -> tuple[float, float]:
-    """Mean per patient, and its standard error."""
+def _difference(values: Floats, count: Floats, wide: float) -> tuple[float, float]:
+    """Mean per patient, and its standard error, `wide` times that of independent cases."""
     n = float(count.sum())
     mean = float(count @ values / n)
-    return mean, float(np.sqrt(count @ (values - mean) ** 2) / n)
+    return mean, float(wide * np.sqrt(count @ (values - mean) ** 2) / n)

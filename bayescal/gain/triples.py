@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated
 from bayescal._base.errors import InputError
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import ABOUT_TABLES, check_strata, number_clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.table import levels_of
 from bayescal.data.validate import (
+    as_floats,
     as_outcomes,
     as_probability_matrix,
     as_scores,
@@ -61,6 +64,8 @@ class Triples:
     weight : ndarray of shape (n,)
         Cases that each row stands for; sampling weights add up to Kish's effective size.
     weight_type : {"counts", "sampling"}
+    clusters : Clusters, optional
+        Which cases depend on each other; a row is a case.
     """
 
     outcome: Floats
@@ -68,6 +73,32 @@ class Triples:
     after: Floats
     weight: Floats
     weight_type: WeightType
+    clusters: Clusters | None = None
+
+    def with_clusters(self, cluster: Any, strata: Any, y_true: Any, sample_weight: Any) -> Triples:
+        """The same triples, with the clusters of their cases.
+
+        Raises
+        ------
+        InputError
+            As `bayescal.data.clusters.read.read_clusters`.
+        """
+        if cluster is None:
+            check_strata(strata)
+            return self
+        if isinstance(y_true, CalibrationData):
+            raise InputError(ABOUT_TABLES)
+        size = self.outcome.size if sample_weight is None else len(sample_weight)
+        counted = np.ones(size, bool) if sample_weight is None else as_floats(sample_weight, "") > 0
+        number, stratum = number_clusters(cluster, strata, counted)
+        each = np.arange(self.outcome.size)
+        columns = {
+            "trials": self.weight,
+            "hits": self.weight * self.outcome,
+            "square_trials": self.weight**2,
+            "square_hits": self.weight**2 * self.outcome,
+        }
+        return replace(self, clusters=Clusters.of_cases(number, each, columns, stratum))
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -277,6 +308,15 @@ class Alike(NamedTuple):
         mean = np.add.reduceat(ordered * self.weight, self.start) / self.trials
         least = np.minimum.reduceat(ordered, self.start)
         return np.clip(mean, least, np.maximum.reduceat(ordered, self.start))
+
+    @property
+    def row(self) -> NDArray[np.intp]:
+        """The row of each case, of shape (n,)."""
+        row = np.empty(self.order.size, np.intp)
+        row[self.order] = np.repeat(
+            np.arange(self.start.size), np.diff(self.start, append=self.order.size)
+        )
+        return row
 
     @property
     def first(self) -> NDArray[np.intp]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import refuse_beside_imputations
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
@@ -40,6 +42,8 @@ def compare(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
 
@@ -72,6 +76,8 @@ def compare(
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
         means over the imputations, and `log_evidence` is the log of the mean evidence.
+    cluster, strata : array-like of shape (n,), optional
+        As in `bayescal.fit`.
 
     Returns
     -------
@@ -96,6 +102,7 @@ def compare(
     True
     """
     if imputations is not None:
+        refuse_beside_imputations(cluster, strata)
         table = {"sample_weight": sample_weight, "weight_type": weight_type}
         how = {"curves": curves, "prior": prior, "prior_weights": prior_weights, "edge": edge}
         return compare_imputations(
@@ -124,5 +131,7 @@ def compare(
         edge=edge,
         random_state=random_state,
         pos_label=pos_label,
+        cluster=cluster,
+        strata=strata,
     )
     return CurveComparison(FamilySamples(problem, names, size).draw_all(), shares)

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import read_clusters, refuse_beside_imputations, refuse_clusters
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
@@ -53,6 +55,8 @@ class FitOptions(TypedDict, total=False):
     random_state: RandomState
     edge: float | None
     pos_label: Any
+    cluster: ArrayLike | None
+    strata: ArrayLike | None
 
 
 @overload
@@ -111,6 +115,8 @@ def fit(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
 ) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
@@ -170,6 +176,12 @@ def fit(
         imputed data sets. Each is fitted, and their posteriors are mixed
         (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
         times `draws` in all, and at least 400 of each.
+    cluster : array-like of shape (n,), optional
+        Label of the cluster of each case, such as a patient seen several times, when cases of one
+        cluster are not independent and clusters are of no interest themselves; at least two.
+        Intervals are then as wide as the clusters say. For clusters of interest see `groups`.
+    strata : array-like of shape (n,), optional
+        Label of the stratum from which the cluster of each case was drawn.
 
     Returns
     -------
@@ -192,11 +204,19 @@ def fit(
     WeightWarning
         When whole-number weights can be counts as well as sampling weights, and nothing says which.
 
+    Notes
+    -----
+    With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
+    the information, in each direction of the coordinates by its own design effect; that of
+    "pieces" by the design effect of the number of events. The score distribution is drawn by the
+    Bayesian bootstrap of clusters.
+
     References
     ----------
     Dong et al. (2025), Combining priors with experience: confidence calibration based on binomial
     process modeling, AAAI, eqs. 5 and 12. Vehtari et al. (2024), Pareto smoothed importance
-    sampling, JMLR 25.
+    sampling, JMLR 25. Ribatet, Cooley & Davison (2012), Bayesian inference from composite
+    likelihoods, Statistica Sinica 22, for clusters.
 
     Examples
     --------
@@ -208,6 +228,7 @@ def fit(
     True
     """
     if imputations is not None:
+        refuse_beside_imputations(cluster, strata)
         table = {"groups": groups, "sample_weight": sample_weight, "weight_type": weight_type}
         how = {"curve": curve, "prior": prior, "engine": engine, "sampler": sampler, "edge": edge}
         return fit_imputations(
@@ -226,6 +247,7 @@ def fit(
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     labels = as_factors(groups, y_true, y_prob)
     if isinstance(labels, Factors):
+        refuse_clusters(cluster, strata)
         if known is not None:
             raise InputError(
                 "known was given with groups of several factors. It is of sites: pass one label a "
@@ -242,6 +264,7 @@ def fit(
     else:
         data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
     if groups is not None or known is not None or len(data.groups) > 1:
+        refuse_clusters(cluster, strata)
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)
         _warn_about_edges(sites.pooled)
@@ -251,7 +274,15 @@ def fit(
             "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
             "which site each case is from with groups=."
         )
-    problem = prepare(data, prior=prior, **fixed)
+    clusters = read_clusters(
+        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
+    )
+    if clusters is not None and engine == "nuts":
+        raise InputError(
+            "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
+            "engine='importance'."
+        )
+    problem = prepare(data, prior=prior, cluster=clusters, **fixed)
     _warn_about_edges(problem)
     if engine == "nuts" and problem.curve.size:
         return _by_nuts(problem, size, options)
@@ -260,7 +291,7 @@ def fit(
         message = (
             f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
         )
-        if engine == "auto":
+        if engine == "auto" and clusters is None:
             warnings.warn(
                 f"{message}; sampling with NUTS instead, which takes longer.",
                 DiagnosticWarning,
@@ -268,7 +299,12 @@ def fit(
             )
             return _by_nuts(problem, size, options)
         warnings.warn(
-            f"{message}; use engine='nuts', or engine='auto' to have it chosen.",
+            f"{message}; "
+            + (
+                "use engine='nuts', or engine='auto' to have it chosen."
+                if clusters is None
+                else "fit a simpler curve, such as 'logistic'."
+            ),
             DiagnosticWarning,
             stacklevel=2,
         )

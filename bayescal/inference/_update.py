@@ -63,8 +63,8 @@ def update(
     Raises
     ------
     InputError
-        If the posterior is an average of families, which `bayescal.compare` makes; if one has
-        counts and the other sampling weights; or as `bayescal.fit`.
+        If the posterior is an average of families, which `bayescal.compare` makes, or has
+        clusters; if one has counts and the other sampling weights; or as `bayescal.fit`.
 
     Examples
     --------
@@ -95,6 +95,11 @@ def update(
         raise InputError(
             "post is an average of several families, whose weights have to be computed again. Pass "
             "the table of all cases, post.data + more, to bayescal.compare."
+        )
+    if problem.clusters is not None:
+        raise InputError(
+            "post has clusters, whose labels it does not keep, so that more cases of the same "
+            "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"

@@ -13,6 +13,7 @@ from bayescal._base.logistic import softplus, softplus_sums
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.problem import Problem
 
@@ -24,6 +25,7 @@ DENSITY_NEGLIGIBLE = (
 )
 DENSITY_TOLERANCE = 1e-12
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
+LEAST_PRECISION = 1e-6
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 
 
@@ -54,11 +56,17 @@ class CurveDensity:
         shape = (self.basis.shape[1], self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.positive = np.array(self.curve.positive, dtype=bool)
+        self.adjustment: Adjustment | None = None
+        if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
+            self.adjustment = adjustment_of(self, problem, *_middle(self))
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""
-        coefficients = self.curve.with_offset(u)
-        linear = self._constant + coefficients[:, 1:] @ self.events_basis
+        coefficients, constant = self.curve.with_offset(u), self._constant
+        if self.adjustment is not None:
+            coefficients[:, 1:] = self.adjustment.read_at(coefficients[:, 1:])
+            constant += self.adjustment.constant
+        linear = constant + coefficients[:, 1:] @ self.events_basis
         for part in blocks(u.shape[0], self.trials.size):
             linear[part] -= softplus_sums(coefficients[part] @ self.columns, self.trials)
         return linear
@@ -70,24 +78,33 @@ class CurveDensity:
     def derivatives(self, u: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and exact Hessian at one point `u` of shape (d,)."""
         coefficients = self.curve.with_offset(u[None])[0, 1:]
-        log_odds = self.offset + self.basis @ coefficients
-        fitted = expit(log_odds)
-        by_coefficient = self.events_basis - self.basis.T @ (self.trials * fitted)
-        weight = self.trials * fitted * (1 - fitted)
-        information = (self.basis.T * weight) @ self.basis
+        value, by_coefficient, information = self.by_coefficients(coefficients)
         jacobian = self.jacobian(u)
         bend = np.where(self.positive, by_coefficient * coefficients, 0.0)
         gradient = jacobian.T @ by_coefficient
         hessian = (self.combination.T * bend) @ self.combination
         hessian -= jacobian.T @ information @ jacobian
-        value = self._constant + coefficients @ self.events_basis
-        value -= self.trials @ softplus(log_odds)
         value += float(self.prior.logpdf(self.curve.coordinates, u[None])[0])
         for index, name in enumerate(self.curve.coordinates):
             slope, curvature = self.prior.of(name).slope_and_curvature(u[index])
             gradient[index] += slope
             hessian[index, index] += curvature
         return float(value), gradient, hessian
+
+    def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+        """Log likelihood, its gradient and the information by the coefficients, of shape (k,)."""
+        change = self.adjustment
+        at = coefficients if change is None else change.read_at(coefficients)
+        log_odds = self.offset + self.basis @ at
+        fitted = expit(log_odds)
+        gradient = self.events_basis - self.basis.T @ (self.trials * fitted)
+        weight = self.trials * fitted * (1 - fitted)
+        information = (self.basis.T * weight) @ self.basis
+        value = float(self._constant + at @ self.events_basis - self.trials @ softplus(log_odds))
+        if change is None:
+            return value, gradient, information
+        by = change.contraction
+        return value + change.constant, by.T @ gradient, by.T @ information @ by
 
     def jacobian(self, u: Floats) -> Floats:
         """Derivative of the coefficients by the coordinates, (k, d), at one point."""
@@ -178,6 +195,23 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
     return min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
+
+
+def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
+    """Coefficients at the mode of the likeliest scale, and their covariance under the prior."""
+    scales = [density]
+    if density.curve.is_rough:
+        scales = [density.at(tau) for tau, _ in density.prior.roughness]
+    modes = [each.mode(tolerance=DENSITY_NEAR) for each in scales]
+    best = int(np.argmax([_laplace_evidence(mode) for mode in modes]))
+    at, prior = modes[best].point, scales[best].prior
+    bends = [
+        prior.of(name).slope_and_curvature(value)[1]
+        for name, value in zip(density.curve.coordinates, at, strict=True)
+    ]
+    jacobian = density.jacobian(at)
+    variance = 1 / np.maximum(-np.array(bends), LEAST_PRECISION)
+    return density.curve.with_offset(at[None])[0, 1:], (jacobian * variance) @ jacobian.T
 
 
 def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:

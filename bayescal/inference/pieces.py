@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescal._base.sampling.importance import Sample
+from bayescal.model.clusters.design import cluster_design
 from bayescal.model.partition.paths import draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
@@ -23,7 +24,8 @@ def sample_pieces(
 ) -> list[Sample]:
     """Posterior draws of shifts and slopes by cell, under one or several priors.
 
-    The evidences of the stretches are computed once for all priors.
+    The evidences of the stretches are computed once for all priors. Where cases come in clusters,
+    every case counts as one over the design effect of the number of events.
 
     Parameters
     ----------
@@ -41,11 +43,11 @@ def sample_pieces(
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
-    table = problem.table
+    table, effect = problem.table, _variance_factor(problem)
     stretches = stretch_evidences(
         table.score,
-        table.trials,
-        table.hits,
+        table.trials / effect,
+        table.hits / effect,
         np.array(problem.frame.cells[1:-1]),
         hinges=any(prior.hinge > 0 for prior in priors),
     )
@@ -54,5 +56,14 @@ def sample_pieces(
         sums = partition_sums(stretches, prior)
         drawn = draw_partitions(sums, draws, problem.rng(f"curve {index}" if index else "curve"))
         u = np.hstack([drawn.shift, drawn.slope])
-        samples.append(Sample(u, sums.log_evidence, 0.0, -np.inf, float(draws)))
+        log_evidence = sums.log_evidence + (effect - 1) * stretches.log_diagonal
+        samples.append(Sample(u, log_evidence, 0.0, -np.inf, float(draws)))
     return samples
+
+
+def _variance_factor(problem: Problem) -> float:
+    """By how much clusters enlarge the variance of the number of events; 1 without clusters."""
+    if problem.clusters is None or problem.clusters.are_single:
+        return 1.0
+    design = cluster_design(problem)
+    return design.effect * design.inflation

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import read_clusters
 from bayescal.data.data import CalibrationData, Edges, as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
@@ -48,6 +50,8 @@ class Problem:
         Every random number of the fit and of its functionals follows from it.
     most_rows : int, optional
         Most rows to merge the table to; by default as `MOST_ROWS` says.
+    clusters : Clusters, optional
+        Which cases depend on each other; None where they are independent.
     """
 
     data: CalibrationData
@@ -57,6 +61,7 @@ class Problem:
     edges: Edges
     seed: int
     most_rows: int | None = None
+    clusters: Clusters | None = None
 
     @cached_property
     def table(self) -> Rows:
@@ -91,7 +96,11 @@ class Problem:
 
     def rows_of(self, scores: Floats) -> NDArray[np.intp]:
         """Row of each case of the table, by its score as it came in."""
-        return np.searchsorted(self._first, self.data.rows_of(scores), side="right") - 1
+        return self.merged(self.data.rows_of(scores))
+
+    def merged(self, row: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Row of the problem that each of these rows of the table is merged in."""
+        return np.searchsorted(self._first, row, side="right") - 1
 
     @property
     def is_merged(self) -> bool:
@@ -205,6 +214,8 @@ def prepare(
     edge: float | None = None,
     random_state: RandomState = None,
     pos_label: Any = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
@@ -219,6 +230,8 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
+    cluster : array-like of shape (n,) or Clusters, optional
+    strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
 
     Returns
@@ -243,6 +256,9 @@ def prepare(
     data = as_data(
         y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
     ).one_group()
+    clusters = read_clusters(
+        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
+    )
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed)
+    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed, clusters=clusters)
     return unfitted.with_prior(chosen)

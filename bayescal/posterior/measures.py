@@ -291,7 +291,8 @@ class Measures(PosteriorView):
             distance from calibration is that of the posterior mean curve, brought into the
             interval; of anything else it is the posterior mean. `attrs` state the interval, the
             population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), and whether this is a pseudo-posterior.
+            read (`weight_type`), and whether this is a pseudo-posterior; of clusters also their
+            number, design effects and the effective number of cases.
 
         Raises
         ------
@@ -339,6 +340,7 @@ class Measures(PosteriorView):
             one_read_as=edges.high,
             pseudo_posterior=self.data.is_pseudo,
             weight_type=self.data.weight_type,
+            **({} if self.design is None else self.design.to_dict()),
         )
         return table
 

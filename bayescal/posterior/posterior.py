@@ -222,7 +222,8 @@ class CalibrationPosterior(DecisionMeasures):
         return (
             "CalibrationPosterior\n"
             f"  {self._cases_in_words}\n"
-            f"  {self.family.name} curve, {self.problem.prior.name} prior, {self.engine}\n"
+            + (f"  {self.design}\n" if self.design is not None else "")
+            + f"  {self.family.name} curve, {self.problem.prior.name} prior, {self.engine}\n"
             f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
             + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
         )

@@ -12,9 +12,12 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
+from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.curves import Curve, stored_curve
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluated, Evaluation
+from bayescal.posterior.populations.bootstrap import Bootstrap
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 from bayescal.posterior.stored import upgraded
 from bayescal.posterior.tree import (
     Drawn,
@@ -143,7 +146,8 @@ class PosteriorView:
         dict
             For importance: pareto_k (above 0.7 is bad), ess, log_evidence and its error. For
             NUTS: the largest r_hat (above 1.01 is bad), smallest ess, and divergences. `verdict`
-            is "ok" or says what is wrong.
+            is "ok" or says what is wrong. Of clusters also their number, the design effects of the
+            number of events and of the slope, and the effective number of cases.
         """
         if self.engine == "importance":
             numbers = dict(self._drawn.stats)
@@ -152,6 +156,8 @@ class PosteriorView:
         else:
             numbers = self._nuts_diagnostics(self._tree["sample_stats"].to_dataset())
             verdict = nuts_verdict(numbers)
+        if self.design is not None:
+            numbers |= self.design.to_dict()
         return {"engine": self.engine, **numbers, "verdict": verdict}
 
     @property
@@ -161,8 +167,21 @@ class PosteriorView:
         return None if averaged is None else averaged.families
 
     @cached_property
+    def _bootstrap(self) -> Bootstrap | None:
+        """The law of the weights of rows; None for that of independent cases."""
+        problem, clusters = self.problem, self.problem.clusters
+        if clusters is None:
+            return None
+        return ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
+
+    @cached_property
+    def design(self) -> Design | None:
+        """What clusters make of the number of cases; None where cases are independent."""
+        return None if self.problem.clusters is None else cluster_design(self.problem)
+
+    @cached_property
     def _posterior(self) -> Evaluated:
-        return Evaluation(self.problem, self._drawn.u)
+        return Evaluation(self.problem, self._drawn.u, bootstrap=self._bootstrap)
 
     @cached_property
     def _prior(self) -> Evaluated:
@@ -170,7 +189,7 @@ class PosteriorView:
         u = np.empty(self._drawn.u.shape)
         for column, name in enumerate(self.family.coordinates):
             u[:, column] = drawn[name]
-        return Evaluation(self.problem, u)
+        return Evaluation(self.problem, u, bootstrap=self._bootstrap)
 
     @cached_property
     def _mean_curve(self) -> Evaluated:
@@ -184,7 +203,7 @@ class PosteriorView:
         if averaged is None or averaged.lower_reading is None:
             return None
         by_cell = self.problem.of_family(stored_curve("pieces"))
-        return Evaluation(by_cell, averaged.lower_reading)
+        return Evaluation(by_cell, averaged.lower_reading, bootstrap=self._bootstrap)
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

@@ -28,13 +28,14 @@ def describe(f: Findings) -> str:
 
 
 def short_method(f: Findings) -> str:
-    """What was done, in three sentences."""
+    """What was done, in a few sentences."""
     families = [
         name for name, weight in f.comparison.prior_prob.items() if weight and name != "identity"
     ]
     return (
         f"The calibration curve was estimated as the average of several families of curves "
         f"({', '.join(families)}), each weighted by its evidence, under the {f.prior.name} prior. "
+        f"{_clusters_in_words(f)}"
         f"Intervals are {percent(f.ci_prob)} credible intervals; those of the C-statistic and of "
         "the Brier scores are bootstrap intervals. Updates were compared by leave-one-out. "
         f"Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
@@ -46,6 +47,7 @@ def methods(f: Findings) -> str:
     problem = f.comparison.problem
     weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
+    scores = "scores" if f.posterior.design is None else "clusters"
     return (
         "Calibration was assessed by the posterior of the calibration curve, with a "
         "binomial likelihood (Dong et al., 2025). Families of curves were weighted by their "
@@ -53,9 +55,10 @@ def methods(f: Findings) -> str:
         "calibration, whose probability is reported and which is not part of the averaged curve. "
         f"{imputations_sentence(f.posterior)}"
         f"The {problem.prior.name} prior was used for the coordinates of the curves. "
+        f"{_clusters_in_words(f)}"
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the scores (Rubin, 1981). {_interval_in_words(f)} A model with an error below "
+        f"the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error below "
         f"{f.close:g} was regarded as close enough to calibrated. Calibration slope and intercept "
         "are those of the line in log-odds closest to the curve (Cox, 1958). Estimators were "
         "compared with "
@@ -63,6 +66,15 @@ def methods(f: Findings) -> str:
         "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
         f"{f.versions['bayescal']}, seed {f.seed}."
+    )
+
+
+def _clusters_in_words(f: Findings) -> str:
+    if f.posterior.design is None:
+        return ""
+    return (
+        "Cases of one cluster were not taken as independent: the curvature of the likelihood was "
+        f"adjusted for clusters (Ribatet, Cooley and Davison, 2012), {f.posterior.design}. "
     )
 
 

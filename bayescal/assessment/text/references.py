@@ -47,6 +47,11 @@ REFERENCES: dict[str, Reference] = {
         "American Statistician 64, 159-163.",
         "10.1198/tast.2010.09109",
     ),
+    "Ribatet, Cooley and Davison, 2012": Reference(
+        "Ribatet M, Cooley D, Davison AC (2012). Bayesian inference from composite likelihoods, "
+        "with an application to spatial extremes. Statistica Sinica 22, 813-845.",
+        "10.5705/ss.2009.248",
+    ),
     "Broecker and Smith, 2007": Reference(
         "Broecker J, Smith LA (2007). Increasing the reliability of reliability diagrams. Weather "
         "and Forecasting 22, 651-661.",

@@ -137,4 +137,5 @@ def _is_missing(value: Any) -> bool:
 
 
 def _refuse(at: int, name: str) -> None:
-    raise InputError(f"{name}[{at}] is missing. Name every case's group, or drop the case.")
+    what = {"groups": "group", "strata": "stratum"}.get(name, name)
+    raise InputError(f"{name}[{at}] is missing. Name every case's {what}, or drop the case.")

@@ -24,6 +24,7 @@ from bayescal.inference.loo import (
 )
 from bayescal.inference.samples import FamilySamples
 from bayescal.inference.sensitivity import power_scaling, probabilities_by_prior
+from bayescal.model.clusters.design import cluster_design
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem
@@ -79,6 +80,17 @@ class CurveComparison:
         """Posterior probability of exact calibration, under `prior_calibrated`."""
         return self.posterior_prob["identity"]
 
+    @cached_property
+    def design_effect(self) -> float:
+        """By how much clusters enlarge variances: of the number of events or of the slope.
+
+        The larger of the two, and at least 1; 1 without clusters.
+        """
+        if self.problem.clusters is None:
+            return 1.0
+        design = cluster_design(self.problem)
+        return max(1.0, design.effect, design.slope_effect)
+
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
         """Posterior probability of exact calibration under another prior for it.
 
@@ -112,8 +124,8 @@ class CurveComparison:
         prior on the curve, can never exceed n / (n + 1), and is blind to asymmetry.
         """
         table = self.problem.table
-        gain = logistic_gain(table.score, table.trials, table.hits)
-        n = self.data.effective_size
+        gain = logistic_gain(table.score, table.trials, table.hits) / self.design_effect
+        n = self.data.effective_size / self.design_effect
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
@@ -131,7 +143,8 @@ class CurveComparison:
         Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
         posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
-        standard error.
+        standard error. Single cases are left out, also of clusters; the standard error is then
+        enlarged by the root of `design_effect`.
         """
         import pandas as pd
 
@@ -152,7 +165,7 @@ class CurveComparison:
                 "pareto_k": sample.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
                 "elpd_diff": difference,
-                "elpd_diff_error": error,
+                "elpd_diff_error": error * self.design_effect**0.5,
             }
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.index.name = "curve"

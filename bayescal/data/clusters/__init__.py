@@ -1,0 +1,1 @@
+"""Cases that depend on each other: which cluster each is of."""

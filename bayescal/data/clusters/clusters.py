@@ -1,0 +1,171 @@
+"""Clusters: the cases of each cluster, such as a patient, in each row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.table import add_up
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from scipy import sparse
+
+__all__ = ["COUNTED", "Clusters"]
+
+COUNTED = ("trials", "hits", "square_trials", "square_hits")
+"""What is summed over the cases of a cluster in a row."""
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Cases and events of each cluster in each row of a table.
+
+    Clusters are numbered by what they contain, so that neither their names nor the order of the
+    cases matter.
+
+    Attributes
+    ----------
+    cluster, row : ndarray of shape (entries,)
+        Cluster and row of the table; each pair occurs once.
+    trials, hits : ndarray of shape (entries,)
+        Cases and events of that cluster in that row, on the scale of effective cases.
+    square_trials, square_hits : ndarray of shape (entries,)
+        Sums of the squared weights of these cases and events, on the squared scale.
+    stratum : ndarray of shape (clusters,)
+        Number of each cluster's stratum, from 0 without gaps.
+    """
+
+    cluster: NDArray[np.intp]
+    row: NDArray[np.intp]
+    trials: Floats
+    hits: Floats
+    square_trials: Floats
+    square_hits: Floats
+    stratum: NDArray[np.intp]
+
+    @classmethod
+    def of_cases(
+        cls,
+        cluster: NDArray[np.intp],
+        row: NDArray[np.intp],
+        counted: dict[str, Floats],
+        stratum: NDArray[np.intp],
+    ) -> Self:
+        """Sum cases, or entries, over clusters and rows, and number the clusters by content.
+
+        Parameters
+        ----------
+        cluster, row : ndarray of shape (n,)
+        counted : dict of ndarray of shape (n,)
+            By the names of `COUNTED`.
+        stratum : ndarray of shape (clusters,)
+        """
+        rows = int(row.max()) + 1
+        pairs, entry = np.unique(cluster * rows + row, return_inverse=True)
+        sums = {name: add_up(entry, values) for name, values in counted.items()}
+        of, at = np.divmod(pairs, rows)
+        starts = np.flatnonzero(np.diff(of, prepend=-1))
+        moments = [
+            np.add.reduceat(values * at**power, starts)
+            for values in (sums["trials"], sums["hits"])
+            for power in range(3)
+        ]
+        by_content = np.lexsort((*moments, stratum))
+        first = np.flatnonzero(np.diff(stratum[by_content], prepend=-1))
+        strata = np.lexsort([each[by_content[first]] for each in moments])
+        ranked = np.argsort(strata)[stratum]
+        order = np.lexsort((*moments, ranked))
+        number = np.argsort(order)[of]
+        return cls(number, at, **sums, stratum=ranked[order])
+
+    @property
+    def size(self) -> int:
+        """Number of clusters."""
+        return self.stratum.size
+
+    @property
+    def strata(self) -> int:
+        """Number of strata."""
+        return int(self.stratum.max()) + 1
+
+    @property
+    def in_stratum(self) -> NDArray[np.intp]:
+        """Clusters of each stratum, of shape (strata,)."""
+        return np.bincount(self.stratum)
+
+    @property
+    def are_single(self) -> bool:
+        """Whether every cluster is one case, and there is one stratum: cases are independent."""
+        total, squares = self.sums(self.trials), self.sums(self.square_trials)
+        return self.strata == 1 and bool(np.allclose(total**2, squares, rtol=1e-9, atol=0))
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums of values by entry over each cluster, of shape (clusters,)."""
+        return add_up(self.cluster, values, self.size)
+
+    def matrix(self, values: Floats, row: NDArray[np.intp], rows: int) -> sparse.csr_array:
+        """Values by entry as a matrix of shape (clusters, rows).
+
+        Parameters
+        ----------
+        values : ndarray of shape (entries,)
+        row : ndarray of shape (entries,)
+            Row of each entry, which may be one that merges several rows of the table.
+        rows : int
+        """
+        from scipy import sparse
+
+        return sparse.csr_array((values, (self.cluster, row)), shape=(self.size, rows))
+
+    def centred(self, values: Floats) -> Floats:
+        """Sums of clusters, of shape (clusters, ...), as deviations from their stratum's mean.
+
+        They are scaled so that the sum of their squares is unbiased for the variance of the total
+        of independent clusters. With one stratum they are left alone: the scores of a fitted curve
+        sum to zero, or to what the prior balances.
+
+        References
+        ----------
+        Binder (1983), On the variances of asymptotically normal estimators from complex surveys,
+        International Statistical Review 51.
+        """
+        if self.strata == 1:
+            return values
+        clusters = self.in_stratum
+        total = np.zeros((clusters.size, *values.shape[1:]))
+        np.add.at(total, self.stratum, values)
+        shape = (-1, *(1 for _ in values.shape[1:]))
+        mean = total / clusters.reshape(shape)
+        factor = np.sqrt(clusters / (clusters - 1)).reshape(shape)
+        return np.asarray((values - mean[self.stratum]) * factor[self.stratum])
+
+    def to_xarray(self) -> xr.Dataset:
+        """As a dataset with the dimensions `entry` and `cluster`."""
+        import xarray as xr
+
+        columns = ("cluster", "row", *COUNTED)
+        variables = {f"entry_{name}": ("entry", getattr(self, name)) for name in columns}
+        return xr.Dataset(variables | {"stratum": ("cluster", self.stratum)})
+
+    @classmethod
+    def from_xarray(cls, dataset: xr.Dataset, rows: int) -> Self:
+        """Read back what `to_xarray` wrote, for a table of so many rows."""
+        columns = {name: dataset[f"entry_{name}"].to_numpy() for name in COUNTED}
+        cluster, row, stratum = (
+            dataset[name].to_numpy().astype(np.intp)
+            for name in ("entry_cluster", "entry_row", "stratum")
+        )
+        known = np.array_equal(np.unique(cluster), np.arange(stratum.size))
+        finite = all(np.isfinite(values).all() for values in columns.values())
+        if not (known and finite and row.min() >= 0 and row.max() < rows):
+            raise InputError(
+                "the tree's clusters are not those of its table: it was edited or damaged. Load "
+                "the file as it was written, or refit the data."
+            )
+        return cls(cluster, row, **columns, stratum=stratum)

@@ -1,0 +1,1 @@
+"""The likelihood of a curve where cases come in clusters."""

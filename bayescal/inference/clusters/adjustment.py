@@ -1,0 +1,101 @@
+"""A likelihood of independent cases, made as flat as clusters of cases make it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import expit
+
+from bayescal._base.arrays import Floats
+from bayescal._base.newton import maximise
+from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.problem import Problem
+
+__all__ = ["Adjustment", "adjustment_of"]
+
+PULL = 0.01
+"""Of the prior's precision, which keeps the top of the likelihood where there are data."""
+
+
+class Likelihood(Protocol):
+    """What an adjustment needs of the density of a curve's coordinates."""
+
+    offset: Floats
+    basis: Floats
+
+    def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+        """Log likelihood of independent cases, its gradient and information."""
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """The log likelihood of clusters: log L(b_hat + C (b - b_hat)) + a constant.
+
+    b are the coefficients, in which the curve's log-odds are linear. The constant leaves the log
+    likelihood as it is at exact calibration, which all families share, so that their evidences can
+    be compared.
+
+    Attributes
+    ----------
+    top : ndarray of shape (k,)
+        b_hat, where the likelihood is largest.
+    contraction : ndarray of shape (k, k)
+        C.
+    constant : float
+
+    References
+    ----------
+    Ribatet, Cooley & Davison (2012), Bayesian inference from composite likelihoods, with an
+    application to spatial extremes, Statistica Sinica 22.
+    """
+
+    top: Floats
+    contraction: Floats
+    constant: float
+
+    def read_at(self, coefficients: Floats) -> Floats:
+        """Where the likelihood of independent cases is read, for coefficients (..., k)."""
+        return np.asarray(self.top + (coefficients - self.top) @ self.contraction.T)
+
+
+def adjustment_of(
+    likelihood: Likelihood, problem: Problem, at: Floats, covariance: Floats
+) -> Adjustment:
+    """The adjustment of a curve's likelihood for the clusters of a table.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of independent cases.
+    problem : Problem
+        With clusters.
+    at : ndarray of shape (k,)
+        Coefficients at the mode of the posterior of independent cases, where the sandwich is
+        computed.
+    covariance : ndarray of shape (k, k)
+        Of the coefficients under the prior, there.
+
+    Returns
+    -------
+    Adjustment
+    """
+    precision: Floats = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
+    fitted = expit(likelihood.offset + likelihood.basis @ at)
+    contraction = sandwich(problem, likelihood.basis, fitted, precision).contraction
+
+    def pulled(coefficients: Floats) -> tuple[float, Floats, Floats]:
+        value, gradient, information = likelihood.by_coefficients(coefficients)
+        away = PULL * precision @ (coefficients - at)
+        value -= float(away @ (coefficients - at)) / 2
+        return value, gradient - away, -information - PULL * precision
+
+    top = maximise(pulled, at, tolerance=1e-9).point
+    calibrated = problem.curve.with_offset(np.zeros((1, problem.curve.size)))[0, 1:]
+    adjustment = Adjustment(top, contraction, 0.0)
+    own, read = (
+        likelihood.by_coefficients(point)[0]
+        for point in (calibrated, adjustment.read_at(calibrated))
+    )
+    return Adjustment(top, contraction, own - read)

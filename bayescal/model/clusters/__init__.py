@@ -1,0 +1,1 @@
+"""What clusters of cases do to the information on a curve."""

@@ -1,0 +1,163 @@
+"""How much less, or more, clusters of cases tell of a curve than independent cases would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from bayescal._base.arrays import Floats
+from bayescal.data.table import add_up
+from bayescal.model.problem import Problem
+
+__all__ = ["Sandwich", "sandwich"]
+
+LEAST_EFFECT = 0.2
+"""No direction counts as better known than by five times the cases."""
+SMALL_INFORMATION = 1e-3
+"""Share of the information of the posterior below which a direction is left as it is."""
+USUAL_LEVEL = 0.975
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """Information on coefficients, and the covariance of the score of clusters, beside it.
+
+    Attributes
+    ----------
+    effect : ndarray of shape (d,)
+        Design effect of each coefficient: its variance over that of independent cases.
+    contraction : ndarray of shape (d, d)
+        C, which makes log L(b_hat + C (b - b_hat)) as curved as the sandwich says.
+    degrees : float
+        Degrees of freedom of the estimated covariance; infinite where every cluster is one case.
+    inflation : float
+        Of variances, so that a normal 95 % interval is as long as Student's.
+    """
+
+    effect: Floats
+    contraction: Floats
+    degrees: float
+    inflation: float
+
+
+def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats) -> Sandwich:
+    """Design effects of the coefficients of a curve, at one point.
+
+    The covariance of the score is that of independent cases plus the products of residuals of
+    different cases of one cluster. It is drawn towards the covariance that equal correlations on
+    the log-odds would give, the more so the fewer clusters there are for each coefficient.
+
+    Parameters
+    ----------
+    problem : Problem
+        With clusters.
+    basis : ndarray of shape (rows, d)
+        Derivatives of the curve's log-odds by its coefficients.
+    fitted : ndarray of shape (rows,)
+        The curve.
+    precision : ndarray of shape (d, d)
+        Of the prior of the coefficients, near this point.
+
+    Returns
+    -------
+    Sandwich
+
+    References
+    ----------
+    Liang & Zeger (1986), Longitudinal data analysis using generalized linear models, Biometrika
+    73. Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with
+    multi-stage samples, Survey Methodology 28. Ribatet, Cooley & Davison (2012), Bayesian inference
+    from composite likelihoods, Statistica Sinica 22.
+    """
+    spread = fitted * (1 - fitted)
+    information = (basis.T * (problem.trials * spread)) @ basis
+    between = _Between(problem, basis, fitted)
+    seen, alike = between.seen(), between.alike()
+    whole = np.linalg.cholesky(information + precision)
+    ridge = SMALL_INFORMATION * np.eye(len(precision))
+
+    def whitened(matrix: Floats) -> Floats:
+        half = np.linalg.solve(whole, matrix)
+        return np.asarray(np.linalg.solve(whole, half.T))
+
+    base = whitened(information) + ridge
+    root, inverse = _powers(base, 0.5, -0.5)
+    weight = (len(precision) + 1) / (between.degrees + len(precision) + 1)
+    extra = inverse @ whitened((1 - weight) * seen + weight * alike) @ inverse
+    values, vectors = np.linalg.eigh(np.eye(len(precision)) + (extra + extra.T) / 2)
+    values = np.maximum(values, LEAST_EFFECT)
+    inflation = _inflation(between.degrees)
+    outward = np.linalg.solve(whole.T, inverse)
+    variance = np.sum((outward @ vectors) ** 2 * values, axis=1)
+    shrunk = (vectors / np.sqrt(inflation * values)) @ vectors.T
+    return Sandwich(
+        effect=variance / np.sum(outward**2, axis=1),
+        contraction=outward @ shrunk @ root @ whole.T,
+        degrees=between.degrees,
+        inflation=inflation,
+    )
+
+
+class _Between:
+    """Products of different cases of one cluster, summed over the clusters."""
+
+    def __init__(self, problem: Problem, basis: Floats, fitted: Floats) -> None:
+        clusters = problem.clusters
+        assert clusters is not None
+        row, rows = problem.merged(clusters.row), fitted.size
+        trials, hits, squares = (
+            clusters.matrix(values, row, rows)
+            for values in (clusters.trials, clusters.hits, clusters.square_trials)
+        )
+        self.basis, spread = basis, fitted * (1 - fitted)
+        information = trials @ spread
+        leverage = information / information.sum() if clusters.strata == 1 else 0.0 * information
+        grow = 1 / np.sqrt(1 - np.minimum(leverage, 1 - 1e-9))
+        score = hits @ basis - trials @ (fitted[:, None] * basis)
+        residual = hits.sum(axis=1) - trials @ fitted
+        self.score = clusters.centred(score) * grow[:, None]
+        self.residual = clusters.centred(residual) * grow
+        self.of_shift = trials @ (spread[:, None] * basis)
+        square_hits = add_up(row, clusters.square_hits, rows)
+        square_trials = add_up(row, clusters.square_trials, rows)
+        self.own = square_hits * (1 - fitted) ** 2 + (square_trials - square_hits) * fitted**2
+        self.own_of_shift = square_trials * spread**2
+        pairs = information**2 - squares @ spread**2
+        excess = float(self.residual @ self.residual - self.own.sum())
+        self.variance = max(excess / pairs.sum(), 0.0) if pairs.sum() > 0 else 0.0
+        self.degrees = self._degrees(
+            squares @ spread, pairs, information**2, clusters.strata / clusters.size
+        )
+
+    def seen(self) -> Floats:
+        """As observed."""
+        return np.asarray(self.score.T @ self.score - (self.basis.T * self.own) @ self.basis)
+
+    def alike(self) -> Floats:
+        """As of a shift of each cluster's log-odds that varies with one variance."""
+        own = (self.basis.T * self.own_of_shift) @ self.basis
+        return np.asarray(self.variance * (self.of_shift.T @ self.of_shift - own))
+
+    def _degrees(self, single: Floats, pairs: Floats, both: Floats, layers: float) -> float:
+        """Satterthwaite's: clusters count by what they add to the variance of the total."""
+        part = single + self.variance * pairs
+        noise = float(np.sum(part**2 * pairs / both))
+        total = float(part.sum())
+        if noise <= 1e-12 * total**2:
+            return np.inf
+        return max(total**2 / noise * (1 - layers), 1.0)
+
+
+def _inflation(degrees: float) -> float:
+    """Square of Student's 97.5 % quantile over the normal one."""
+    if np.isinf(degrees):
+        return 1.0
+    return float((stdtrit(degrees, USUAL_LEVEL) / ndtri(USUAL_LEVEL)) ** 2)
+
+
+def _powers(matrix: Floats, *powers: float) -> list[Floats]:
+    """Powers of a positive definite matrix."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return [np.asarray((vectors * values**power) @ vectors.T) for power in powers]
