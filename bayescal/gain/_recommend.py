@@ -215,9 +215,9 @@ def _combined(each: Sequence[Recommendation]) -> Recommendation:
         if column == "se" or "_se" in column:
             values = ([one[name] for one in tables] for name in (gain, column))
             table[column] = total_error(*values)
-    error = table["se"].where(table["se"] > 0)
-    table["prob_better"] = (table["gain"] / error).map(ndtr).fillna(table["gain"] > 0)
-    table["prob_better"] = table["prob_better"].astype(np.float64)
+    gain, error = table["gain"].to_numpy(), table["se"].to_numpy()
+    standard = np.divide(gain, error, out=np.zeros_like(gain), where=error > 0)
+    table["prob_better"] = np.where(error > 0, ndtr(standard), gain > 0).astype(np.float64)
     choice = next(name for name in updates() if table.loc[name, "short_of_best"] <= 1)
     return Recommendation(choice, table, each[0].n)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
@@ -25,9 +25,9 @@ RESULTS = Path(__file__).parent / "results"
 SEED = 1807
 DRAWS = 1000
 IMPUTATIONS = (2, 5, 20)
-CORRELATION = 0.3
+CORRELATION = 0.2
 TRUE = np.array([-0.6, 0.5, 1.0])  # intercept, x1, x2: log-odds of the event
-MODEL = np.array([-0.2, 0.8, 1.3])  # of the score
+MODEL = np.array([-0.3, 0.5, 1.5])  # of the score
 CHANCE = np.array([-2.8, 1.0, 2.0])  # intercept, x1, outcome: log-odds that x2 is missing
 FUNCTIONALS = ("tce", "observed_expected", "calibration_slope")
 
@@ -78,10 +78,10 @@ def true_values():
     rest = TRUE[1:] @ covariance @ TRUE[1:] - both**2 / variance
     at, weight = np.polynomial.hermite_e.hermegauss(201)
     weight = weight / weight.sum()
-    s = expit(MODEL[0] + np.sqrt(variance) * at)
+    x = MODEL[0] + np.sqrt(variance) * at
+    s = expit(x)
     centre = TRUE[0] + both / np.sqrt(variance) * at
     g = expit(centre[:, None] + np.sqrt(rest) * at) @ weight
-    x = logit(s)
 
     def loss(line):
         z = line[0] + line[1] * x

@@ -1,0 +1,177 @@
+"""ImputedPosterior answers as the posterior of one fit does, and says what missing data cost."""
+
+from __future__ import annotations
+
+import arviz_stats
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+M, N = 3, 240
+THRESHOLDS = [0.2, 0.5]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=3)
+    noise = np.random.default_rng(3).normal(0, 0.4, (M, N)) * (np.arange(N) % 4 == 0)
+    return y, expit(logit(s) + noise)
+
+
+@pytest.fixture(scope="module", params=["fit", "compare"])
+def analyse(request):
+    def fitted(y, *scores, **options):
+        if request.param == "fit":
+            return bc.fit(y, *scores, random_state=2, draws=800, **options)
+        return bc.compare(y, *scores, random_state=2, draws=800, **options).posterior
+
+    return fitted
+
+
+@pytest.fixture(scope="module")
+def post(cases, analyse):
+    y, scores = cases
+    return analyse(y, imputations=scores)
+
+
+def test_equal_imputations_are_one_fit(cases, analyse):
+    y, scores = cases
+    one, three = analyse(y, scores[0]), analyse(y, imputations=[scores[0]] * 3)
+    shown = one.summary()
+    np.testing.assert_allclose(three.summary(), shown, atol=0.01)
+    assert three.summary()["estimate"].to_numpy() == pytest.approx(shown["estimate"], abs=1e-9)
+    assert three.prob_tce_below(0.05) == pytest.approx(one.prob_tce_below(0.05))
+    assert three.prob_tce_above(0.05) == pytest.approx(one.prob_tce_above(0.05))
+    assert three.missing_information["missing_information"].max() < 1e-9
+    at = np.array([0.1, 0.6])
+    assert three.curve(at).mean(["chain", "draw"]).to_numpy() == pytest.approx(
+        one.curve(at).mean(["chain", "draw"]).to_numpy()
+    )
+    benefits = (each.net_benefit(THRESHOLDS)["prob_best"] for each in (three, one))
+    np.testing.assert_allclose(*benefits)
+    assert (three.data.n, three.data.events) == pytest.approx((one.data.n, one.data.events))
+
+
+def test_the_order_of_imputations_is_irrelevant(cases, analyse, post):
+    y, scores = cases
+    turned = analyse(y, imputations=scores[::-1])
+    np.testing.assert_allclose(turned.summary(), post.summary(), atol=1e-9)
+    np.testing.assert_allclose(turned.missing_information, post.missing_information, atol=1e-9)
+
+
+def test_the_same_as_combining_by_hand(cases, analyse, post):
+    y, scores = cases
+    posts = [analyse(y, score) for score in scores]
+    assert bc.combine_imputations(posts).summary().equals(post.summary())
+
+
+def test_every_draw_is_of_one_imputation(post):
+    """The draws of one imputation have the spread that they have by themselves."""
+    mixed = post.functional("calibration_slope").to_numpy().ravel()
+    for number, one in enumerate(post.imputations):
+        own = one.functional("calibration_slope").to_numpy().ravel()
+        assert mixed[number::M].std() == pytest.approx(own.std())
+        assert mixed[number::M] - mixed[number::M].mean() == pytest.approx(own - own.mean())
+
+
+def test_variances_of_measures_are_rubins(post):
+    for name, row in post.missing_information.iterrows():
+        if name in ("tce", "e50", "e90", "emax"):  # widened by a factor
+            continue
+        assert float(post.functional(name).std()) == pytest.approx(row["sd"])
+
+
+def test_distances_are_in_order_and_never_negative(post):
+    first, second = (post.tce(p=p).to_numpy() for p in (1, 2))
+    assert (first >= 0).all()
+    assert first.mean() <= second.mean()
+    row = post.summary().loc["tce"]
+    assert row["lower"] <= row["estimate"] <= row["upper"]
+
+
+def test_everything_that_a_posterior_answers(post):
+    at = np.array([0.05, 0.3, 0.9])
+    assert post.curve(at).dims == ("chain", "draw", "score")
+    assert post.predict(at).sizes == {"chain": 4, "draw": post.draws // 4, "obs": 3}
+    assert ((post.predict(at) > 0) & (post.predict(at) < 1)).all()
+    assert post.tce(population="sample").size == post.draws
+    assert post.tce(population="beta").size == post.draws
+    assert post.functional("tce", group="prior").size == post.draws
+    assert post.diagnostics["verdict"] == "ok"
+    assert 0 <= post.prob_monotone() <= 1
+    assert set(np.unique(post.off_diagonal())) <= {-1, 0, 1}
+    assert post.net_benefit(THRESHOLDS)["prob_best"].dims == ("threshold",)
+    assert f"{M} imputations of {N} cases" in repr(post)
+    assert "missing information" in post._repr_html_()
+    assert post.summary().attrs["imputations"] == M
+
+
+def test_the_tree_is_arviz_s(post):
+    tree = post.tree
+    assert {f"imputation_{k}" for k in range(1, M + 1)} < set(tree.children)
+    draws = tree["posterior"].to_dataset()
+    assert draws.sizes["draw"] == post.draws // 4
+    assert set(np.unique(draws["imputation"])) == {1, 2, 3}
+    assert set(tree["prior"].data_vars) == set(draws.data_vars)
+    assert np.isfinite(arviz_stats.ess(draws)["log_slope"])
+
+
+def test_it_is_stored_as_one_tree(post, tmp_path):
+    post.to_netcdf(tmp_path / "imputed.nc")
+    again = bc.load(tmp_path / "imputed.nc")
+    assert isinstance(again, bc.ImputedPosterior)
+    assert again.summary().equals(post.summary())
+    assert again.missing_information.equals(post.missing_information)
+    assert again.prob_calibrated == post.prob_calibrated
+
+
+def test_figures_draw_it(post):
+    assert bc.plots.reliability(post).get_xlabel()
+    assert bc.plots.net_benefit(post).get_xlabel()
+    assert bc.plots.forest(post)
+
+
+def test_it_cannot_be_updated_or_checked_as_one_table(post, cases):
+    y, scores = cases
+    with pytest.raises(InputError, match=r"post is of several imputations.*each"):
+        bc.update(post, y, scores[0])
+    with pytest.raises(InputError, match=r"post is of several imputations.*each"):
+        bc.check_consistency(post)
+
+
+def test_posteriors_that_are_not_of_the_same_cases_are_refused(cases):
+    y, scores = cases
+    options = {"draws": 400, "random_state": 1}
+    first = bc.fit(y, scores[0], **options)
+    others = {
+        "cases": bc.fit(y[:-1], scores[0][:-1], **options),
+        "events": bc.fit(1 - y, scores[0], **options),
+        "family": bc.fit(y, scores[0], curve="logistic", **options),
+        "prior": bc.fit(y, scores[0], prior="clinical", **options),
+        "draws": bc.fit(y, scores[0], draws=800, random_state=1),
+    }
+    for word, other in others.items():
+        with pytest.raises(InputError, match=rf"posts\[0\].*{word}.*posts\[1\]"):
+            bc.combine_imputations([first, other])
+    with pytest.raises(InputError, match="posts must hold at least two"):
+        bc.combine_imputations([first])
+    with pytest.raises(InputError, match=r"posts\[1\].*combined again"):
+        bc.combine_imputations([first, bc.combine_imputations([first, first])])
+
+
+def test_a_tree_of_one_fit_is_not_of_imputations(cases):
+    y, scores = cases
+    tree = bc.fit(y, scores[0], draws=400, random_state=1).tree
+    with pytest.raises(InputError, match="tree is not of several imputations"):
+        bc.ImputedPosterior(tree)
+
+
+def test_a_tree_that_lacks_an_imputation_is_refused(cases):
+    y, scores = cases
+    tree = bc.fit(y, imputations=scores, draws=400, random_state=1).tree.copy()
+    del tree["imputation_2"]
+    with pytest.raises(InputError, match="imputation_2"):
+        bc.ImputedPosterior(tree)
