@@ -2,6 +2,7 @@ __version__: str
 
 from . import errors as errors
 from . import estimators as estimators
+from . import planning as planning
 from . import plots as plots
 from . import recalibrate as recalibrate
 from . import scores as scores
@@ -27,6 +28,8 @@ from .inference import update as update
 from .model import build_model as build_model
 from .model import curves as curves
 from .model import priors as priors
+from .planning import Plan as Plan
+from .planning import plan as plan
 from .posterior import CalibrationPosterior as CalibrationPosterior
 from .posterior import HierarchicalPosterior as HierarchicalPosterior
 from .posterior import ImputedPosterior as ImputedPosterior

@@ -345,12 +345,12 @@ class Truth:
         return probability
 
 
-def population(law: ScoreLaw) -> tuple[Floats, Floats, Floats]:
+def population(law: ScoreLaw, nodes: int = _NODES) -> tuple[Floats, Floats, Floats]:
     """Scores s, 1 - s and weights, to integrate over the law of the scores.
 
     Midpoints in t of the quantiles at u = t^2 (3 - 2t), which crowd where quantiles bend most.
     """
-    t = (np.arange(_NODES) + 0.5) / _NODES
+    t = (np.arange(nodes) + 0.5) / nodes
     s, q = law.quantiles(t**2 * (3 - 2 * t), (1 - t) ** 2 * (1 + 2 * t))
     weight = t * (1 - t)
     return s, q, weight / weight.sum()

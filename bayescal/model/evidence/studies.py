@@ -115,7 +115,7 @@ def from_studies(
     >>> slopes = [(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9), (1.0, 0.8, 1.2)]
     >>> prior = from_studies(calibration_slope=slopes)
     >>> round(prior.log_slope.mu, 3), round(prior.log_slope.sigma, 3)
-    (-0.08, 0.124)
+    (-0.076, 0.128)
     """
     level = as_level(ci_prob)
     check_choice(tails, TAILS, "tails")

@@ -1,0 +1,5 @@
+"""How many patients a study needs, before it begins."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,330 @@
+"""plan(): how many patients, by simulating studies and the analysis that will be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.special import logit, ndtri
+
+from bayescal._base.arrays import Floats, RandomState, as_seed
+from bayescal._base.errors import InputError, check_callable
+from bayescal._base.text import shortened
+from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
+from bayescal.model.curves import CURVES, Curve, as_curve
+from bayescal.model.priors import Prior, as_prior
+from bayescal.planning.analysis import CONCLUSIONS, Analysis
+from bayescal.planning.closed_forms import (
+    c_statistic_size,
+    observed_expected_size,
+    slope_size,
+)
+from bayescal.planning.result import LABELS, Plan
+from bayescal.planning.search import Goal, Search
+from bayescal.planning.setting import EDGE, Setting, as_truth, setting_of
+from bayescal.planning.studies import Studies
+from bayescal.validation.batches import Progress
+
+__all__ = ["METHODS", "plan"]
+
+METHODS = ("fit", "compare", "wald")
+BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
+LEAST_STUDIES, MOST_STUDIES = 50, 100_000
+UNCHANGED = 1e-6
+
+
+def plan(
+    *,
+    truth: Any,
+    scores: Any = None,
+    width: float | None = None,
+    of: str = "tce",
+    assurance: float | None = 0.8,
+    conclude: str | None = None,
+    close: float = 0.05,
+    analysis: str = "fit",
+    curve: str | Curve = "beta",
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    update: Callable[[Floats], Any] | None = None,
+    ci_prob: float = 0.95,
+    n_simulations: int = 400,
+    draws: int = 4000,
+    random_state: RandomState = None,
+    n_jobs: int = -1,
+    progress: Progress = None,
+    resume: Plan | str | PathLike[str] | None = None,
+) -> Plan:
+    """How many patients a validation study needs.
+
+    Studies are simulated from what is assumed to be true, each is analysed as the study will be,
+    and the size is searched at which a share `assurance` of them reach the goal: an interval no
+    wider than `width`, or a conclusion.
+
+    Parameters
+    ----------
+    truth : {"neutral", "clinical"}, Prior, mapping, posterior, Truth, or name of a Truth
+        The calibration that is assumed. A prior (a preset; your own; or what earlier studies say,
+        `bc.priors.from_studies`) and a pilot's posterior give every simulated study a curve of its
+        own; of several sites, that of a new site. A `bc.simulate.Truth` is one known curve.
+    scores : array-like of shape (n,), posterior, law of scores, or distribution, optional
+        The scores that patients will have: those of earlier patients, those of a pilot, or
+        `bc.simulate.scores(prevalence=, c_statistic=)`. By default those of the truth.
+    width : float, optional
+        Widest interval that is allowed.
+    of : str
+        What the interval is of: a row of `summary()` such as "tce", "observed_expected" or
+        "calibration_slope"; "gain", the fall in the Brier score by `update`; or "c_statistic"
+        (the interval is then DeLong's, whatever the analysis).
+    assurance : float in (0, 1), or None
+        Probability with which a study of the size reaches the goal. None takes the mean width.
+    conclude : {"close enough", "miscalibrated", "update"}, optional
+        A conclusion that studies shall be able to draw, instead of `width`: that the interval of
+        the true calibration error lies below `close`, or above it, or that `bayescal.recommend`
+        recommends an update.
+    close : float
+        Error that counts as close enough.
+    analysis : {"fit", "compare", "wald"}
+        The posterior of one family of curves, the average over families, or the usual frequentist
+        intervals of O/E (on the log scale, with the expected events known), c-statistic and slope
+        (logistic regression).
+    curve, prior : as in `bayescal.fit`
+        Of the analysis. `curve` is also the family of curves of a `truth` that is a prior, and
+        "beta" stands for families that a prior does not describe.
+    update : callable, optional
+        With `of="gain"`, the map of scores that the study will test; by default the mean of the
+        true curves.
+    ci_prob : float in (0, 1)
+        Probability of the intervals.
+    n_simulations : int
+        Studies simulated at each size, at least 50.
+    draws : int
+        Posterior draws of each analysis.
+    random_state : int or numpy.random.Generator, optional
+    n_jobs : int
+        Processes to work in; -1 is one a core. Results do not depend on it. A cluster is used
+        inside `joblib.parallel_config(backend="dask")`.
+    progress : bool or callable, optional
+        Whether to show a progress bar on stderr; by default when that is a terminal. Or what to
+        call with the number of studies of one size that are done, and of all.
+    resume : Plan, str or path-like, optional
+        An earlier plan whose simulated studies are used again where they are the same; or a folder
+        for finished batches of studies, so that an interrupted search goes on.
+
+    Returns
+    -------
+    Plan
+        With the size `n`, its `monte_carlo_error`, the expected `events`, the `table` of simulated
+        sizes and a paragraph for the `protocol()`.
+
+    Raises
+    ------
+    InputError
+        If the goal is out of reach of a million patients, or an argument is out of range.
+
+    See Also
+    --------
+    bayescal.planning.riley : Closed forms, without assurance.
+    bayescal.plots.plan : The figure.
+
+    Notes
+    -----
+    Sizes are taken from one grid (20, 28, 40, ... to 1.3 million), with the same simulated studies
+    at a size whatever is asked of them. Between two sizes the logarithm of the width, or the
+    probit of the probability, is a line in log n. Tables are simulated at 128 scores. Near zero a
+    distance is bounded, so that its interval narrows more slowly than 1 / sqrt(n).
+
+    For O/E, calibration-in-the-large, intercept, slope and signed error the width of every study is
+    first computed by the normal approximation of its posterior; 40 studies at the planned size
+    are then fitted, and the widths corrected by what these say.
+
+    References
+    ----------
+    Riley et al. (2021), Minimum sample size for external validation of a clinical prediction model
+    with a binary outcome, Statistics in Medicine 40. O'Hagan, Stevens & Campbell (2005), Assurance
+    in clinical trial design, Pharmaceutical Statistics 4.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
+    >>> result = bc.plan(
+    ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
+    ... )
+    >>> 1000 < result.n < 3000
+    True
+    """
+    level, seed, size = as_level(ci_prob), as_seed(random_state), as_draws(draws)
+    studies = as_count(n_simulations, "n_simulations", LEAST_STUDIES, MOST_STUDIES)
+    goal = _as_goal(width, assurance, conclude)
+    name = check_choice(of, LABELS, "of")
+    method = _as_method(analysis, name, conclude)
+    limit = as_number(close, "close")
+    if not 0 < limit < 1:
+        raise InputError(f"close must lie strictly between 0 and 1, got {limit:g}.")
+    family, chosen, assumed = as_curve(curve), as_prior(prior), as_truth(truth)
+    check_callable(update, "update", "scores")
+    if update is not None and name != "gain":
+        raise InputError("update was given without of='gain', which it is of.")
+    of_truth = family if _is_line(family) else CURVES["beta"]
+    setting = setting_of(assumed, scores, studies, seed, of_truth)
+    if conclude is not None:
+        _check_reachable(setting, goal, conclude, limit)
+    planned = Analysis(
+        name, conclude, limit, method, family, chosen, level, size, _update(update, name, setting)
+    )
+    work = Studies(planned, setting, seed, n_jobs, progress, resume)
+    search = Search(goal, work.values, seed)
+    start = work.start(goal.width if goal.width is not None else limit)
+    n, error = search.size(start)
+    if work.is_approximate:
+        work.correct(n)
+        search = Search(goal, work.values, seed)
+        n, error = search.size(n)
+    for other in (n / 2, 2 * n):
+        work.around(other, search)
+    half = float(ndtri((1 + level) / 2))
+    return Plan(
+        n,
+        error,
+        setting.prevalence,
+        name if conclude is None else "tce",
+        goal.width,
+        conclude,
+        limit,
+        goal.assurance,
+        method,
+        level,
+        setting.described,
+        _table(search, goal, setting, name, half),
+        _closed_form(setting, name, goal.width, half),
+        seed,
+        work.known,
+    )
+
+
+def _as_goal(width: Any, assurance: Any, conclude: Any) -> Goal:
+    if conclude is not None:
+        check_choice(conclude, CONCLUSIONS, "conclude")
+        if width is not None:
+            raise InputError("width and conclude are two goals: pass one of them.")
+        if assurance is None:
+            raise InputError("assurance must be a probability where a conclusion is asked for.")
+        return Goal(None, as_level(assurance, "assurance"))
+    if width is None:
+        raise InputError("width is missing: how wide may the interval be? Or say what to conclude.")
+    wanted = as_number(width, "width")
+    if not 1e-6 <= wanted <= 1e4:
+        raise InputError(f"width must be a positive number, from 1e-6 to 10,000, got {wanted:g}.")
+    return Goal(wanted, None if assurance is None else as_level(assurance, "assurance"))
+
+
+def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
+    method = check_choice(analysis, METHODS, "analysis")
+    if method == "wald" and (of not in BY_WALD or conclude is not None):
+        raise InputError(
+            f"analysis='wald' has intervals of {', '.join(BY_WALD)} alone, and of is {of!r}. "
+            "Take analysis='fit'."
+        )
+    return method
+
+
+def _is_line(family: Curve) -> bool:
+    """Whether a prior describes it by shift, slope and asymmetry alone."""
+    return not family.is_rough and not family.in_cells and family.size > 0 and not family.priors
+
+
+def _update(
+    update: Callable[[Floats], Any] | None, of: str, setting: Setting
+) -> tuple[Floats, Floats] | None:
+    """The map that a gain is of, as points of a line."""
+    if of != "gain":
+        return None
+    at = setting.mean_score
+    values = setting.mean_curve if update is None else np.asarray(update(at), dtype=np.float64)
+    if values.shape != at.shape or not ((values >= 0) & (values <= 1)).all():
+        raise InputError(
+            f"update must give a probability for each of {at.size} scores, got "
+            f"{shortened(repr(values))}."
+        )
+    if np.abs(values - at).max() < UNCHANGED:
+        raise InputError(
+            "update leaves every score as it is, so there is nothing to gain. Pass another map."
+        )
+    return at, values
+
+
+def _check_reachable(setting: Setting, goal: Goal, conclude: str, close: float) -> None:
+    """Whether the conclusion is true often enough to be drawn that often."""
+    if conclude == "update":
+        return
+    error = setting.functional("tce")
+    true = error < close if conclude == "close enough" else error > close
+    share = float(true.mean())
+    assert goal.assurance is not None
+    if share < goal.assurance:
+        side = "below" if conclude == "close enough" else "above"
+        raise InputError(
+            f"assurance {goal.assurance:g} is out of reach of any number of patients: under truth "
+            f"the true calibration error is {side} close={close:g} with probability {share:.2f}."
+        )
+
+
+def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -> Any:
+    import pandas as pd
+
+    rows = []
+    for n, values in sorted(search.values.items()):
+        share, is_width = goal.share(values), goal.width is not None
+        level = goal.assurance if goal.assurance is not None else 0.5
+        rows.append(
+            {
+                "n": n,
+                "events": n * setting.prevalence,
+                "studies": values.size,
+                "width": float(values.mean()) if is_width else np.nan,
+                "width_assured": float(np.quantile(np.minimum(values, 1e6), level))
+                if is_width
+                else np.nan,
+                "reached": share,
+                "reached_error": float(np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)),
+                "closed_form": _closed_width(setting, of, n, half) if is_width else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _closed_width(setting: Setting, of: str, n: int, half: float) -> float:
+    """The width of the closed form at a size, by bisection of the size of a width."""
+    sizes = _closed_form(setting, of, 1.0, half)
+    if not sizes:
+        return float("nan")
+    from scipy.optimize import brentq
+
+    def excess(log_width: float) -> float:
+        (size,) = _closed_form(setting, of, float(np.exp(log_width)), half).values()
+        return float(np.log(size / n))
+
+    return float(np.exp(brentq(excess, -20, 20)))
+
+
+def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
+    """Riley's size for a width, of a calibrated model with the mean scores."""
+    if width is None or of not in BY_WALD:
+        return {}
+    score = np.clip(setting.mean_score, EDGE, 1 - EDGE)
+    prevalence = setting.prevalence
+    if of == "observed_expected":
+        return {of: observed_expected_size(prevalence, width, half)}
+    if of == "calibration_slope":
+        return {of: slope_size(logit(score), setting.weight, width, half)}
+    return {of: c_statistic_size(prevalence, _c(setting), width, half)}
+
+
+def _c(setting: Setting) -> float:
+    """The c-statistic of the mean curve."""
+    events = setting.weight * setting.mean_curve
+    others = setting.weight - events
+    below = np.cumsum(others) - others / 2
+    return float(events @ below / (events.sum() * others.sum()))

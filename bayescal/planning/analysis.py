@@ -1,0 +1,156 @@
+"""The analysis that the study will run, on one simulated table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
+from bayescal._base.sampling.pareto import BAD_K
+from bayescal.data.data import CalibrationData
+from bayescal.gain import recalibration_gain, recommend
+from bayescal.inference import compare, fit
+from bayescal.model.curves import Curve
+from bayescal.model.priors import Prior
+from bayescal.planning.setting import Setting
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.validation.batches import Arrays, stream
+
+__all__ = ["CONCLUSIONS", "Analysis", "analyse"]
+
+CONCLUSIONS = ("close enough", "miscalibrated", "update")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What is done with the data of a study, and what is asked of it.
+
+    Attributes
+    ----------
+    of : str
+        The functional, or "gain", whose interval is asked for.
+    conclude : str or None
+        One of `CONCLUSIONS`, if that is asked for instead.
+    close : float
+        Error that counts as close enough.
+    method : str
+        "fit" or "compare".
+    curve : str or Curve
+    prior : Prior
+    ci_prob : float
+    draws : int
+    update : tuple of ndarrays (score, probability), optional
+        The map that the gain is of, as points of a line.
+    """
+
+    of: str
+    conclude: str | None
+    close: float
+    method: str
+    curve: str | Curve
+    prior: Prior
+    ci_prob: float
+    draws: int
+    update: tuple[Floats, Floats] | None = None
+
+    def described(self) -> dict[str, Any]:
+        """All that decides a result, JSON-ready."""
+        update = None if self.update is None else [part.tolist() for part in self.update]
+        curve = self.curve if isinstance(self.curve, str) else self.curve.name
+        return {
+            "of": self.of,
+            "conclude": self.conclude,
+            "close": self.close if self.conclude else None,
+            "method": self.method,
+            "curve": curve,
+            "prior": self.prior.to_dict(),
+            "ci_prob": self.ci_prob,
+            "draws": self.draws,
+            "update": update,
+        }
+
+    def result(self, data: CalibrationData, seed: int) -> float:
+        """Width of the interval, or 1 if what was to be concluded is concluded and 0 if not.
+
+        A table that cannot be analysed has an infinite width.
+        """
+        nothing = np.inf if self.conclude is None else 0.0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiagnosticWarning)
+                warnings.simplefilter("ignore", EdgeWarning)
+                warnings.simplefilter("ignore", UserWarning)
+                return self._result(data, seed)
+        except InputError:
+            return nothing
+
+    def _result(self, data: CalibrationData, seed: int) -> float:
+        if self.conclude == "update":
+            advice = recommend(data, prior=self.prior, draws=self.draws, random_state=seed)
+            return float(advice.choice != "identity")
+        if self.of == "gain":
+            assert self.update is not None
+            at, updated = self.update
+            gain = recalibration_gain(
+                data,
+                after=_line_through(at, updated),
+                prior=self.prior,
+                draws=self.draws,
+                random_state=seed,
+            )
+            lower, upper = gain.interval("brier", self.ci_prob)
+            return upper - lower
+        lower, upper = self.posterior(data, seed).interval(self.of, self.ci_prob)
+        if self.conclude == "close enough":
+            return float(upper < self.close)
+        if self.conclude == "miscalibrated":
+            return float(lower > self.close)
+        return upper - lower
+
+    def posterior(self, data: CalibrationData, seed: int) -> CalibrationPosterior:
+        """The posterior that the study will report."""
+        options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
+        if self.method == "compare":
+            return compare(data, **options).posterior
+        return fit(data, curve=self.curve, engine="importance", **options)
+
+    def reliable_width(self, data: CalibrationData, seed: int) -> float:
+        """The width, or NaN where importance sampling is unreliable."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiagnosticWarning)
+            post = self.posterior(data, seed)
+            lower, upper = post.interval(self.of, self.ci_prob)
+        return upper - lower if float(post.diagnostics["pareto_k"]) <= BAD_K else np.nan
+
+
+def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Arrays:
+    """Results of the analysis in simulated studies of one size, as `value` of shape (studies,).
+
+    Parameters
+    ----------
+    analysis : Analysis
+    setting : Setting
+    n : int
+    seed, first : int
+        As `Setting.counts`.
+    """
+    trials, hits = setting.counts(n, seed, first)
+    values = [
+        analysis.result(setting.table(k, trials[k], hits[k]), analysis_seed(seed, n, first + k))
+        for k in range(setting.size)
+    ]
+    return {"value": np.array(values)}
+
+
+def analysis_seed(seed: int, n: int, study: int) -> int:
+    """The seed of the analysis of one simulated study."""
+    return int(stream(seed, "analysis", n, study).integers(2**31))
+
+
+def _line_through(at: Floats, values: Floats) -> Callable[[Floats], Floats]:
+    return lambda score: np.interp(score, at, values)

@@ -1,0 +1,168 @@
+"""Plan: a sample size, what it rests on, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.card import card
+from bayescal._base.text import count
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.validation.batches import Arrays
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LABELS", "Plan"]
+
+LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | {
+    "c_statistic": "c-statistic",
+    "gain": "fall in the Brier score",
+}
+METHODS = {
+    "fit": "the posterior of a calibration curve",
+    "compare": "the posterior averaged over families of curves",
+    "wald": "the usual frequentist interval",
+}
+CONCLUDED = {
+    "close enough": "the model is close enough to calibrated (TCE below {close:g})",
+    "miscalibrated": "the model is miscalibrated (TCE above {close:g})",
+    "update": "an update of the model is recommended",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sample size. Made by `bayescal.plan`.
+
+    Attributes
+    ----------
+    n : int
+        Patients that the study needs.
+    monte_carlo_error : float
+        Standard error of `n`, from the number of simulated studies.
+    prevalence : float
+        Share of events that was assumed, on average.
+    of : str
+        What the interval is of.
+    width : float or None
+        Widest interval that is allowed; None where a conclusion was asked for.
+    conclude : str or None
+        The conclusion that was asked for.
+    close : float
+        Error that counts as close enough.
+    assurance : float or None
+        Probability with which the goal is reached; None for the mean width.
+    analysis : str
+        "fit", "compare" or "wald".
+    ci_prob : float
+    described : str
+        The assumed truth and scores, in words.
+    table : pandas.DataFrame
+        One row a simulated size: `n`, expected `events`, `studies` simulated, mean `width`, the
+        `width_assured` that a share `assurance` of the studies keeps to, the share of the studies
+        that reach the goal (`reached`) and its standard error (`reached_error`), and the width of
+        the closed form (`closed_form`), where there is one.
+    closed_form : dict of str to float
+        Sizes by Riley's closed forms for this width, where there is one.
+    seed : int
+    """
+
+    n: int
+    monte_carlo_error: float
+    prevalence: float
+    of: str
+    width: float | None
+    conclude: str | None
+    close: float
+    assurance: float | None
+    analysis: str
+    ci_prob: float
+    described: str
+    table: pd.DataFrame
+    closed_form: Mapping[str, float]
+    seed: int
+    simulated: Mapping[str, Arrays] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def events(self) -> float:
+        """Events expected among `n` patients."""
+        return self.n * self.prevalence
+
+    def goal(self) -> str:
+        """What a study of this size reaches, as a clause."""
+        if self.conclude is not None:
+            concluded = CONCLUDED[self.conclude].format(close=self.close)
+            return f"concludes with probability {self.assurance:g} that {concluded}"
+        label, level = LABELS[self.of], 100 * self.ci_prob
+        what = f"a {level:g} % interval of the {label}"
+        if self.assurance is None:
+            return f"has {what} that is on average {self.width:g} wide"
+        return f"has {what} no wider than {self.width:g} with probability {self.assurance:g}"
+
+    def protocol(self) -> str:
+        """The sample size as a paragraph for a study's protocol.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> scores = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
+        >>> plan = bc.plan(
+        ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
+        ... )
+        >>> plan.protocol().startswith("Sample size. We plan to include ")
+        True
+        """
+        from bayescal._base.versions import library_versions
+
+        studies, sizes = int(self.table["studies"].max()), len(self.table)
+        version = library_versions("bayescal")["bayescal"]
+        closed = "".join(
+            f" For comparison, the closed form of Riley et al. (2021), which takes a calibrated model "
+            f"and gives no assurance, asks for {count(round(size), 'patient')}."
+            for size in self.closed_form.values()
+        )
+        return (
+            f"Sample size. We plan to include {count(self.n, 'patient')}, of whom about "
+            f"{count(round(self.events))} are expected to have the event. A study of this size "
+            f"{self.goal()}. This was computed by simulating up to {studies:,} studies at each of "
+            f"{sizes} sizes and analysing each of them as planned ({METHODS[self.analysis]}; "
+            f"bayescal {version}, seed {self.seed}). Assumed: {self.described}. The Monte Carlo "
+            f"standard error of the sample size is {count(round(self.monte_carlo_error), 'patient')}."
+            f"{closed}"
+        )
+
+    def __repr__(self) -> str:
+        error = f"Monte Carlo standard error {self.monte_carlo_error:.2g}"
+        lines = [
+            f"Plan: {count(self.n, 'patient')} (about {count(round(self.events), 'event')}; {error})",
+            f"  {self.goal()}",
+            f"  analysis {self.analysis!r}; {self.described}",
+        ]
+        lines += [
+            f"  Riley's closed form: {count(round(size), 'patient')}"
+            for size in self.closed_form.values()
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        columns = ("events", "mean width", "goal reached")
+        rows = {
+            count(row["n"], "patient"): (
+                count(round(row["events"])),
+                f"{row['width']:.3g}" if row["width"] == row["width"] else "",
+                f"{row['reached']:.2f}",
+            )
+            for row in self.table.to_dict("records")
+        }
+        return card(repr(self), columns, rows)
+
+
+def as_plan(value: Any) -> Plan | None:
+    """A plan, or None."""
+    return value if isinstance(value, Plan) else None

@@ -1,0 +1,193 @@
+"""The least size at which simulated studies reach a goal.
+
+Sizes are searched on one grid, so that a wider interval or less assurance never asks for more
+patients: the same studies are simulated at a size whatever is asked of them. Between two sizes of
+the grid the measured quantity is a line in logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+
+__all__ = ["LARGEST_SIZE", "LEAST_SIZE", "Goal", "Search"]
+
+LEAST_SIZE, LARGEST_SIZE = 20, 1_000_000
+SIZES = [round(LEAST_SIZE * 2 ** (k / 2)) for k in range(33)]
+RESAMPLES = 200
+FIRST_LOOKS = 8
+JUMP = 12  # most steps of the grid between two looks
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What studies of the planned size must reach.
+
+    Attributes
+    ----------
+    width : float or None
+        Wanted width of the interval; None where a conclusion is wanted.
+    assurance : float or None
+        Probability with which it must be reached; None for the mean width.
+    """
+
+    width: float | None
+    assurance: float | None
+
+    def excess(self, values: Floats) -> Floats:
+        """How far studies are from the goal, negative where they reach it.
+
+        Parameters
+        ----------
+        values : ndarray of shape (..., studies)
+            Widths, or 1 and 0 for studies that conclude what is wanted and those that do not.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Log of the width over that wanted, or the probit of the probability to go.
+        """
+        if self.width is None:
+            assert self.assurance is not None
+            share = (values.sum(axis=-1) + 0.5) / (values.shape[-1] + 1)
+            return np.asarray(ndtri(self.assurance) - ndtri(share))
+        return np.asarray(np.log(self.reached(values) / self.width))
+
+    def reached(self, values: Floats) -> Floats:
+        """The mean width, or the width that a share `assurance` of the studies keeps to."""
+        if self.assurance is None:
+            return np.asarray(values.mean(axis=-1))
+        return np.asarray(
+            np.quantile(np.minimum(values, 1e6), self.assurance, axis=-1, method="linear")
+        )
+
+    def share(self, values: Floats) -> float:
+        """Share of the studies that reach the goal."""
+        return float(np.mean(values if self.width is None else values <= self.width))
+
+
+@dataclass
+class Search:
+    """The search for a size.
+
+    Attributes
+    ----------
+    goal : Goal
+    simulate : callable
+        Takes a size and whether a first look is enough, and gives values of shape (studies,).
+    seed : int
+    values : dict of int to ndarray
+        What was simulated, by size.
+    """
+
+    goal: Goal
+    simulate: Callable[[int, bool], Floats]
+    seed: int
+    values: dict[int, Floats] = field(default_factory=dict)
+
+    def size(self, start: float) -> tuple[int, float]:
+        """The size, and its Monte Carlo standard error.
+
+        Parameters
+        ----------
+        start : float
+            A first guess.
+
+        Raises
+        ------
+        InputError
+            If no size up to the largest one reaches the goal.
+        """
+        at = self._near(start)
+        while True:
+            if self._excess(at) > 0:
+                if at == len(SIZES) - 1:
+                    raise InputError(self._impossible())
+                at += 1
+                if at in self._done and self._excess(at) <= 0:
+                    break
+            elif at == 0:
+                return LEAST_SIZE, 0.0
+            elif at - 1 in self._done and self._excess(at - 1) > 0:
+                break
+            else:
+                at -= 1
+                if self._excess(at) > 0:
+                    at += 1
+                    break
+        pair = SIZES[at - 1], SIZES[at]
+        size = self._between(pair, *(self.goal.excess(self.values[n]) for n in pair))
+        return math.ceil(float(size) - 1e-9), self._error(pair)
+
+    @property
+    def _done(self) -> set[int]:
+        return {SIZES.index(n) for n in self.values}
+
+    def _excess(self, at: int) -> float:
+        n = SIZES[at]
+        if n not in self.values:
+            self.values[n] = self.simulate(n, False)
+        return float(self.goal.excess(self.values[n]))
+
+    def _near(self, start: float) -> int:
+        """The grid's size near the goal, by first looks at few studies."""
+        at, seen = _nearest(start), dict[int, float]()
+        for _ in range(FIRST_LOOKS):
+            if at in seen:
+                break
+            seen[at] = float(self.goal.excess(self.simulate(SIZES[at], True)))
+            # A width falls with the root of the size: half a step of log 2 a step of the grid.
+            steps = 4 * seen[at] / math.log(2) if self.goal.width is not None else 3 * seen[at]
+            move = int(np.clip(np.ceil(np.nan_to_num(steps, posinf=JUMP)), -JUMP, JUMP))
+            at = min(max(at + move, 0), len(SIZES) - 1)
+            if move == 0:
+                break
+        return at
+
+    def _between(self, pair: tuple[int, int], above: Any, below: Any) -> Floats:
+        """The size at which a line in logarithms meets the goal."""
+        low, high = np.log(pair[0]), np.log(pair[1])
+        fall = np.maximum(above - below, 1e-9)
+        share = np.clip(above / fall, -2, 3)
+        return np.asarray(np.exp(low + share * (high - low)))
+
+    def _error(self, pair: tuple[int, int]) -> float:
+        """Standard deviation of the size over resamples of the simulated studies."""
+        rng = np.random.default_rng([self.seed, 1])
+        first, second = (self.values[n] for n in pair)
+        chosen = rng.integers(first.size, size=(RESAMPLES, first.size))
+        above, below = self.goal.excess(first[chosen]), self.goal.excess(second[chosen])
+        usual = float(self.goal.excess(first) - self.goal.excess(second))
+        fall = np.full(RESAMPLES, max(usual, 1e-9))
+        middle = (above + below) / 2
+        sizes = self._between(pair, middle + fall / 2, middle - fall / 2)
+        return float(np.std(sizes))
+
+    def _impossible(self) -> str:
+        share = self.goal.share(self.values[SIZES[-1]])
+        if self.goal.width is None:
+            return (
+                f"assurance {self.goal.assurance:g} is out of reach: in studies of "
+                f"{SIZES[-1]:,} patients the conclusion is drawn with probability {share:.2f}. "
+                "Ask for less assurance, or for another conclusion."
+            )
+        how = "on average" if self.goal.assurance is None else f"with assurance {self.goal.assurance:g}"
+        width = float(self.goal.reached(self.values[SIZES[-1]]))
+        return (
+            f"width {self.goal.width:g} is out of reach: studies of {SIZES[-1]:,} patients have "
+            f"{width:.3g} {how}. Ask for a wider interval."
+        )
+
+
+def _nearest(n: float) -> int:
+    if not n > LEAST_SIZE:
+        return 0
+    return min(round(2 * math.log2(n / LEAST_SIZE)), len(SIZES) - 1)

@@ -1,0 +1,300 @@
+"""Where studies would be done: scores, and curves that may be true, one for each simulated study."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
+from bayescal.data.data import CalibrationData
+from bayescal.model.curve import Curve
+from bayescal.model.curves import Frame, as_curve
+from bayescal.model.priors import PRESETS, Prior, as_prior
+from bayescal.planning.laws import as_nodes
+from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
+from bayescal.posterior.population import Population
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.validation.batches import stream
+from bayescal.validation.populations.risks import ScoresOfSetting
+from bayescal.validation.simulate import names
+from bayescal.validation.simulate import truth as truth_of
+from bayescal.validation.truths import Truth
+
+__all__ = ["Setting", "as_truth", "setting_of"]
+
+ROWS = 128
+"""Rows of a simulated table: scores at which cases are counted."""
+FINE = np.linspace(-40, 40, 1601)
+EDGE = 1e-12
+LEAST_PREVALENT = 1e-6
+
+Assumed = Truth | Prior | CalibrationPosterior
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Scores and true curves, one row of each a simulated study.
+
+    Attributes
+    ----------
+    score : ndarray of shape (studies, rows) or (1, rows)
+        Scores, ascending, the same in all studies where there is one row.
+    weight : ndarray of shape (rows,)
+        Share of the patients with each score.
+    curve : ndarray of shape (studies, rows)
+        True probability of the event at each score.
+    described : str
+        The assumed truth and scores, in words.
+    """
+
+    score: Floats
+    weight: Floats
+    curve: Floats
+    described: str
+
+    @property
+    def size(self) -> int:
+        """Number of studies."""
+        return self.curve.shape[0]
+
+    @cached_property
+    def prevalence(self) -> float:
+        """Share of events, on average over the studies."""
+        return float((self.curve @ self.weight).mean())
+
+    @cached_property
+    def mean_score(self) -> Floats:
+        """Scores on average over the studies, of shape (rows,)."""
+        return self.score.mean(axis=0)
+
+    @cached_property
+    def mean_curve(self) -> Floats:
+        """True curve on average over the studies, of shape (rows,)."""
+        return self.curve.mean(axis=0)
+
+    def score_of(self, study: int) -> Floats:
+        """Scores of one study, of shape (rows,)."""
+        return self.score[study if len(self.score) > 1 else 0]
+
+    def part(self, span: range) -> Setting:
+        """Some of the studies."""
+        rows = slice(span.start, span.stop)
+        score = self.score[rows] if len(self.score) > 1 else self.score
+        return Setting(score, self.weight, self.curve[rows], self.described)
+
+    def counts(self, n: int, seed: int, first: int = 0) -> tuple[Floats, Floats]:
+        """Cases and events at each score of every study, each of shape (studies, rows).
+
+        Parameters
+        ----------
+        n : int
+            Cases of a study.
+        seed, first : int
+            Study k is the same whenever it is simulated at this size: `first + k` and the seed
+            decide it.
+        """
+        trials, hits = np.empty((2, *self.curve.shape))
+        for k, curve in enumerate(self.curve):
+            rng = stream(seed, "study", n, first + k)
+            cases = rng.multinomial(n, self.weight)
+            trials[k], hits[k] = cases, rng.binomial(cases, curve)
+        return trials, hits
+
+    def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:
+        """The table of one study from its counts."""
+        seen = trials > 0
+        return CalibrationData.from_counts(self.score_of(study)[seen], trials[seen], hits[seen])
+
+    def functional(self, name: str) -> Floats:
+        """True value of a functional in each study, of shape (studies,)."""
+        inside = np.clip(self.score, EDGE, 1 - EDGE)
+        score = inside[0] if len(inside) == 1 else inside
+        weight = self.weight if score.ndim == 1 else np.broadcast_to(self.weight, inside.shape)
+        draws = CurveDraws(self.curve, Population(score, weight))
+        return FUNCTIONALS[name].compute(draws)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells settings apart."""
+        numbers = b"".join(part.tobytes() for part in (self.score, self.weight, self.curve))
+        return hashlib.sha256(numbers).hexdigest()[:24]
+
+
+def as_truth(truth: Any) -> Assumed:
+    """What is assumed to be true: a known curve, a prior of curves, or a posterior.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or a name that is neither a truth's nor a preset's.
+    """
+    if isinstance(truth, (Truth, Prior, CalibrationPosterior)):
+        return truth
+    if isinstance(truth, HierarchicalPosterior):
+        return truth.new_site()
+    if isinstance(truth, Mapping):
+        return as_prior(truth)
+    known = (*PRESETS, *names())
+    if not isinstance(truth, str) or truth not in known:
+        raise InputError(
+            f"truth must be one of {', '.join(map(repr, PRESETS))}, a bc.priors.Prior, a "
+            f"posterior, or a bc.simulate.Truth or its name, got {shortened(repr(truth))}."
+        )
+    return PRESETS[truth] if truth in PRESETS else truth_of(truth)
+
+
+def setting_of(
+    truth: Assumed, scores: Any, size: int, seed: int, family: str | Curve = "beta"
+) -> Setting:
+    """The scores and true curves of so many studies.
+
+    Parameters
+    ----------
+    truth : Truth, Prior or CalibrationPosterior
+    scores : object or None
+        As `as_nodes`; by default those of the truth.
+    size : int
+        Number of studies.
+    seed : int
+    family : str or Curve
+        Family of curves that a prior is of.
+
+    Returns
+    -------
+    Setting
+
+    Raises
+    ------
+    InputError
+        If there are no scores, they are all equal, or there are no events.
+    """
+    if scores is None and isinstance(truth, Prior):
+        raise InputError(
+            "scores is missing: a prior says nothing of them. Pass those of a pilot, or "
+            "bc.simulate.scores(prevalence=, c_statistic=)."
+        )
+    described = f"truth: {_described(truth)}; scores: {_described(truth if scores is None else scores)}"
+    rng = stream(seed, "truth")
+    if isinstance(scores, ScoresOfSetting):
+        score, weight, curve = _of_risks(truth, scores, size, rng, family)
+    else:
+        score, weight = as_nodes(truth if scores is None else scores, "scores", ROWS)
+        if np.ptp(score) == 0:
+            raise InputError(
+                f"scores are all {score[0]:g}: their calibration is one ratio, and the sample size "
+                "that of a proportion."
+            )
+        curve = _curves(truth, score, weight, size, rng, family)
+        score = score[None]
+    setting = Setting(score, weight, curve, described)
+    if not LEAST_PREVALENT < setting.prevalence < 1 - LEAST_PREVALENT:
+        raise InputError(
+            f"scores and truth give a prevalence of {setting.prevalence:.3g}: without events, or "
+            "without non-events, no calibration can be measured."
+        )
+    return setting
+
+
+def _curves(
+    truth: Assumed,
+    score: Floats,
+    weight: Floats,
+    size: int,
+    rng: np.random.Generator,
+    family: str | Curve,
+) -> Floats:
+    """True curves at scores that are common to all studies, of shape (size, rows)."""
+    if isinstance(truth, Truth):
+        return np.tile(truth.curve(score), (size, 1))
+    if isinstance(truth, Prior):
+        inside = np.clip(score, EDGE, 1 - EDGE)
+        curve = as_curve(family)
+        frame = Frame(truth.centre_for(logit(inside), weight))
+        return curve.probability(_coordinates(truth, curve, size, rng), inside, frame)
+    return _posterior_curves(truth, score, size, rng)
+
+
+def _coordinates(
+    prior: Prior, curve: Curve, size: int, rng: np.random.Generator
+) -> Floats:
+    drawn = prior.sample(curve.coordinates, rng, size)
+    return np.column_stack([drawn[name] for name in curve.coordinates])
+
+
+def _posterior_curves(
+    post: CalibrationPosterior, score: Floats, size: int, rng: np.random.Generator
+) -> Floats:
+    """Draws of a posterior at scores; of an average, with its probability of calibration."""
+    drawn = post.curve(score).to_numpy().reshape(-1, score.size)
+    rows = rng.choice(len(drawn), size, replace=len(drawn) < size)
+    curves = drawn[rows]
+    exact = rng.random(size) < (post.prob_calibrated or 0.0)
+    curves[exact] = score
+    return curves
+
+
+def _of_risks(
+    truth: Assumed, law: ScoresOfSetting, size: int, rng: np.random.Generator, family: str | Curve
+) -> tuple[Floats, Floats, Floats]:
+    """Scores at which true curves give risks of a known law, weights, and these risks."""
+    t = (np.arange(ROWS) + 0.5) / ROWS
+    weight = t * (1 - t) / (t * (1 - t)).sum()
+    mean, sd = law.settings(size, rng)
+    risk = mean[:, None] + sd[:, None] * ndtri(t**2 * (3 - 2 * t))
+    score = np.empty_like(risk)
+    fine = expit(FINE)
+    inside = np.clip(fine, EDGE, 1 - EDGE)
+    if isinstance(truth, Prior):
+        curve = as_curve(family)
+        u = _coordinates(truth, curve, size, rng)
+        shift = u[:, curve.coordinates.index("shift")] if "shift" in curve.coordinates else 0 * mean
+        centre = expit(mean - shift) if truth.centre == "mean" else np.full(size, truth.centre)
+        for k in range(size):
+            on_grid = curve.log_odds(u[k : k + 1], inside, Frame(float(centre[k])))[0]
+            score[k] = _inverse(risk[k], on_grid, logit(inside))
+    else:
+        curves = logit(np.clip(_curves(truth, inside, weight, size, rng, family), EDGE, 1 - EDGE))
+        for k in range(size):
+            score[k] = _inverse(risk[k], curves[k], logit(inside))
+    return np.clip(expit(score), EDGE, 1 - EDGE), weight, expit(risk)
+
+
+def _inverse(risk: Floats, curve: Floats, log_odds: Floats) -> Floats:
+    """Log-odds of scores at which a curve, made to rise, reaches log-odds of risks."""
+    rising = np.maximum.accumulate(curve) + 1e-9 * np.arange(curve.size)
+    return np.interp(risk, rising, log_odds)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Truth):
+        return f"{value.name} ({value.description})"
+    if isinstance(value, Prior):
+        return f"prior {value.name!r}"
+    if isinstance(value, ScoresOfSetting):
+        return f"prevalence {_number(value.prevalence)}, c-statistic {_number(value.c_statistic)}"
+    if isinstance(value, CalibrationPosterior):
+        return f"a posterior of {value.data.n:g} cases"
+    if isinstance(value, HierarchicalPosterior):
+        return f"a posterior of {len(value.labels)} sites"
+    if isinstance(value, CalibrationData):
+        return f"those of {value.n:g} cases"
+    if hasattr(value, "quantiles"):
+        return shortened(repr(value))
+    if hasattr(value, "__len__"):
+        return f"those of {len(value):,} cases"
+    return type(value).__name__
+
+
+def _number(known: float | tuple[float, float]) -> str:
+    if isinstance(known, tuple):
+        return f"{known[0]:g} (sd {known[1]:g})"
+    return f"{known:g}"

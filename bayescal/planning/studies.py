@@ -1,0 +1,210 @@
+"""Simulated studies of any size, analysed: all at once where that is possible, else in batches."""
+
+from __future__ import annotations
+
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
+from bayescal.model.curve import Curve
+from bayescal.model.curves import CURVES
+from bayescal.model.priors import PRESETS
+from bayescal.planning.analysis import Analysis, analyse, analysis_seed
+from bayescal.planning.approximate import LINEAR, NormalPosterior, logistic_slope_error
+from bayescal.planning.closed_forms import c_statistic_error, observed_expected_width
+from bayescal.planning.result import Plan
+from bayescal.planning.search import LARGEST_SIZE, SIZES, Search
+from bayescal.planning.setting import Setting
+from bayescal.validation.batches import Arrays, Batch, Progress, run_batches, spans
+
+__all__ = ["Studies"]
+
+BATCH = 25
+PILOT = 1000
+CORRECTED_BY = 40
+CLOSE_TO_ENDS = 1e-13
+"""Scores nearer to 0 or 1 are read as the table says, and not by the approximation."""
+
+
+class Studies:
+    """Studies of any size, and the results of their analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    setting : Setting
+    seed : int
+    n_jobs : int
+    progress : bool, callable or None
+    resume : Plan, str, path-like or None
+    """
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        setting: Setting,
+        seed: int,
+        n_jobs: int,
+        progress: Progress,
+        resume: Plan | str | PathLike[str] | None,
+    ) -> None:
+        self.analysis, self.setting, self.seed = analysis, setting, seed
+        self.half = float(ndtri((1 + analysis.ci_prob) / 2))
+        self.known: dict[str, Arrays] = {}
+        self._n_jobs, self._progress = n_jobs, progress
+        self._folder: str | PathLike[str] | None = None
+        self._ratios = np.ones(1)
+        if isinstance(resume, Plan):
+            self.known = dict(resume.simulated)
+        elif resume is None or isinstance(resume, (str, PathLike)):
+            self._folder = resume
+        else:
+            raise InputError(
+                "resume must be an earlier plan, or a folder for finished batches, got "
+                f"{shortened(repr(resume))}."
+            )
+        run_batches([], "", n_jobs=n_jobs, progress=False, path=self._folder)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the analysis itself is computed for all studies at once."""
+        analysis = self.analysis
+        by_counts = analysis.of == "c_statistic" or analysis.method == "wald"
+        return by_counts and analysis.conclude is None
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether widths are computed by the normal approximation and then corrected."""
+        analysis, score = self.analysis, self.setting.score
+        inside = score.min() > CLOSE_TO_ENDS and score.max() < 1 - CLOSE_TO_ENDS
+        return (
+            not self.is_exact
+            and analysis.conclude is None
+            and analysis.of in LINEAR
+            and analysis.method == "fit"
+            and inside
+            and _is_smooth(analysis.curve)
+        )
+
+    def values(self, n: int, first_look: bool) -> Floats:
+        """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,).
+
+        Parameters
+        ----------
+        n : int
+        first_look : bool
+            Whether the first few studies are enough.
+        """
+        if self.is_exact:
+            return self._exact(n)
+        if self.is_approximate:
+            return self._approximate(n) * np.resize(self._ratios, self.setting.size)
+        parts = spans(self.setting.size, BATCH)
+        return self._analysed(n, parts[:1] if first_look else parts)
+
+    def start(self, width: float) -> float:
+        """A first guess of the size, by the width of the signed error in a few studies.
+
+        Raises
+        ------
+        InputError
+            If that is far beyond the largest size.
+        """
+        few = self.setting.part(range(min(self.setting.size, BATCH)))
+        if self.is_exact or self.is_approximate:
+            middle = float(np.median(self.values(PILOT, True)))
+        else:
+            trials, hits = few.counts(PILOT, self.seed)
+            quick = NormalPosterior.of(few, trials, hits, CURVES["logistic"], PRESETS["neutral"])
+            middle = float(np.median(quick.widths("signed_error", self.half)))
+        start = PILOT * (middle / width) ** 2 if np.isfinite(middle) else float(PILOT)
+        bounded = self.is_exact or self.is_approximate
+        if bounded and start > 2 * LARGEST_SIZE:
+            raise InputError(
+                f"width {width:g} is out of reach: it would take about {start:,.0f} patients, and "
+                f"more than {LARGEST_SIZE:,} are not simulated. Ask for a wider interval."
+            )
+        return min(start, LARGEST_SIZE)
+
+    def correct(self, n: int) -> None:
+        """Fit some studies of a size, and correct the approximate widths by them."""
+        few = self.setting.part(range(min(self.setting.size, CORRECTED_BY)))
+        trials, hits = few.counts(n, self.seed)
+        quick = self._widths(few, trials, hits)
+        fitted = np.array(
+            [
+                self.analysis.reliable_width(
+                    few.table(k, trials[k], hits[k]), analysis_seed(self.seed, n, k)
+                )
+                for k in range(few.size)
+            ]
+        )
+        ratio = fitted / quick
+        reliable = ratio[np.isfinite(ratio) & (ratio > 0)]
+        if reliable.size:
+            self._ratios = reliable
+
+    def around(self, n: float, search: Search) -> None:
+        """Look at a size too, for the table and its figure."""
+        near = min(SIZES, key=lambda size: abs(np.log(size / n)))
+        if near in search.values:
+            return
+        few = spans(self.setting.size, BATCH)[:2]
+        quick = self.is_exact or self.is_approximate
+        search.values[near] = self.values(near, False) if quick else self._analysed(near, few)
+
+    def _exact(self, n: int) -> Floats:
+        trials, hits = self.setting.counts(n, self.seed)
+        if self.analysis.of == "c_statistic":
+            return 2 * self.half * c_statistic_error(trials, hits)
+        if self.analysis.of == "observed_expected":
+            return observed_expected_width(hits.sum(axis=1), n, self.half)
+        return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
+
+    def _approximate(self, n: int) -> Floats:
+        return self._widths(self.setting, *self.setting.counts(n, self.seed))
+
+    def _widths(self, setting: Setting, trials: Floats, hits: Floats) -> Floats:
+        analysis = self.analysis
+        assert isinstance(analysis.curve, Curve)
+        quick = NormalPosterior.of(setting, trials, hits, analysis.curve, analysis.prior)
+        return quick.widths(analysis.of, self.half)
+
+    def _analysed(self, n: int, parts: list[range]) -> Floats:
+        """Results of batches, those known used again."""
+        batches = [self._batch(n, span) for span in parts]
+        todo = [batch for batch in batches if batch.file_name not in self.known]
+        if todo:
+            title = f"Studies of {n:,} patients"
+            jobs = self._n_jobs if len(todo) > 1 else 1
+            options: dict[str, Any] = {"progress": self._progress, "path": self._folder}
+            results = run_batches(todo, title, n_jobs=jobs, **options)
+            self.known |= {
+                batch.file_name: result for batch, result in zip(todo, results, strict=True)
+            }
+        return np.concatenate([self.known[batch.file_name]["value"] for batch in batches])
+
+    def _batch(self, n: int, span: range) -> Batch:
+        part = self.setting.part(span)
+        return Batch(
+            partial(analyse, self.analysis, part, n, self.seed, span.start),
+            len(span),
+            {
+                "what": "plan",
+                "setting": part.fingerprint,
+                "analysis": self.analysis.described(),
+                "n": n,
+                "seed": self.seed,
+                "span": [span.start, span.stop],
+            },
+        )
+
+
+def _is_smooth(curve: str | Curve) -> bool:
+    return isinstance(curve, Curve) and not curve.is_rough and not curve.in_cells and curve.size > 0

@@ -1,0 +1,1 @@
+"""Populations to simulate from, beside the truths that come by name."""
