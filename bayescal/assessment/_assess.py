@@ -20,6 +20,7 @@ from bayescal.assessment.performance import close_enough
 from bayescal.assessment.record import as_dict
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
+from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.words import headline
 from bayescal.data.clusters.read import (
     read_clusters,
@@ -202,6 +203,23 @@ class Assessment(Findings):
     def describe(self) -> str:
         """Methods and results in sentences for a paper, as TRIPOD+AI asks for them."""
         return describe(self)
+
+    def tripod(self) -> str:
+        """The items of TRIPOD+AI on calibration, filled in with this analysis, as Markdown.
+
+        Items 12d to 12g (methods), 21, 23a, 23b and 24 (results) of the checklist. What the
+        analysis does not know, such as how predictions were computed, is left to the authors.
+
+        Returns
+        -------
+        str
+            A table in Markdown and the references it cites. Names from the data are escaped.
+
+        References
+        ----------
+        Collins et al. (2024), TRIPOD+AI statement, BMJ 385, e078378.
+        """
+        return tripod(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and names, ready for JSON; what is not finite is None."""

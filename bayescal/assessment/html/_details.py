@@ -9,6 +9,7 @@ import numpy as np
 from bayescal._base.text import chance, count, per_thousand, percent, ratio, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import Row, Table
+from bayescal.assessment.text.tripod import tripod_items
 from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.val_prob import VAL_PROB
 from bayescal.assessment.words import UNDEFINED, estimator_row, of_group
@@ -23,6 +24,7 @@ __all__ = [
     "families_table",
     "groups_table",
     "information_table",
+    "tripod_table",
     "updates_table",
     "val_prob_table",
 ]
@@ -194,6 +196,13 @@ def val_prob_table(f: Findings) -> Table:
         rows,
         words=(2,),
     )
+
+
+def tripod_table(f: Findings) -> Table:
+    """The items of TRIPOD+AI on calibration, filled in."""
+    rows = [Row(item.number, (item.text,), item.topic) for item in tripod_items(f)]
+    caption = "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis"
+    return Table("tripod", caption, ("Item", "This analysis"), rows, words=(1,))
 
 
 def data_table(f: Findings, source: Mapping[str, object]) -> Table:

@@ -57,7 +57,12 @@ ALARM = ("bad", "!")
 UNBROKEN = {" %": "\xa0%", "> 0": ">\xa00", "< 0": "<\xa00", " --": " -\u2060-"}
 """What must not be parted at the end of a line, and how it is kept together."""
 
-ALSO_CITED = ("Van Calster et al., 2019", "Austin and Steyerberg, 2019", "Kass and Raftery, 1995")
+ALSO_CITED = (
+    "Van Calster et al., 2019",
+    "Austin and Steyerberg, 2019",
+    "Kass and Raftery, 1995",
+    "Collins et al., 2024",
+)
 """What the page itself cites, beside the methods and the notes."""
 
 
@@ -190,6 +195,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         else [_subgroups.subgroup_table(f, of) for of in ("levels", "cells")],
         "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
+        "tripod": _details.tripod_table(f),
         "val_prob": _details.val_prob_table(f),
         "diagnostics": _details.diagnostics_table(f),
         "data": _details.data_table(f, source),

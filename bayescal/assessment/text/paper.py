@@ -17,7 +17,7 @@ from bayescal.assessment.words import (
 )
 from bayescal.posterior.one_sided import SURE
 
-__all__ = ["describe", "methods", "short_method"]
+__all__ = ["describe", "methods", "performance", "sample", "short_method"]
 
 
 def describe(f: Findings) -> str:
@@ -93,12 +93,24 @@ def _interval_in_words(f: Findings) -> str:
 
 def results(f: Findings) -> str:
     """The results, with the numbers that TRIPOD+AI asks for."""
+    parts = [sample(f), *first_words(f), *performance(f), where(f.stretches), str(f.recommendation)]
+    return " ".join(parts)
+
+
+def sample(f: Findings) -> str:
+    """Cases, events and the mean prediction, in a sentence."""
+    data = f.posterior.data
+    return (
+        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
+        f"predicted probability was {mean_score(data):#.3g}."
+    )
+
+
+def performance(f: Findings) -> list[str]:
+    """The measures of calibration, discrimination and overall performance, in sentences."""
     data, table = f.posterior.data, f.table
     ratio = table.loc["observed_expected"]
     sentences = [
-        f"Among {cases_and_events(data.n, data.events, data.effective_size, ' with ')}, the mean "
-        f"predicted probability was {mean_score(data):#.3g}.",
-        *first_words(f),
         headline(f),
         exactness(f),
         "The ratio of observed to expected events was "
@@ -117,5 +129,4 @@ def results(f: Findings) -> str:
             f"The C-statistic was {with_interval(c_statistic)} and the Brier score "
             f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
         )
-    sentences += [where(f.stretches), str(f.recommendation)]
-    return " ".join(sentences)
+    return sentences

@@ -84,6 +84,17 @@ REFERENCES: dict[str, Reference] = {
         "the Achilles heel of predictive analytics. BMC Medicine 17, 230.",
         "10.1186/s12916-019-1466-7",
     ),
+    "Collins et al., 2024": Reference(
+        "Collins GS, Moons KGM, Dhiman P, et al. (2024). TRIPOD+AI statement: updated guidance for "
+        "reporting clinical prediction models that use regression or machine learning methods. BMJ "
+        "385, e078378.",
+        "10.1136/bmj-2023-078378",
+    ),
+    "Vickers and Elkin, 2006": Reference(
+        "Vickers AJ, Elkin EB (2006). Decision curve analysis: a novel method for evaluating "
+        "prediction models. Medical Decision Making 26, 565-574.",
+        "10.1177/0272989X06295361",
+    ),
     "Kass and Raftery, 1995": Reference(
         "Kass RE, Raftery AE (1995). Bayes factors. Journal of the American Statistical "
         "Association 90, 773-795.",

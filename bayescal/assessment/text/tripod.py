@@ -1,0 +1,219 @@
+"""The items of the TRIPOD+AI checklist on calibration, filled in with an assessment."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from bayescal._base.text import cases_and_events, count, percent, shortened
+from bayescal.assessment.findings import LEAST_SITES, Findings
+from bayescal.assessment.groups import in_order
+from bayescal.assessment.notes import posterior_notes
+from bayescal.assessment.text.paper import methods, performance, sample
+from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.text.sites import site_sentences
+from bayescal.assessment.treatment import benefit_rows, information_rows
+from bayescal.assessment.words import first_words, of_group, where
+from bayescal.model.curves import updates
+
+__all__ = ["TripodItem", "tripod", "tripod_items"]
+
+MOST_GROUPS = 20
+MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
+"""Characters that Markdown or HTML in it could read as markup."""
+
+
+class TripodItem(NamedTuple):
+    """An item of the checklist.
+
+    Attributes
+    ----------
+    number, topic, text : str
+        The text is plain: names from the data stand in it as they are, without line breaks.
+    """
+
+    number: str
+    topic: str
+    text: str
+
+
+def tripod(f: Findings) -> str:
+    """The items as a table in Markdown, and the publications they cite.
+
+    Parameters
+    ----------
+    f : Findings
+
+    Returns
+    -------
+    str
+    """
+    items = tripod_items(f)
+    rows = [f"| {item.number} | {item.topic} | {_escaped(item.text)} |" for item in items]
+    intro = (
+        "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis (Collins et "
+        "al., 2024). All other items are for the authors to answer."
+    )
+    keys = cited(" ".join([intro, *(item.text for item in items)]))
+    listed = [f"- {REFERENCES[key].text} doi:{REFERENCES[key].doi}" for key in keys]
+    table = ["| Item | Topic | This analysis |", "|---|---|---|", *rows]
+    return "\n".join([intro, "", *table, "", "References", "", *listed])
+
+
+def tripod_items(f: Findings) -> list[TripodItem]:
+    """The items on calibration, in the order of the checklist.
+
+    Parameters
+    ----------
+    f : Findings
+
+    Returns
+    -------
+    list of TripodItem
+    """
+    parts = (
+        ("12d", "Methods: heterogeneity between clusters", _heterogeneity_methods(f)),
+        ("12e", "Methods: measures and plots of performance", _measures(f)),
+        ("12f", "Methods: updating of the model", _updating_methods(f)),
+        ("12g", "Methods: how predictions were calculated", _predictions(f)),
+        ("21", "Results: participants and events", _participants(f)),
+        ("23a", "Results: performance, with intervals", _performance(f)),
+        ("23b", "Results: heterogeneity between clusters", _heterogeneity(f)),
+        ("24", "Results: updating of the model", _updating(f)),
+    )
+    return [TripodItem(number, topic, " ".join(text)) for number, topic, text in parts]
+
+
+def _heterogeneity_methods(f: Findings) -> list[str]:
+    groups = f.data.groups
+    if not groups:
+        return ["No groups were given, so heterogeneity was not examined."]
+    each = f"Calibration was assessed in each of {count(len(groups), 'group')} by itself."
+    if f.sites is None:
+        return [each, f"With fewer than {LEAST_SITES} groups their spread was not estimated."]
+    return [
+        each,
+        "The groups were also sites of one hierarchical model of logistic curves, which draws "
+        "their curves towards each other and estimates how much they differ.",
+    ]
+
+
+def _measures(f: Findings) -> list[str]:
+    text = [
+        methods(f),
+        "Rationale: the curve shows miscalibration at every risk, the true calibration error its "
+        "mean size, O/E and calibration-in-the-large whether risks are too high or too low on "
+        "average, and the slope whether they are too extreme. Discrimination was measured by the "
+        "C-statistic and overall performance by the Brier score, with bootstrap intervals. Plots: "
+        "the posterior mean of the curve with pointwise bands, over observed proportions in bins; "
+        "the posterior of the true calibration error",
+    ]
+    if not f.thresholds:
+        text[-1] += "."
+        return [*text, "Clinical utility was not measured, since no threshold was given."]
+    text[-1] += "; the decision curve."
+    risks = ", ".join(f"{threshold:g}" for threshold in f.thresholds)
+    return [
+        *text,
+        "Clinical utility was measured by net benefit (Vickers and Elkin, 2006) at "
+        f"{_thresholds(f)} {risks}, and by the expected value of perfect information.",
+    ]
+
+
+def _updating_methods(f: Findings) -> list[str]:
+    compared = f.recommendation.table.index.drop("identity")
+    options = "; ".join(updates()[str(name)] for name in compared)
+    text = [
+        f"These updates were compared with no update by leave-one-out log score: {options}. The "
+        "simplest within one standard error of the best is recommended."
+    ]
+    if f.data.groups:
+        text.append("No update for particular groups was considered.")
+    return text
+
+
+def _predictions(f: Findings) -> list[str]:
+    return [
+        "To be stated by the authors: this analysis begins with the predictions of the model.",
+        *(_sentence(note) for note in posterior_notes(f.posterior)),
+    ]
+
+
+def _participants(f: Findings) -> list[str]:
+    text = [sample(f)]
+    if f.data.groups:
+        text.append(
+            _listed(
+                f,
+                {
+                    str(name): cases_and_events(row["cases"], row["events"], row["cases"])
+                    for name, row in f.by_group.iterrows()
+                },
+            )
+        )
+    return text
+
+
+def _performance(f: Findings) -> list[str]:
+    text = [*first_words(f), *performance(f), where(f.stretches)]
+    if f.thresholds:
+        text += [
+            f"Per 1000 patients, net benefit of treating from a risk of {row.threshold} on was "
+            f"{row.model} by the model and {row.treat_all} treating everyone; the model was best "
+            f"with probability {row.prob_best}."
+            for row in benefit_rows(f.net_benefit)
+        ]
+        text += [
+            "The expected value of perfect information, per 1000 patients and from a risk of "
+            f"{row.threshold} on, was {row.evpi} of the choice among strategies and "
+            f"{row.of_recalibrating} of recalibrating."
+            for row in information_rows(f.information)
+        ]
+    return text
+
+
+def _heterogeneity(f: Findings) -> list[str]:
+    if not f.data.groups:
+        return ["Not examined."]
+    measures = {"tce": "TCE", "observed_expected": "O/E", "calibration_slope": "slope"}
+    each = {
+        str(name): ", ".join(
+            f"{label} {shown}"
+            for functional, label in measures.items()
+            if (shown := of_group(row, functional))
+        )
+        for name, row in f.by_group.iterrows()
+    }
+    level = f"Estimates with {percent(f.ci_prob)} credible intervals, each group by itself."
+    return [level, _listed(f, each), *site_sentences(f)]
+
+
+def _updating(f: Findings) -> list[str]:
+    text = [str(f.recommendation)]
+    if f.recommendation.choice != "identity":
+        text.append(
+            "The performance of the updated model was not measured on other data; its equation is "
+            "to be stated by the authors if it is used."
+        )
+    return text
+
+
+def _listed(f: Findings, of_groups: dict[str, str]) -> str:
+    """A clause for each group, and how many are left out."""
+    names = in_order(f.data.groups)
+    clauses = [f"{shortened(name)}: {of_groups[name]}" for name in names[:MOST_GROUPS]]
+    left = len(names) - MOST_GROUPS
+    return f"{'; '.join(clauses)}{f'; and {left} more' if left > 0 else ''}."
+
+
+def _thresholds(f: Findings) -> str:
+    return "the threshold" if len(f.thresholds) == 1 else "the thresholds"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _escaped(text: str) -> str:
+    """Text for a cell of a table in Markdown, which shows as it is."""
+    return MARKUP.sub(r"\\\1", text)

@@ -1,0 +1,95 @@
+"""The items of TRIPOD+AI: what they say is what the assessment says, and names stay names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.assessment.text.tripod import tripod_items
+
+NAMES = ["north|<b>x</b>", "*south* [a](http://x)", "we`st\nnew | $x$ &lt; \\"]
+NUMBERS = ["12d", "12e", "12f", "12g", "21", "23a", "23b", "24"]
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return bc.simulate.sample("clinical-middle-overconfident", 240, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def plain(cases):
+    return bc.assess(*cases, draws=400, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def grouped(cases):
+    groups = np.array(NAMES)[np.arange(240) % 3]
+    return bc.assess(*cases, thresholds=[0.1, 0.4], groups=groups, draws=400, random_state=1)
+
+
+def text_of(a: bc.Assessment) -> dict[str, str]:
+    return {item.number: item.text for item in tripod_items(a)}
+
+
+def test_results_are_those_of_the_assessment(plain, grouped) -> None:
+    for a in (plain, grouped):
+        told = text_of(a)
+        assert list(told) == NUMBERS
+        assert a.headline() in told["23a"]
+        assert str(a.recommendation) in told["24"]
+        assert "240 cases" in told["21"]
+        assert f"seed {a.seed}" in told["12e"]
+        for sentence in told.values():
+            assert sentence.endswith(".")
+
+
+def test_what_was_not_done_is_said(plain, grouped) -> None:
+    told = text_of(plain)
+    assert "not examined" in told["12d"]
+    assert told["23b"] == "Not examined."
+    assert "no threshold was given" in told["12e"]
+    assert "net benefit" not in told["23a"]
+    more = text_of(grouped)
+    assert "3 groups" in more["12d"]
+    assert "at the thresholds 0.1, 0.4" in more["12e"]
+    assert more["23a"].count("Per 1000 patients") == 2
+    assert "a group that has not been seen" in more["23b"]
+
+
+def test_two_groups_have_no_hierarchical_model(cases) -> None:
+    a = bc.assess(*cases, groups=np.arange(240) % 2, draws=400, random_state=1)
+    told = text_of(a)
+    assert "fewer than 3 groups" in told["12d"]
+    assert "hierarchical" not in told["12d"] + told["23b"]
+    assert told["23b"].count("TCE") == 2
+
+
+def test_names_from_the_data_are_no_markup(grouped) -> None:
+    markdown_it = pytest.importorskip("markdown_it")
+    text = grouped.tripod()
+    page = markdown_it.MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    assert page.count("<tr>") == 1 + len(NUMBERS)
+    assert page.count("<td>") == 3 * len(NUMBERS)
+    tags = set(re.findall(r"<(\w+)", page))
+    assert tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert "north|&lt;b&gt;x&lt;/b&gt;" in page
+    assert "*south* [a](http://x)" in page
+
+
+def test_references_are_those_that_are_cited(grouped) -> None:
+    body, listed = grouped.tripod().split("\nReferences\n")
+    assert "doi:10.1136/bmj-2023-078378" in listed
+    for line in listed.strip().splitlines():
+        author = line.removeprefix("- ").split()[0]
+        assert author in body
+
+
+def test_the_report_has_the_items_escaped(grouped, tmp_path) -> None:
+    grouped.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "TRIPOD+AI: items on calibration, filled in" in page
+    assert "<b>x</b>" not in page
+    assert page.index("23b") > 0
