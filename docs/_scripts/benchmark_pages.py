@@ -341,7 +341,9 @@ def write_pages() -> None:
     from peer_pages import peers_page
     from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
+    from sites_page import sites_page
     from speed_page import speed_page
+    from variance_page import variance_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
@@ -350,6 +352,8 @@ def write_pages() -> None:
         "coverage": coverage_page(),
         "gain": gain_page(),
         "optimism": optimism_page(),
+        "variance": variance_page(),
+        "sites": sites_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
         "sbc": sbc_page(),

@@ -171,27 +171,28 @@ def summarised(rows: list[Run]) -> dict[str, Any]:
 
 
 def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
-    """Make the runs of every cell that are not there yet, and write the results."""
+    """Make the runs that are not there yet, and write the results of all that are."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=60, help="a third of it with 50 sites")
-    runs = parser.parse_args().runs
+    parser.add_argument("--cells", nargs="+", help="only these, such as calibrated-15-0.33")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    batches, record = RESULTS / f"{name}-batches", {}
+    batches, record = RESULTS / f"{name}-batches", []
     batches.mkdir(exist_ok=True)
     for sites, spread, truth in cells():
         file = batches / f"{truth}-{sites}-{spread:g}.jsonl"
         done = file.read_text("utf-8").splitlines() if file.exists() else []
         rows = [json.loads(line) for line in done]
-        with file.open("a", encoding="utf-8") as stream:
-            for seed in range(len(rows), runs // (3 if sites == max(SITES) else 1)):
-                rows.append(one(sites, spread, truth, seed))
-                stream.write(json.dumps(rows[-1]) + "\n")
-                stream.flush()
-        cell = {"truth": truth, "sites": sites, "spread": spread}
-        record[file.stem] = cell | summarised(rows)
-        print(file.stem, json.dumps(record[file.stem]["mean"]), flush=True)
-    text = json.dumps({"cells": list(record.values())}, indent=1)
-    (RESULTS / f"{name}.json").write_text(text + "\n", "utf-8")
+        if options.cells is None or file.stem in options.cells:
+            with file.open("a", encoding="utf-8") as stream:
+                for seed in range(len(rows), options.runs // (3 if sites == max(SITES) else 1)):
+                    rows.append(one(sites, spread, truth, seed))
+                    stream.write(json.dumps(rows[-1]) + "\n")
+                    stream.flush()
+        if rows:
+            cell = {"truth": truth, "sites": sites, "spread": spread}
+            record.append(cell | summarised(rows))
+    (RESULTS / f"{name}.json").write_text(json.dumps({"cells": record}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -298,3 +298,16 @@ def test_sensitivity_to_the_prior_of_the_spread():
     assert moved[0] > moved[1]
     with pytest.raises(InputError, match="HierarchicalPosterior"):
         bc.heterogeneity_sensitivity(post.site("site 1"))
+
+
+def test_two_seeds_agree_within_monte_carlo_error():
+    """Means by two seeds differ by a few standard errors of as many independent draws."""
+    y, s, site = simulated(sites=8, n=90)
+    options = {"groups": site, "curve": "logistic", "draws": 8000}
+    one, other = (
+        bc.fit(y, s, random_state=seed, **options).tree["posterior"].to_dataset() for seed in (1, 2)
+    )
+    for name in one.data_vars:
+        error = one[name].std(("chain", "draw")) * np.sqrt(2 / 8000)
+        apart = one[name].mean(("chain", "draw")) - other[name].mean(("chain", "draw"))
+        assert 0 < float(np.abs(apart / error).max()) < 5, name

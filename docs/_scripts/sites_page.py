@@ -1,0 +1,345 @@
+"""Benchmark page on hierarchical fits of several sites, from stored results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from benchmark_pages import PAGES, markdown, stored
+from number_pages import AIM
+
+WHO = {"sites": "a site", "average": "the average site", "new": "a new site"}
+NUMBERS = {"observed_expected": "O/E", "calibration_slope": "slope", "tce": "TCE"}
+SPREAD = {"shift": "sd of the shift", "log_slope": "sd of the log slope"}
+RIVALS = {"two_stage": "two-stage pooling", "mixed": "mixed model"}
+CELL = ["truth", "sites", "spread"]
+COLOURS = {0.0: "#999999", 0.15: "#56B4E9", 0.33: "#0072B2"}
+MARKERS = {"sites": "o", "average": "s", "new": "D"}
+
+
+def sites_page() -> str:
+    """Coverage, error and interval scores of hierarchical fits, ranks of truths, and speed."""
+    record, rivals = stored("sites"), stored("sites_rivals")
+    if not record or not rivals:
+        return ""
+    table = pd.DataFrame(record["cells"])
+    covered, scores, errors = coverage(table), interval_scores(record, rivals), squared(table)
+    draw(covered, PAGES / "sites.png")
+    paragraphs = [
+        "# Several sites",
+        f"Hierarchical fits of 5, 15 and 50 sites with 20 to 500 patients each, from {runs(table)} "
+        "simulated data sets a cell. A *cell* is a number of sites, a standard deviation of the "
+        "shift between sites (that of the log slope is half of it) and a population: calibrated on "
+        "average, or with a shift of 0.25 and a slope of 0.82. Curve, priors and draws are those "
+        'of `bc.fit(..., groups=site, curve="logistic")`. Made by `docs/benchmarks/sites.py`, '
+        "`sites_rivals.py`, `sites_sbc.py` and `sites_speed.py`.",
+        "## Where we lose",
+        *losses(covered, scores, errors),
+        *coverage_part(covered, table),
+        *error_part(errors),
+        *score_part(scores, rivals),
+        *many_part(table),
+        *ranks_part(),
+        *speed_part(),
+    ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def runs(table: pd.DataFrame) -> str:
+    """How many data sets a cell rests on."""
+    least, most = table["runs"].min(), table["runs"].max()
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def coverage(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell, number and whose it is: coverage, its error, and whether it is short.
+
+    TCE is left out where the population is calibrated: an interval that says so reaches zero.
+    """
+    rows = []
+    for _, cell in table.iterrows():
+        for who in WHO:
+            for number in NUMBERS:
+                if number == "tce" and cell["truth"] == "calibrated":
+                    continue
+                share, error = (cell[what][f"{who}.{number}"] for what in ("mean", "error"))
+                row = {name: cell[name] for name in (*CELL, "runs")}
+                rows.append(row | {"who": who, "number": number, "coverage": share, "error": error})
+    result = pd.DataFrame(rows)
+    result["short"] = result["coverage"] < AIM - 2 * result["error"]
+    return result
+
+
+def coverage_part(covered: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    """Coverage by cell, and that of the spread between sites."""
+    named = covered.assign(
+        column=[f"{NUMBERS[n]}, {WHO[w]}" for n, w in zip(covered.number, covered.who, strict=True)]
+    )
+    wide = named.pivot(index=CELL, columns="column", values="coverage")[named["column"].unique()]
+    spread = pd.DataFrame(
+        [
+            {title: cell["mean"][f"spread.{name}"] for name, title in SPREAD.items()}
+            | {"correlation": cell["mean"]["spread.correlation"]}
+            for cell in table.to_dict("records")
+        ],
+        pd.MultiIndex.from_frame(table[CELL]),
+    )
+    spread = spread[spread.index.get_level_values("spread") > 0]
+    return [
+        "## Coverage of 95 % intervals",
+        "Of a site and of the average site: the share of true values inside. Of a new site: the "
+        "share of 100 sites drawn from the same population that are inside, on average over data "
+        "sets. TCE is that over the scores of the sample; where the population is calibrated it is "
+        "left out.",
+        "![Coverage by number of sites, of O/E, slope and TCE](sites.png)",
+        markdown(readable(wide), 2).replace("nan", ""),
+        "Of the standard deviations between sites and their correlation, where there are any (a "
+        "standard deviation of zero is never in the interval, whose lower end is positive):",
+        markdown(readable(spread), 2),
+    ]
+
+
+def squared(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean squared error of the sites' curves, by cell."""
+    kinds = ("hierarchical", "unpooled", "pooled")
+    values = [{kind: 1e3 * cell[f"error.{kind}"] for kind in kinds} for cell in table["mean"]]
+    return pd.DataFrame(values, pd.MultiIndex.from_frame(table[CELL]))
+
+
+def error_part(errors: pd.DataFrame) -> list[str]:
+    """Squared errors of the sites' curves."""
+    mean = errors.mean()
+    return [
+        "## Error of the sites' curves",
+        "A thousand times the mean squared error of the posterior mean curve of a site, at 16 "
+        "scores from .05 to .8. *Unpooled* fits each site alone, *pooled* fits one curve to all. "
+        f"On average over the cells it is {mean['hierarchical']:.2f} hierarchically, "
+        f"{mean['unpooled']:.2f} unpooled and {mean['pooled']:.2f} pooled.",
+        markdown(readable(errors), 2),
+    ]
+
+
+def interval_scores(record: dict, rivals: dict) -> pd.DataFrame:
+    """Mean interval scores of ours and of the rivals, over the data sets that all have."""
+    rows = []
+    both = {tuple(cell[name] for name in CELL): cell for cell in rivals["cells"]}
+    for cell in record["cells"]:
+        other = both.get(tuple(cell[name] for name in CELL))
+        if other is None:
+            continue
+        for who in ("average", "new"):
+            name = f"{who}.interval_score"
+            scores = {"hierarchical": cell["scores"][name]}
+            scores |= {title: other["scores"][f"{key}.{name}"] for key, title in RIVALS.items()}
+            common = min(map(len, scores.values()))
+            means = {title: float(np.mean(each[:common])) for title, each in scores.items()}
+            rows.append({key: cell[key] for key in CELL} | {"who": who} | means)
+    return pd.DataFrame(rows)
+
+
+def score_part(scores: pd.DataFrame, rivals: dict) -> list[str]:
+    """Interval scores beside those of the rivals."""
+    paragraphs = [
+        "## Against other methods",
+        "Mean interval score of the 95 % interval of the curve, at the same scores: its width, and "
+        "40 times what it misses by (Gneiting & Raftery, 2007); smaller is better. *Two-stage* is "
+        "a logistic regression on a restricted cubic spline with three knots at each site, then at "
+        "each score a random-effects meta-analysis (restricted maximum likelihood, interval of "
+        "Hartung and Knapp, prediction interval of a t distribution). *Mixed model* is a logistic "
+        "regression with random intercept and slope; the interval of its average curve is from the "
+        "fixed effects alone, that of a new site adds the covariance between sites.",
+    ]
+    for who in ("average", "new"):
+        mine = scores[scores["who"] == who].set_index(CELL).drop(columns="who")
+        mean = ", ".join(f"{value:.3f} {title}" for title, value in mine.mean().items())
+        paragraphs += [
+            f"**Curve of {WHO[who]}.** On average over the cells: {mean}.",
+            markdown(readable(mine), 3),
+        ]
+    cells = pd.DataFrame(rivals["cells"])
+    means = pd.DataFrame(list(cells["mean"]))
+    apart = means["mixed_singular"].groupby(cells["spread"]).mean()
+    words = ", ".join(f"{share:.0%} with sd {spread:g}" for spread, share in apart.items())
+    left = sum(cell["mean"]["left_out"] * cell["runs"] for cell in rivals["cells"])
+    total = sum(cell["sites"] * cell["runs"] for cell in rivals["cells"])
+    failed = 1 - np.average(means["mixed_converged"], weights=cells["runs"])
+    singular = f"The covariance of the mixed model is singular in many data sets: {words}."
+    stopped = f" Its search does not converge in {failed:.1%}." if failed else ""
+    return [
+        *paragraphs,
+        f"{singular}{stopped} Of the sites, {left / total:.1%} are left out of the first stage "
+        "because their regression has no maximum.",
+    ]
+
+
+def many_part(table: pd.DataFrame) -> list[str]:
+    """The probability that any site is off, where none is."""
+    calm = table[(table["truth"] == "calibrated") & (table["spread"] == 0)].set_index("sites")
+    shares = ", ".join(f"{cell['any']:.2f} with {k} sites" for k, cell in calm["mean"].items())
+    return [
+        "## Many sites, none of them off",
+        "The probability that the TCE of any site is above .05, on average over data sets in which "
+        f"every site is calibrated: {shares}. One site of 20 patients does not have to be off "
+        "because there are many sites.",
+    ]
+
+
+def ranks_part() -> list[str]:
+    """Simulation-based calibration."""
+    record = stored("sites_sbc")
+    if not record:
+        return []
+    table = pd.DataFrame(record["quantities"]).set_index("quantity")
+    verdict = "All ranks are" if record["inside"] else "Not all ranks are"
+    return [
+        "## Simulation-based calibration",
+        f"{record['simulations']} truths were drawn from the priors, and outcomes of "
+        f"{len(record['sizes'])} sites of {min(record['sizes'])} to {max(record['sizes'])} "
+        "patients from each; the rank of the truth among posterior draws must be uniform (Talts et "
+        f"al., 2018). {verdict} inside their joint 99 % band. The largest Pareto k-hat is "
+        f"{record['largest_pareto_k']:.2f}.",
+        markdown(table[["inside", "worst_at", "difference", "level"]], 3),
+    ]
+
+
+def speed_part() -> list[str]:
+    """Seconds and memory."""
+    rows = stored("sites_speed").get("rows", {})
+    if not rows:
+        return []
+    table = pd.DataFrame(
+        {
+            name: {
+                "patients": str(row["patients"]),
+                "table": row["table_cpu_seconds"],
+                "fit": row["fit_cpu_seconds"],
+                "a new site": row["new_site_cpu_seconds"],
+                "MB": row["megabytes"],
+                "MB before": row["megabytes_before"],
+            }
+            for name, row in rows.items()
+        }
+    ).T
+    table.index.name = "sites"
+    paragraphs = [
+        "## Speed",
+        "CPU seconds of making the table, of the fit, and of the interval of a new site's TCE; "
+        "and the largest memory of the process, and that before there were data.",
+        markdown(table, 2),
+    ]
+    nuts = [row for row in rows.values() if row["engine"] == "nuts"]
+    for row in nuts:
+        numbers = row["diagnostics"]
+        paragraphs.append(
+            f"NUTS has four chains of 1000 draws after 1000 steps of adaptation, with "
+            f"{numbers['divergences']:.0f} divergences and r-hat up to {numbers['r_hat']:.3f}; its "
+            f"time includes compilation. On two cores that others used as well it took "
+            f"{row['fit_clock_seconds']:.0f} seconds of the clock."
+        )
+    return paragraphs
+
+
+def losses(covered: pd.DataFrame, scores: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+    """Sentences on what falls short."""
+    short = covered[covered["short"]]
+    lines = []
+    if short.empty:
+        lines.append(
+            f"In none of the {len(covered)} cells and numbers is coverage below {AIM:.2f} by more "
+            "than two Monte Carlo errors."
+        )
+    else:
+        each = "; ".join(
+            f"{NUMBERS[row.number]} of {WHO[row.who]} ({row.truth}, {row.sites} sites, sd "
+            f"{row.spread:g}): {row.coverage:.2f}"
+            for row in short.itertuples()
+        )
+        lines.append(
+            f"Coverage is below {AIM:.2f} by more than two Monte Carlo errors in {len(short)} of "
+            f"{len(covered)} cells and numbers: {each}."
+        )
+    same = errors[errors.index.get_level_values("spread") == 0]
+    ratio = (same["hierarchical"] / same["pooled"]).groupby("sites").mean()
+    times = ", ".join(f"{value:.1f} with {sites} sites" for sites, value in ratio.items())
+    lines.append(
+        "Where sites do not differ at all, one curve for all of them is better: the squared error "
+        f"is {times} times that of the pooled fit. The prior of the standard deviations between "
+        "sites has little mass near zero, and small sites say little about them."
+    )
+    apart = errors[errors.index.get_level_values("spread") > 0]
+    for kind in ("unpooled", "pooled"):
+        worse = apart[apart["hierarchical"] > apart[kind]]
+        if worse.empty:
+            continue
+        named = "; ".join(
+            f"{cell_name(index)}: {row['hierarchical']:.2f} and {row[kind]:.2f}"
+            for index, row in worse.iterrows()
+        )
+        lines.append(f"Where sites differ, the squared error is above the {kind} one in {named}.")
+    lines += [
+        sentence
+        for who in ("average", "new")
+        for title in RIVALS.values()
+        if (sentence := lost_to(scores, who, title))
+    ]
+    return ["\n".join(f"* {line}" for line in lines)]
+
+
+def lost_to(scores: pd.DataFrame, who: str, title: str) -> str:
+    """In which cells a rival's interval score is better."""
+    mine = scores[scores["who"] == who].set_index(CELL)
+    worse = mine[mine["hierarchical"] > mine[title]]
+    if worse.empty:
+        return ""
+    named = "; ".join(
+        f"{cell_name(index)} ({row['hierarchical']:.3f}, {row[title]:.3f})"
+        for index, row in worse.iterrows()
+    )
+    return (
+        f"For the curve of {WHO[who]} the {title} has the better interval score in {len(worse)} of "
+        f"{len(mine)} cells: {named}."
+    )
+
+
+def cell_name(index: tuple) -> str:
+    """A cell in words."""
+    truth, sites, spread = index
+    return f"{truth}, {sites} sites, sd {spread:g}"
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Cells as columns that are read, the standard deviation as it was written."""
+    flat = table.reset_index().rename(columns={"truth": "population", "spread": "sd"})
+    flat["sd"] = flat["sd"].map("{:g}".format)
+    return flat.set_index("population")
+
+
+def draw(covered: pd.DataFrame, path: Path) -> None:
+    """Coverage by number of sites, a panel for each number."""
+    figure, axes = plt.subplots(
+        1, len(NUMBERS), figsize=(10, 3.6), sharey=True, layout="constrained"
+    )
+    sizes = sorted(covered["sites"].unique())
+    for ax, (number, title) in zip(axes, NUMBERS.items(), strict=True):
+        ax.axhspan(AIM, 1.0, color="#0072B2", alpha=0.08, lw=0)
+        ax.axhline(0.95, color="#666666", lw=0.8, ls="--")
+        mine = covered[(covered["number"] == number) & (covered["truth"] == "miscalibrated")]
+        series = mine.groupby(["who", "spread"], sort=False)
+        for step, ((who, spread), rows) in enumerate(series):
+            at = [sizes.index(k) + (step - (len(series) - 1) / 2) * 0.08 for k in rows["sites"]]
+            ax.errorbar(
+                at, rows["coverage"], 2 * rows["error"], fmt=MARKERS[who], color=COLOURS[spread],
+                ms=5, lw=1, label=f"{WHO[who]}, sd {spread:g}",
+            )  # fmt: skip
+        ax.set_xticks(range(len(sizes)), [f"{k} sites" for k in sizes])
+        ax.set_title(title, fontsize="medium")
+        ax.set_ylim(top=1.01)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("share of 95 % intervals\nthat contain the truth")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
