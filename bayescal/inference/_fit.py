@@ -16,6 +16,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
+from bayescal.inference.drift.table import fit_periods
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.inference.sites.fit import fit_sites
 from bayescal.model.curves import Curve
@@ -23,6 +24,7 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
 from bayescal.model.sites.problem import prepare_sites
+from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
@@ -33,7 +35,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `groups`."""
+    """Options of `fit` other than `groups` and `periods`."""
 
     curve: str | Curve
     prior: str | Prior | Mapping[str, Any]
@@ -64,6 +66,14 @@ def fit(
     groups: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> HierarchicalPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    periods: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> DriftPosterior: ...
 
 
 def fit(
@@ -76,13 +86,14 @@ def fit(
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
     groups: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     random_state: RandomState = None,
     edge: float | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior | HierarchicalPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | DriftPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -110,9 +121,14 @@ def fit(
         own, drawn towards those of the average site as far as the data say that sites are alike;
         other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way.
+    periods : array-like of shape (n,), optional
+        When each case was, such as its month, in any order of the cases: numbers, dates, texts
+        such as "2024-03", or an ordered pandas Categorical. The curve may then change from period
+        to period. `"groups"` says that the groups of a table are its periods.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
-        changes parts of it, such as `{"shift": 0.5}`.
+        changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
+        of gradual drift over all periods together.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -129,8 +145,8 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior, or HierarchicalPosterior
-        The second of several sites.
+    CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+        The second of several sites, the third of periods.
 
     Raises
     ------
@@ -164,6 +180,20 @@ def fit(
     """
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
+    if periods is not None:
+        return fit_periods(
+            *(y_true, y_prob, periods, groups, size, engine),
+            table={
+                "sample_weight": sample_weight,
+                "weight_type": weight_type,
+                "pos_label": pos_label,
+            },
+            prior=prior,
+            heterogeneity=heterogeneity_prior,
+            curve=curve,
+            edge=edge,
+            random_state=random_state,
+        )
     data = as_data(
         y_true,
         y_prob,

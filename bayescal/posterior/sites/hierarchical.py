@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError, check_type
+from bayescal._base.errors import check_type
 from bayescal._base.files import as_path, replacing
-from bayescal._base.logistic import logistic_mle
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
@@ -25,6 +24,7 @@ from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.sites.measures import SiteMeasures
+from bayescal.posterior.sites.rows import beside_raw
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
 from bayescal.posterior.view import nuts_verdict
@@ -251,20 +251,9 @@ class HierarchicalPosterior(SiteMeasures):
         """
         import pandas as pd
 
-        names = ("observed_expected", "calibration_slope", "tce")
         differs, worst, rows = self.prob_differs(), self.prob_worst(), {}
         for label in self.labels:
-            view, data = self.site(label), self.problem.sites[label].table
-            row: dict[str, float] = {"cases": data.trials.sum(), "events": data.hits.sum()}
-            raw = {
-                "observed_expected": data.hits.sum() / (data.trials @ data.score),
-                "calibration_slope": logistic_slope(data),
-            }
-            summary = view.summary(names=names).reindex(names)
-            for name, values in summary[["estimate", "lower", "upper"]].iterrows():
-                if name in raw:
-                    row[f"{name}_raw"] = raw[str(name)]
-                row[str(name)], row[f"{name}_lower"], row[f"{name}_upper"] = values
+            row = beside_raw(self.site(label))
             row["prob_differs"], row["prob_worst"] = differs[label], worst[label]
             rows[label] = row
         table = pd.DataFrame.from_dict(rows, orient="index")
@@ -334,14 +323,6 @@ def as_hierarchical(post: Any) -> HierarchicalPosterior:
     """A hierarchical posterior, and nothing else."""
     cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
     return check_type(post, HierarchicalPosterior, "post", cure)
-
-
-def logistic_slope(data: Any) -> float:
-    """Maximum-likelihood calibration slope of one site's rows; not a number if there is none."""
-    try:
-        return float(logistic_mle(data.score, data.trials, data.hits)[0][1])
-    except InputError:
-        return np.nan
 
 
 def _cases_by_row(score: Floats, table: Any) -> Floats:
