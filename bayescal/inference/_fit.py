@@ -19,6 +19,7 @@ from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_f
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.inference.density import sample_importance
+from bayescal.inference.drift.table import fit_periods
 from bayescal.inference.imputed.fit import fit_imputations
 from bayescal.inference.nuts import as_sampler, sample_curve_nuts
 from bayescal.inference.sites.fit import fit_sites
@@ -29,6 +30,7 @@ from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 from bayescal.model.subgroups.problem import prepare_subgroups
+from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
@@ -41,7 +43,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `groups` and `imputations`."""
+    """Options of `fit` other than `groups`, `periods` and `imputations`."""
 
     curve: str | Curve
     prior: str | Prior | Mapping[str, Any]
@@ -95,6 +97,14 @@ def fit(
     imputations: ArrayLike,
     **options: Unpack[FitOptions],
 ) -> ImputedPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    periods: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> DriftPosterior: ...
 
 
 def fit(
@@ -115,9 +125,10 @@ def fit(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
     strata: ArrayLike | None = None,
-) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -151,13 +162,18 @@ def fit(
         combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
-        changes parts of it, such as `{"shift": 0.5}`.
+        changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
+        of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional
         Sites of which there are no patients but summaries, one row a site, beside those of
         `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted
         probabilities, patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
+    periods : array-like of shape (n,), optional
+        When each case was, such as its month, in any order of the cases: numbers, dates, texts
+        such as "2024-03", or an ordered pandas Categorical. The curve may then change from period
+        to period. `"groups"` says that the groups of a table are its periods.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -185,9 +201,9 @@ def fit(
 
     Returns
     -------
-    CalibrationPosterior, HierarchicalPosterior or SubgroupPosterior
-        The second of several sites, the third of crossed factors. With `imputations` an
-        ImputedPosterior, which is a CalibrationPosterior.
+    CalibrationPosterior, HierarchicalPosterior, SubgroupPosterior or DriftPosterior
+        The second of several sites, the third of crossed factors, the last of periods. With
+        `imputations` an ImputedPosterior, which is a CalibrationPosterior.
 
     Raises
     ------
@@ -244,6 +260,17 @@ def fit(
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if periods is not None:
+        refuse_clusters(cluster, strata)
+        return fit_periods(
+            *(y_true, y_prob, periods, groups, size, engine),
+            table=weights | {"pos_label": pos_label},
+            prior=prior,
+            heterogeneity=heterogeneity_prior,
+            curve=curve,
+            edge=edge,
+            random_state=random_state,
+        )
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     labels = as_factors(groups, y_true, y_prob)
     if isinstance(labels, Factors):

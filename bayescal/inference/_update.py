@@ -11,6 +11,8 @@ from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
+from bayescal.inference.drift.table import update_periods
+from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
@@ -20,15 +22,16 @@ __all__ = ["update"]
 
 
 def update(
-    post: CalibrationPosterior | HierarchicalPosterior,
+    post: CalibrationPosterior | HierarchicalPosterior | DriftPosterior,
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior | HierarchicalPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | DriftPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
     The posterior contains the table of the old cases, also after `bayescal.load`, so
@@ -39,7 +42,7 @@ def update(
 
     Parameters
     ----------
-    post : CalibrationPosterior or HierarchicalPosterior
+    post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
         Of one family, from `bayescal.fit`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
@@ -47,6 +50,8 @@ def update(
         Predicted probabilities of the event, in [0, 1].
     groups : array-like of shape (n,), optional
         Site of each case, if the posterior is of several sites; new sites may be among them.
+    periods : array-like of shape (n,), optional
+        When each case was, if the posterior is of periods; new ones may be among them.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights on the scale of those before.
     weight_type : {"counts", "sampling"}, optional
@@ -56,7 +61,7 @@ def update(
 
     Returns
     -------
-    CalibrationPosterior or HierarchicalPosterior
+    CalibrationPosterior, HierarchicalPosterior or DriftPosterior
         Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
 
@@ -84,6 +89,18 @@ def update(
         raise InputError(
             "post is of several imputations. Update each, post.imputations[0] and so on, with the "
             "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
+        )
+    if isinstance(post, DriftPosterior):
+        return update_periods(
+            *(post, y_true, y_prob, periods, groups),
+            sample_weight=sample_weight,
+            weight_type=weight_type,
+            pos_label=pos_label,
+        )
+    if periods is not None:
+        raise InputError(
+            "periods was given, but post is not of periods. Fit all cases with "
+            "bayescal.fit(..., periods=...), which updates can then be added to."
         )
     known = None
     if isinstance(post, HierarchicalPosterior):

@@ -27,6 +27,7 @@ from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.raw import raw_estimates
+from bayescal.posterior.sites.rows import beside_raw
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
 from bayescal.posterior.view import nuts_verdict
@@ -268,16 +269,9 @@ class HierarchicalPosterior(SiteMeasures):
         """
         import pandas as pd
 
-        names = ("observed_expected", "calibration_slope", "tce")
         differs, worst, rows = self.prob_differs(), self.prob_worst(), {}
         for label in self.labels:
-            view = self.site(label)
-            row, raw = raw_estimates(self.problem, label)
-            summary = view.summary(names=names).reindex(names)
-            for name, values in summary[["estimate", "lower", "upper"]].iterrows():
-                if name in raw:
-                    row[f"{name}_raw"] = raw[str(name)]
-                row[str(name)], row[f"{name}_lower"], row[f"{name}_upper"] = values
+            row = beside_raw(self.site(label), *raw_estimates(self.problem, label))
             row["prob_differs"], row["prob_worst"] = differs[label], worst[label]
             rows[label] = row
         table = pd.DataFrame.from_dict(rows, orient="index")

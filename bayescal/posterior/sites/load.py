@@ -1,9 +1,11 @@
-"""load(): a posterior read back: of one curve, several sites, subgroups or imputations."""
+"""load(): a posterior read back: of one curve, sites, subgroups, periods or imputations."""
 
 from __future__ import annotations
 
 from os import PathLike
 
+from bayescal.posterior.drift.posterior import DriftPosterior
+from bayescal.posterior.drift.tree import is_drift_tree
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.imputed.tree import is_imputed_tree
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -18,7 +20,7 @@ __all__ = ["load"]
 
 def load(
     path: str | PathLike[str],
-) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior:
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
     """Read a posterior that `to_netcdf` wrote.
 
     Parameters
@@ -27,9 +29,9 @@ def load(
 
     Returns
     -------
-    CalibrationPosterior, HierarchicalPosterior or SubgroupPosterior
-        The second if several sites were fitted, the third if subgroups by several factors. Of
-        imputations it is an ImputedPosterior.
+    CalibrationPosterior, HierarchicalPosterior, SubgroupPosterior or DriftPosterior
+        The second if several sites were fitted, the third if subgroups by several factors, the
+        last if periods were. Of imputations it is an ImputedPosterior.
 
     Raises
     ------
@@ -44,6 +46,8 @@ def load(
     tree = open_tree(path)
     if is_subgroup_tree(tree):
         return SubgroupPosterior(tree)
+    if is_drift_tree(tree):
+        return DriftPosterior(tree)
     if is_site_tree(tree):
         return HierarchicalPosterior(tree)
     imputed = is_imputed_tree(tree)

@@ -9,7 +9,7 @@ from bayescal._base.logistic import logistic_mle
 from bayescal.data.table import Rows
 from bayescal.model.sites.problem import SitesProblem
 
-__all__ = ["raw_estimates"]
+__all__ = ["raw_estimates", "raw_of_table"]
 
 
 def raw_estimates(problem: SitesProblem, label: str) -> tuple[dict[str, float], dict[str, float]]:
@@ -30,7 +30,11 @@ def raw_estimates(problem: SitesProblem, label: str) -> tuple[dict[str, float], 
         site = problem.summaries[label].site
         known = {"cases": site.n, "events": site.observed}
         return {name: np.nan if x is None else x for name, x in known.items()}, site.raw
-    table = problem.sites[label].table
+    return raw_of_table(problem.sites[label].table)
+
+
+def raw_of_table(table: Rows) -> tuple[dict[str, float], dict[str, float]]:
+    """Cases and events of a table, and what they say of its calibration; see `raw_estimates`."""
     cases, events = float(table.trials.sum()), float(table.hits.sum())
     raw = {
         "observed_expected": events / float(table.trials @ table.score),

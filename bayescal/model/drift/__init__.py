@@ -1,0 +1,1 @@
+"""Ordered periods whose curves may change: what is fitted to them."""
