@@ -21,6 +21,8 @@ __all__ = ["INTERACTION", "SubgroupsProblem", "prepare_subgroups"]
 
 INTERACTION = " x "
 """Joins the names of the factors to that of their interaction."""
+INTERACTION_SHARE = 0.5
+"""Expected size of the effects of single cells, relative to those of the levels of a factor."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def prepare_subgroups(
     ----------
     table : CrossedTable
     heterogeneity : Heterogeneity or mapping, optional
-        Of the effects of each factor, and of those of the interaction.
+        Of the effects of each factor. Those of the interaction are expected to be half as large.
     **options
         As in `prepare_effects`.
 
@@ -127,5 +129,6 @@ def prepare_subgroups(
     ]
     labels = table.data.groups
     joint = INTERACTION.join(table.names)
-    terms.append(Term(joint, "exchangeable", labels, tuple(range(len(labels))), prior))
+    own = prior.scaled(INTERACTION_SHARE)
+    terms.append(Term(joint, "exchangeable", labels, tuple(range(len(labels))), own))
     return SubgroupsProblem(table, prepare_effects(table.data, terms, **options))
