@@ -9,8 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
-from bayescal._base.sampling.pareto import BAD_K
+from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters, refuse_beside_imputations, refuse_clusters
 from bayescal.data.data import as_data
@@ -18,10 +17,10 @@ from bayescal.data.read import Outcomes
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.inference.density import sample_importance
+from bayescal.inference.curve.fit import fit_curve
 from bayescal.inference.drift.table import fit_periods
 from bayescal.inference.imputed.fit import fit_imputations
-from bayescal.inference.nuts import as_sampler, sample_curve_nuts
+from bayescal.inference.nuts import as_sampler
 from bayescal.inference.sites.fit import fit_sites
 from bayescal.inference.subgroups.fit import fit_subgroups
 from bayescal.model.curves import Curve
@@ -35,7 +34,6 @@ from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
-from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
 
 __all__ = ["ENGINES", "fit"]
 
@@ -304,50 +302,9 @@ def fit(
     clusters = read_clusters(
         data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
     )
-    if clusters is not None and engine == "nuts":
-        raise InputError(
-            "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
-            "engine='importance'."
-        )
     problem = prepare(data, prior=prior, cluster=clusters, **fixed)
     _warn_about_edges(problem)
-    if engine == "nuts" and problem.curve.size:
-        return _by_nuts(problem, size, options)
-    sample = sample_importance(problem, size)
-    if sample.pareto_k > BAD_K:
-        message = (
-            f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
-        )
-        if engine == "auto" and clusters is None:
-            warnings.warn(
-                f"{message}; sampling with NUTS instead, which takes longer.",
-                DiagnosticWarning,
-                stacklevel=2,
-            )
-            return _by_nuts(problem, size, options)
-        warnings.warn(
-            f"{message}; "
-            + (
-                "use engine='nuts', or engine='auto' to have it chosen."
-                if clusters is None
-                else "fit a simpler curve, such as 'logistic'."
-            ),
-            DiagnosticWarning,
-            stacklevel=2,
-        )
-    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
-
-
-def _by_nuts(problem: Problem, draws: int, options: Mapping[str, Any]) -> CalibrationPosterior:
-    coordinates, stats = sample_curve_nuts(problem, draws, options)
-    tree = fit_tree(
-        problem, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
-    )
-    posterior = CalibrationPosterior(tree)
-    verdict = posterior.diagnostics["verdict"]
-    if verdict != "ok":
-        warnings.warn(f"NUTS reports {verdict}.", DiagnosticWarning, stacklevel=3)
-    return posterior
+    return fit_curve(problem, size, engine, options)
 
 
 def _warn_about_edges(problem: Problem) -> None:

@@ -288,7 +288,9 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
                 if is_width
                 else np.nan,
                 "reached": share,
-                "reached_error": float(np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)),
+                "reached_error": float(
+                    np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)
+                ),
                 "closed_form": _closed_width(setting, of, n, half) if is_width else np.nan,
             }
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from bayescal._base.text import cases_and_events, count, percent, shortened
+from bayescal._base.text import cases_and_events, count, in_natural_order, percent, shortened
 from bayescal.assessment.findings import LEAST_SITES, Findings
-from bayescal.assessment.groups import in_order
 from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
@@ -200,7 +199,7 @@ def _updating(f: Findings) -> list[str]:
 
 def _listed(f: Findings, of_groups: dict[str, str]) -> str:
     """A clause for each group, and how many are left out."""
-    names = in_order(f.data.groups)
+    names = in_natural_order(f.data.groups)
     clauses = [f"{shortened(name)}: {of_groups[name]}" for name in names[:MOST_GROUPS]]
     left = len(names) - MOST_GROUPS
     return f"{'; '.join(clauses)}{f'; and {left} more' if left > 0 else ''}."

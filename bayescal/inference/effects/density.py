@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import gammaln
 
 from bayescal._base.arrays import Floats, blocks
@@ -62,6 +61,8 @@ class EffectsDensity:
     """
 
     def __init__(self, problem: EffectsProblem) -> None:
+        from scipy import sparse
+
         self.problem, self.prior = problem, problem.pooled.prior
         self.names, self.varying = problem.pooled.curve.coordinates, problem.varying
         self.size = len(problem.terms) * len(self.varying)
@@ -69,8 +70,10 @@ class EffectsDensity:
         self._design = self._of_latents()
         self.latents = self._design.shape[2]
         self._flat = self._design.reshape(-1, self.latents)
-        pairs = [sp.kron(sp.csr_array(each), sp.csr_array(each)) for each in self._design]
-        self._pairs = sp.csr_array(sp.vstack(pairs).T)
+        pairs = [
+            sparse.kron(sparse.csr_array(each), sparse.csr_array(each)) for each in self._design
+        ]
+        self._pairs = sparse.csr_array(sparse.vstack(pairs).T)
         rows = max(group.density.trials.size for group in self.groups)
         self._width = 3 * self.latents**2 + len(self._pairs.indices) // self.latents + 8 * rows
         origin = self.scale(np.zeros((1, self.size)))

@@ -1,0 +1,1 @@
+"""From the problem of one curve to its posterior."""

@@ -1,0 +1,85 @@
+"""Fits of one curve, by whichever engine serves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from bayescal._base.errors import DiagnosticWarning, InputError
+from bayescal._base.sampling.pareto import BAD_K
+from bayescal.inference.density import sample_importance
+from bayescal.inference.nuts import sample_curve_nuts
+from bayescal.model.problem import Problem
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
+
+__all__ = ["fit_curve"]
+
+
+def fit_curve(
+    problem: Problem, draws: int, engine: str, sampler: Mapping[str, Any]
+) -> CalibrationPosterior:
+    """The posterior of one curve.
+
+    Parameters
+    ----------
+    problem : Problem
+    draws : int
+    engine : {"auto", "importance", "nuts"}
+    sampler : mapping
+        Options of NUTS.
+
+    Returns
+    -------
+    CalibrationPosterior
+
+    Raises
+    ------
+    InputError
+        If NUTS is asked for clusters of cases, of which its model knows nothing.
+
+    Warns
+    -----
+    DiagnosticWarning
+        When the draws should not be trusted, or NUTS took over.
+    """
+    independent = problem.clusters is None
+    if engine == "nuts" and not independent:
+        raise InputError(
+            "engine='nuts' samples the PyMC model, whose cases are independent. With cluster= use "
+            "engine='importance'."
+        )
+    if engine == "nuts" and problem.curve.size:
+        return _by_nuts(problem, draws, sampler)
+    sample = sample_importance(problem, draws)
+    if sample.pareto_k > BAD_K:
+        message = (
+            f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
+        )
+        if engine == "auto" and independent:
+            _warn(f"{message}; sampling with NUTS instead, which takes longer.")
+            return _by_nuts(problem, draws, sampler)
+        cure = (
+            "use engine='nuts', or engine='auto' to have it chosen"
+            if independent
+            else "fit a simpler curve, such as 'logistic'"
+        )
+        _warn(f"{message}; {cure}.")
+    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
+
+
+def _by_nuts(problem: Problem, draws: int, sampler: Mapping[str, Any]) -> CalibrationPosterior:
+    coordinates, stats = sample_curve_nuts(problem, draws, sampler)
+    tree = fit_tree(
+        problem, coordinates, stats, engine="nuts", chains=CHAINS, draws=draws // CHAINS
+    )
+    posterior = CalibrationPosterior(tree)
+    verdict = posterior.diagnostics["verdict"]
+    if verdict != "ok":
+        warnings.warn(f"NUTS reports {verdict}.", DiagnosticWarning, stacklevel=4)
+    return posterior
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DiagnosticWarning, stacklevel=4)
