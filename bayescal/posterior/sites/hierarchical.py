@@ -337,15 +337,15 @@ class HierarchicalPosterior(SiteMeasures):
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled
-        cases = f"{self.data.n:g} cases, {self.data.events:g} events"
+        size = f"{len(self.labels)} sites, {self.data.n:g} cases, {self.data.events:g} events"
         if not self.has_outcomes:
-            cases = f"looked at {self.data.n:g} scores"
+            size = f"{len(self.labels)} sites known by their summaries, at {self.data.n:g} scores"
+        elif self.problem.known:
+            size += f"; {len(self.problem.known)} sites known by their summaries"
         lines = [
-            f"{len(self.labels)} sites, {cases}",
+            size,
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
-        if self.problem.known:
-            lines.insert(1, f"{len(self.problem.known)} of them known by their summaries")
         for title, view in (("average site", self._average), ("new site", self._new_site)):
             lower, upper = view.interval("tce")
             middle = view.estimate("tce")
