@@ -29,6 +29,9 @@ def test_what_is_not_a_number_is_not_known():
     nothing = [np.nan, np.nan]
     more = {**COUNTS, "calibration_slope": nothing, "slope_lower": nothing, "slope_upper": nothing}
     assert as_known(more) == as_known(COUNTS)
+    frame = pd.DataFrame({**COUNTS, "ci_prob": pd.array([None, None], "Float64")})
+    assert as_known(frame.convert_dtypes()) == as_known(COUNTS)
+    assert as_known({**COUNTS, "lower": [None, pd.NA]}) == as_known(COUNTS)
 
 
 def test_a_ratio_is_read_on_the_logarithmic_scale():
