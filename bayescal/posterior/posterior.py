@@ -289,7 +289,7 @@ class CalibrationPosterior(Measures):
 
     def __repr__(self) -> str:
         atom = self.prob_calibrated
-        if atom is not None and self._lower is None:
+        if self._families is not None and self._lower is None:
             return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
         return (
@@ -307,7 +307,7 @@ class CalibrationPosterior(Measures):
         return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     def _repr_html_(self) -> str:
-        if self.prob_calibrated is not None and self._lower is None:
+        if self._families is not None and self._lower is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 
