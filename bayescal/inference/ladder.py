@@ -10,12 +10,12 @@ import numpy as np
 from bayescal._base.errors import InputError, as_items, as_number
 from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
+from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.curves import CURVES
 
 __all__ = ["ALWAYS", "PRIOR_CALIBRATED", "in_order", "prior_probabilities"]
 
 ALWAYS = ("identity", "pieces")
-PRIOR_CALIBRATED = 0.1
 
 
 def in_order(curves: Sequence[str] | None) -> list[str]:

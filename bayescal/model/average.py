@@ -19,7 +19,10 @@ from bayescal.model.families import BETA
 from bayescal.model.pieces import PIECES, cells_of
 from bayescal.model.spline import deviation_columns, spline_frame, with_deviations
 
-__all__ = ["AVERAGE", "in_average", "union_of"]
+__all__ = ["AVERAGE", "PRIOR_CALIBRATED", "in_average", "union_of"]
+
+PRIOR_CALIBRATED = 0.1
+"""Prior probability of exact calibration, unless another is given."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots._sites import as_sites
 from bayescal.plots.text import count, label, percent
+from bayescal.posterior.sites.raw import raw_estimates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,11 +78,20 @@ def site_curves(
         panel.plot(grid, average, color=style.EVENTS, lw=1)
         panel.fill_between(band.score, band.lower[0], band.upper[0], color=style.CURVE, alpha=0.2)
         panel.plot(band.score, band.mean, color=style.CURVE, lw=1.8)
-        cases = count(post.site(site).data.n, "case")
-        panel.set_title(f"{label(site)} ({cases})", fontsize="small", loc="left")
+        title = f"{label(site)} ({_size(post, site)})"
+        panel.set_title(title, fontsize="small", loc="left")
         panel.set(xlabel="", ylabel="")
         panel.tick_params(labelsize="x-small")
     return panels
+
+
+def _size(post: HierarchicalPosterior, site: str) -> str:
+    """How many cases a site has, and whether it is known by its summary."""
+    cases = raw_estimates(post.problem, site)[0]["cases"]
+    size = count(cases, "case") if np.isfinite(cases) else ""
+    if post.site(site).has_outcomes:
+        return size
+    return f"{size}, summary" if size else "summary"
 
 
 def _new_panels(sites: int, level: float) -> list[Axes]:

@@ -33,6 +33,7 @@ class SiteRow(NamedTuple):
     raw : float
         The estimate from the site alone; not a number where there is none.
     cases : float
+        Zero where they are not known.
     """
 
     name: str
@@ -105,7 +106,7 @@ def sites(
     rows = _rows(as_sites(post), chosen, level)
     axes = style.as_axes(ax, 7.2, 1.5 + 0.27 * len(rows))
     axes.axvline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
-    largest = max(row.cases for row in rows)
+    largest = max(1.0, *(row.cases for row in rows))
     for height, row in enumerate(rows):
         pooled = row.name in POOLED and height >= len(rows) - len(POOLED)
         at = height + 0.6 * pooled
@@ -149,7 +150,7 @@ def _numbers(row: SiteRow) -> str:
 def _rows(post: HierarchicalPosterior, name: str, level: float) -> list[SiteRow]:
     table = post.sites
     raw = table.get(f"{name}_raw", table["cases"] * np.nan).to_dict()
-    cases = table["cases"].to_dict()
+    cases = table["cases"].fillna(0).to_dict()
     each = [
         _row(site, post.site(site), name, level, raw[site], cases[site]) for site in post.labels
     ]

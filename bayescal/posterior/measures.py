@@ -109,9 +109,8 @@ class Measures(PosteriorView):
         check_choice(group, ("posterior", "prior"), "group")
         check_choice(reading, ("average", "lower"), "reading")
         if reading == "lower":
-            of = self._lower_reading(name, group)
-        else:
-            of = self._posterior if group == "posterior" else self._prior
+            return self._array(self._lower_values(name, group, population, options), name)
+        of = self._posterior if group == "posterior" else self._prior
         return self._array(of.values([(name, options)], population)[name], name)
 
     def interval(
@@ -370,6 +369,12 @@ class Measures(PosteriorView):
             parts.append(self._lower_reading(name))
         evaluate([(part, [(name, options)]) for part in parts], population)
         return [part.values([(name, options)], population)[name] for part in parts]
+
+    def _lower_values(
+        self, name: str, group: str, population: str, options: dict[str, Any]
+    ) -> Floats:
+        """Draws in the reading for the lower end of a distance."""
+        return self._lower_reading(name, group).values([(name, options)], population)[name]
 
     def _lower_reading(self, name: str, group: str = "posterior") -> Evaluated:
         """The reading for the lower end of a distance."""

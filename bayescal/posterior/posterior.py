@@ -216,7 +216,7 @@ class CalibrationPosterior(DecisionMeasures):
 
     def __repr__(self) -> str:
         atom = self.prob_calibrated
-        if atom is not None and self._lower is None:
+        if self._families is not None and self._lower is None:
             return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
         return (
@@ -235,7 +235,7 @@ class CalibrationPosterior(DecisionMeasures):
         return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     def _repr_html_(self) -> str:
-        if self.prob_calibrated is not None and self._lower is None:
+        if self._families is not None and self._lower is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 

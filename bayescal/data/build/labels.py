@@ -12,7 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
-__all__ = ["GroupNames", "in_order"]
+__all__ = ["GroupNames", "in_order", "is_missing"]
 
 Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
 """The row of each value, the rows that there are, ascending, and the label of each of these."""
@@ -122,13 +122,13 @@ def _any(values: NDArray[Any], name: str) -> Factorised:
     row_of: dict[str, int] = {}
     row = np.empty(values.size, dtype=np.intp)
     for at, value in enumerate(values.tolist()):
-        if _is_missing(value):
+        if is_missing(value):
             _refuse(at, name)
         row[at] = row_of.setdefault(str(value), len(row_of))
     return row, np.arange(len(row_of)), list(row_of)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """None, not a number, not a time, or a value that pandas cannot compare."""
     try:
         return value is None or bool(value != value)

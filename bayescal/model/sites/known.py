@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.build.labels import is_missing
 from bayescal.data.validate import as_floats, as_vector
 
 __all__ = ["KNOWN_COLUMNS", "Interval", "KnownSite", "as_known"]
@@ -155,7 +156,7 @@ def _read(known: Any) -> tuple[list[str], dict[str, Floats]]:
     columns = {}
     for name in KNOWN_COLUMNS:
         if name in names:
-            columns[name] = as_floats(known[name], f"known[{name!r}]")
+            columns[name] = _numbers(known[name], f"known[{name!r}]")
             if columns[name].size != len(labels):
                 raise InputError(
                     f"known[{name!r}] has {columns[name].size} values for {len(labels)} sites. "
@@ -171,11 +172,23 @@ def _read(known: Any) -> tuple[list[str], dict[str, Floats]]:
 
 
 def _labels(values: Any) -> list[str]:
-    labels = as_vector(np.array(list(values), dtype=object), "the labels of known").tolist()
+    labels = _entries(values, "known['site']")
     for row, label in enumerate(labels):
-        if label is None or label != label:
+        if is_missing(label):
             raise InputError(f"the label of row {row} of known is missing. Name every site.")
     return [str(label) for label in labels]
+
+
+def _entries(values: Any, name: str) -> list[Any]:
+    listed = isinstance(values, (list, tuple))
+    entries: list[Any] = as_vector(np.array(values, object) if listed else values, name).tolist()
+    return entries
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    """Numbers, not a number where one is missing."""
+    entries = _entries(values, name)
+    return as_floats([np.nan if is_missing(entry) else entry for entry in entries], name)
 
 
 def _check_labels(labels: list[str], groups: set[str]) -> None:

@@ -18,7 +18,7 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
 from bayescal.model.sites.known import KnownSite, as_known
-from bayescal.model.sites.summary import Summary, scores_of_known
+from bayescal.model.sites.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ class SitesProblem:
         return {site.label: self._summary(site) for site in self.known}
 
     def _summary(self, site: KnownSite) -> Summary:
-        return Summary(site, replace(self.sites[site.label], most_rows=MOST_SITE_ROWS))
+        return Summary(site, replace(self.sites[site.label], most_rows=MOST_KNOWN_ROWS))
 
     def site(self, label: str) -> Problem:
         """The problem of one site, with a stream of random numbers of its own."""

@@ -15,7 +15,10 @@ from bayescal.data.data import CalibrationData
 from bayescal.model.problem import Problem
 from bayescal.model.sites.known import KnownSite
 
-__all__ = ["Summary", "scores_of_known"]
+__all__ = ["MOST_KNOWN_ROWS", "Summary", "scores_of_known"]
+
+MOST_KNOWN_ROWS = 32
+"""Most rows of scores over which the mean of a curve is taken."""
 
 
 def scores_of_known(pooled: Problem, site: KnownSite) -> CalibrationData:
@@ -88,7 +91,7 @@ class Summary:
         spread = information @ from_mean**2
         if not spread > 0:  # one score, at which every slope is as good
             return np.append(1.0, np.zeros(len(self.columns) - 1))
-        return self.columns @ (information * from_mean) / spread
+        return np.asarray(self.columns @ (information * from_mean) / spread)
 
     @cached_property
     def counts(self) -> tuple[float, float] | None:

@@ -25,6 +25,7 @@ from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
 from bayescal.posterior.populations.bootstrap import Mixture
+from bayescal.posterior.sites.calibrated import prob_calibrated
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.raw import raw_estimates
 from bayescal.posterior.sites.rows import beside_raw
@@ -136,6 +137,22 @@ class HierarchicalPosterior(SiteMeasures):
         """
         return diagnosed(self.engine, self._drawn.stats)
 
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float] | None:
+        """Probability of exact calibration, of every site and of the average site.
+
+        Each of three models explains the data: the curve of every site is the diagonal; that of
+        the average site is, and the sites' differ from it; neither. The first two have prior
+        probability 0.1 each. `average_site` is the probability of the first two together.
+
+        Returns
+        -------
+        dict or None
+            every_site and average_site; None where NUTS drew, which computes no evidence.
+        """
+        exact = prob_calibrated(self._drawn)
+        return None if exact is None else exact._asdict()
+
     def site(self, label: str) -> SiteView:
         """The posterior of one site's curve, which answers as any posterior does.
 
@@ -177,7 +194,7 @@ class HierarchicalPosterior(SiteMeasures):
     @cached_property
     def _average(self) -> SiteView:
         drawn, title = self._drawn, f"The average of {len(self.labels)} sites"
-        prior, _ = self._priors
+        (prior, _), exact = self._priors, self.prob_calibrated
         return SiteView.of_site(
             title,
             self.problem.pooled,
@@ -185,6 +202,7 @@ class HierarchicalPosterior(SiteMeasures):
             prior,
             drawn,
             has_outcomes=self.has_outcomes,
+            prob_calibrated=None if exact is None else exact["average_site"],
         )
 
     def new_site(self, y_prob: ArrayLike | None = None) -> SiteView:
@@ -210,14 +228,19 @@ class HierarchicalPosterior(SiteMeasures):
         scores = as_scores(y_prob, "y_prob")
         data = CalibrationData(np.zeros(scores.size), scores)
         problem = replace(self.problem.pooled, data=data)
-        return self._view("A new site", problem, self._drawn.of_new_site(), is_new=True)
+        return self._of_new_site(problem)
+
+    def _of_new_site(self, problem: Problem, **options: Any) -> SiteView:
+        exact = self.prob_calibrated
+        share = None if exact is None else exact["every_site"]
+        u = self._drawn.of_new_site()
+        return self._view("A new site", problem, u, is_new=True, prob_calibrated=share, **options)
 
     @cached_property
     def _new_site(self) -> SiteView:
         pooled, sites = self.problem.pooled, self.problem.tables.values()
-        drawn = self._drawn.of_new_site()
         if not self.has_outcomes:
-            return self._view("A new site", pooled, drawn, is_new=True)
+            return self._of_new_site(pooled)
         trials = np.array(
             [
                 add_up(pooled.rows_of(site.data.score), site.table.trials, pooled.score.size)
@@ -225,7 +248,7 @@ class HierarchicalPosterior(SiteMeasures):
             ]
         )
         chosen = pooled.rng("site of a new site").integers(len(trials), size=self.draws)
-        return self._view("A new site", pooled, drawn, is_new=True, mixture=Mixture(trials, chosen))
+        return self._of_new_site(pooled, mixture=Mixture(trials, chosen))
 
     def _view(self, title: str, problem: Problem, u: Floats, **options: Any) -> SiteView:
         _, prior = self._priors
@@ -326,15 +349,15 @@ class HierarchicalPosterior(SiteMeasures):
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled
-        cases = f"{self.data.n:g} cases, {self.data.events:g} events"
+        size = f"{len(self.labels)} sites, {self.data.n:g} cases, {self.data.events:g} events"
         if not self.has_outcomes:
-            cases = f"looked at {self.data.n:g} scores"
+            size = f"{len(self.labels)} sites known by their summaries, at {self.data.n:g} scores"
+        elif self.problem.known:
+            size += f"; {len(self.problem.known)} sites known by their summaries"
         lines = [
-            f"{len(self.labels)} sites, {cases}",
+            size,
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
-        if self.problem.known:
-            lines.insert(1, f"{len(self.problem.known)} of them known by their summaries")
         for title, view in (("average site", self._average), ("new site", self._new_site)):
             lower, upper = view.interval("tce")
             middle = view.estimate("tce")

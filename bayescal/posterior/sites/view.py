@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -54,6 +55,7 @@ class SiteView(CalibrationPosterior):
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
+    _prob_calibrated: float | None = None
     _mixture: Mixture | None = None
 
     @classmethod
@@ -67,6 +69,7 @@ class SiteView(CalibrationPosterior):
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
+        prob_calibrated: float | None = None,
         mixture: Mixture | None = None,
     ) -> Self:
         """A view on draws of one site's coordinates.
@@ -82,6 +85,8 @@ class SiteView(CalibrationPosterior):
         is_new : bool
         has_outcomes : bool
             Whether those of the problem's table were observed at this site.
+        prob_calibrated : float, optional
+            Probability of exact calibration, for the lower reading of distances.
         mixture : Mixture, optional
             Scores of several sites, and the site whose scores each draw has.
 
@@ -93,12 +98,21 @@ class SiteView(CalibrationPosterior):
         view = cls.of_draws(Drawn(problem, u, chains, drawn.engine, stats, prior=prior))
         view.title, view.is_new, view._mixture = title, is_new, mixture
         view._has_outcomes = has_outcomes and not is_new
+        view._prob_calibrated = prob_calibrated
         return view
 
     @property
     def has_outcomes(self) -> bool:
         """Whether `data` has outcomes: a site that has not been seen has scores alone."""
         return self._has_outcomes
+
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration; None of a site seen, or where it was not computed.
+
+        Of the average site, that its curve is the diagonal; of a new site, that every site's is.
+        """
+        return self._prob_calibrated
 
     @cached_property
     def _posterior(self) -> Evaluation:
@@ -154,6 +168,34 @@ class SiteView(CalibrationPosterior):
                 "method='curve'."
             )
         return super().value_of_information(thresholds, n_more, method)
+    def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
+        """Of a distance also the lower reading, where exact calibration has a share of it."""
+        (draws,) = super()._readings(name, population, options)
+        if not FUNCTIONALS[name].is_distance or not self._calibrated.any():
+            return [draws]
+        return [draws, np.where(self._calibrated, 0.0, draws)]
+
+    def _lower_values(
+        self, name: str, group: str, population: str, options: dict[str, Any]
+    ) -> Floats:
+        if self._prob_calibrated is None:
+            return super()._lower_values(name, group, population, options)
+        if not FUNCTIONALS[name].is_distance or group != "posterior":
+            self._lower_reading(name, group)  # refused
+        return self._readings(name, population, options)[-1]
+
+    @cached_property
+    def _calibrated(self) -> NDArray[np.bool_]:
+        """Which draws stand for exact calibration in the lower reading, of shape (draws,)."""
+        share = round((self._prob_calibrated or 0.0) * self.draws)
+        order = self.problem.rng("calibrated draws").permutation(self.draws)
+        return order < share
+
+    @property
+    def _interval_in_words(self) -> str:
+        if self._prob_calibrated is None:
+            return super()._interval_in_words
+        return "equal-tailed; of distances by two readings"
 
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()

@@ -1,0 +1,120 @@
+"""What a posterior answers of sites that are known by their summaries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+KNOWN = {
+    "site": ["<b>", "far", "slope"],
+    "observed": [30, np.nan, np.nan],
+    "expected": [22.0, np.nan, np.nan],
+    "n": [80, np.nan, np.nan],
+    "observed_expected": [np.nan, 0.8, np.nan],
+    "lower": [np.nan, 0.5, np.nan],
+    "upper": [np.nan, 1.3, np.nan],
+    "calibration_slope": [0.9, np.nan, 0.7],
+    "slope_lower": [0.5, np.nan, 0.35],
+    "slope_upper": [1.3, np.nan, 1.4],
+}
+
+
+@pytest.fixture(scope="module")
+def post():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    groups = np.resize(["north", "south"], y.size)
+    return bc.fit(y, s, groups=groups, known=KNOWN, curve="logistic", random_state=1)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    scores = np.linspace(0.05, 0.6, 40)
+    return bc.fit(None, scores, known=KNOWN, curve="logistic", random_state=1)
+
+
+def test_they_stand_among_the_others(post):
+    assert post.labels == ("<b>", "far", "north", "slope", "south")
+    assert post.tce().sizes["site"] == 5
+    assert "5 sites, 400 cases" in str(post)
+    assert "3 sites known by their summaries" in str(post)
+    table = post.sites
+    assert table.loc["<b>", ["cases", "events"]].tolist() == [80, 30]
+    assert table.loc["<b>", "observed_expected_raw"] == pytest.approx(30 / 22)
+    assert table.loc["far", "observed_expected_raw"] == 0.8
+    assert np.isnan(
+        table.loc["far", ["cases", "events", "calibration_slope_raw"]].to_numpy(float)
+    ).all()
+    numbers = table[["tce", "tce_lower", "tce_upper", "prob_differs", "prob_worst"]]
+    assert numbers.notna().all(axis=None)
+
+
+def test_a_view_has_scores_and_no_outcomes(post):
+    view = post.site("<b>")
+    assert not view.has_outcomes
+    assert view.data.n == 400
+    assert view.data.score @ view.data.trials / 400 == pytest.approx(22 / 80)
+    assert "400 scores, without outcomes" in str(view)
+    assert post.site("north").has_outcomes
+    assert post.average_site().has_outcomes
+    assert post.average_site().data.n == 400
+    with pytest.raises(InputError, match="needs outcomes"):
+        bc.check_consistency(view)
+
+
+def test_a_new_site_has_scores_of_sites_with_patients(post):
+    trials, chosen = post.new_site()._mixture
+    assert len(trials) == 2
+    assert set(chosen) == {0, 1}
+
+
+def test_summaries_alone(alone):
+    assert not alone.has_outcomes
+    assert "3 sites known by their summaries, at 40 scores" in str(alone)
+    for view in (alone.average_site(), alone.new_site(), alone.site("far")):
+        assert not view.has_outcomes
+        assert 0 <= view.interval("tce")[0] < view.interval("tce")[1] < 1
+    given = alone.new_site([0.1, 0.2])
+    assert given.data.n == 2
+
+
+@pytest.mark.parametrize("which", ["post", "alone"])
+def test_they_are_stored_and_read_back(which, tmp_path, request):
+    post = request.getfixturevalue(which)
+    post.to_netcdf(tmp_path / "sites.nc")
+    again = bc.load(tmp_path / "sites.nc")
+    assert again.problem.known == post.problem.known
+    assert again.labels == post.labels
+    np.testing.assert_array_equal(again.tce(), post.tce())
+    np.testing.assert_array_equal(again.new_site().tce(), post.new_site().tce())
+    assert str(again) == str(post)
+
+
+@pytest.mark.parametrize("which", ["post", "alone"])
+def test_they_are_drawn(which, request):
+    post = request.getfixturevalue(which)
+    ax = bc.plots.sites(post)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert set(names) == {*post.labels, "Average site", "New site"}
+    assert np.isfinite([line.get_markersize() for line in ax.lines]).all()
+    titles = [each.get_title(loc="left") for each in bc.plots.site_curves(post)]
+    assert titles[:2] == ["<b> (80 cases, summary)", "far (summary)"]
+    assert bc.plots.reliability(post.site("far")) is not None
+
+
+def test_more_precise_summaries_say_more():
+    scores, widths = np.linspace(0.05, 0.6, 40), []
+    for n in (100, 400, 1600):
+        known = {
+            "site": ["A", "B"],
+            "observed": [0.3 * n] * 2,
+            "expected": [0.25 * n] * 2,
+            "n": [n] * 2,
+        }
+        post = bc.fit(None, scores, known=known, curve="intercept", random_state=1)
+        lower, upper = post.site("A").interval("observed_expected", population="sample")
+        assert lower < 1.2 < upper
+        widths.append(upper - lower)
+    assert widths[0] > 1.5 * widths[1] > 2.25 * widths[2]
