@@ -57,7 +57,7 @@ class Cases(NamedTuple):
     weight_type : {"counts", "sampling"} or None
         What the weights are; None without weights.
     kept : ndarray of shape (rows,) or None
-        Which rows of the table the cases are.
+        Rows of the table that are cases.
     """
 
     outcome: Floats
@@ -119,7 +119,7 @@ def read_cases(
         Of a table that is one part of several: the labels of the outcomes of the parts before, to
         which those of this one are added.
     also : sequence of str
-        Further columns, of labels, that no case may lack.
+        Further columns that no case may lack.
 
     Returns
     -------
@@ -130,25 +130,19 @@ def read_cases(
     InputError
         If a value is missing, not a number where one is needed, or out of range.
     """
-    part = labels is not None
-    label = frame[columns.outcome]
+    part, label = labels is not None, frame[columns.outcome]
     score = as_probabilities(frame[columns.score], columns.score, source, scale)
-    weight = (
-        None
-        if columns.weight is None
-        else _as_numbers(frame[columns.weight], columns.weight, source)
-    )
+    weight = None
+    if columns.weight is not None:
+        weight = _as_numbers(frame[columns.weight], columns.weight, source)
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
         missing |= np.isnan(weight)
     needed = "an outcome, a score or a weight"
     labelled = columns.factors or (() if columns.group is None else (columns.group,))
-    for name in labelled:
+    for name in (*labelled, *also):
         missing |= frame[name].isna().to_numpy(dtype=bool)
-        needed = "an outcome, a score, a weight or a group"
-    for name in also:
-        missing |= frame[name].isna().to_numpy(dtype=bool)
-        needed = "an outcome, a score, a weight, a cluster or a stratum"
+        needed = f"an outcome, a score, a weight or a {'group' if labelled else 'cluster'}"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
     if missing.all() and not part:

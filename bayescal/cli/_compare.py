@@ -108,11 +108,8 @@ def compare(
     else:
         say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
         console.print(shown)
-    say(
-        console,
-        f"{about_clusters(ladder.posterior)}Seed {ladder.problem.seed} repeats these numbers.",
-        "dim",
-    )
+    about = about_clusters(ladder.posterior)
+    say(console, f"{about}Seed {ladder.problem.seed} repeats these numbers.", "dim")
     if json is not None:
         numbers = numbers_of(ladder, (lower, upper), limit, chances)
         write_record(json, numbers | predictions.source)

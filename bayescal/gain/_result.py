@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
 from bayescal._base.text import chance, count
