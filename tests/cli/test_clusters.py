@@ -21,7 +21,9 @@ def table(tmp_path):
 
 
 def run(capsys, *arguments):
-    code = main([str(part) for part in arguments])
+    with pytest.raises(SystemExit) as stop:
+        main([str(part) for part in arguments])
+    code = stop.value.code
     streams = capsys.readouterr()
     return code, " ".join(streams.out.split()), " ".join(streams.err.split())
 
