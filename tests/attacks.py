@@ -45,6 +45,7 @@ HOSTILE: tuple[Any, ...] = (
     pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
 )  # fmt: skip
 ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
+    "cluster", "strata",
     "sample_weight", "features", "offset", "truth", "scores", "mean", "variance",
 }  # fmt: skip
 """Arguments with one entry a case."""

@@ -19,6 +19,7 @@ from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
     from bayescal.cli._imputed import ImputedCases
+    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -110,6 +111,7 @@ class Analysis:
         console: Console,
         source: dict[str, Any],
         imputed: ImputedCases | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         """Fit a table, show what came out, and write the files.
 
@@ -121,6 +123,8 @@ class Analysis:
             Where the data came from, for the record.
         imputed : ImputedCases, optional
             What to fit in place of the table, which then is that of all imputations.
+        clusters : Clusters, optional
+            Of the cases of the table.
         """
         from bayescal.assessment.notes import posterior_notes
         from bayescal.assessment.words import directions
@@ -134,7 +138,7 @@ class Analysis:
             note(console, text)
 
         with noted(remark):
-            post = self._fit(data, imputed)
+            post = self._fit(data, imputed, clusters)
         for text in posterior_notes(post):
             remark(as_typed(text))
         with working("Computing measures of calibration"):
@@ -149,13 +153,17 @@ class Analysis:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _fit(self, data: CalibrationData, imputed: ImputedCases | None) -> CalibrationPosterior:
+    def _fit(
+        self, data: CalibrationData, imputed: ImputedCases | None, clusters: Clusters | None
+    ) -> CalibrationPosterior:
         from bayescal.inference import fit
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
-        cases: dict[str, Any] = {"y_true": data} if imputed is None else imputed.options
-        return fit(
+        cases: dict[str, Any] = {"y_true": data, "cluster": clusters}
+        if imputed is not None:
+            cases = imputed.options
+        post: CalibrationPosterior = fit(
             **cases,
             curve=self.curve,
             prior=self.prior,
@@ -163,6 +171,7 @@ class Analysis:
             random_state=self.seed,
             edge=self.edge,
         )
+        return post
 
     def _write(self, post: CalibrationPosterior, record: dict[str, Any]) -> None:
         if self.plot is not None:

@@ -23,6 +23,9 @@ def assess(
     weight_type: option.WeightType = None,
     group: option.Group = None,
     imputation: option.Imputation = None,
+    cluster: option.Cluster = None,
+    stratum: option.Stratum = None,
+    independent: option.Independent = False,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -75,6 +78,7 @@ def assess(
     from bayescal._base.errors import InputError
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
+    from bayescal.cli._clusters import ClusterColumns
     from bayescal.cli._imputed import ImputedCases, read_imputed
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._terminal import output, say
@@ -127,9 +131,18 @@ def assess(
         "weight_type": weight_type,
         "form": form,
     }
+    clusters = {"--cluster": cluster is not None, "--stratum": stratum is not None}
+    if update is not None:
+        _refuse(clusters, "files that are read as a whole, not with --update")
+    if group:
+        _refuse(clusters, "all cases as one, not with --group: that is for units of interest")
     if imputation is None:
-        predictions = read_predictions(file, drop_missing=drop_missing, group=group, **columns)
+        clustered = ClusterColumns(cluster, stratum, independent)
+        predictions = read_predictions(
+            file, drop_missing=drop_missing, group=group, clustered=clustered, **columns
+        )
     else:
+        _refuse(clusters, "one row per case, not with --imputation")
         alone = {"--group": bool(group), "--update": update is not None}
         _refuse(alone | {"--drop-missing": drop_missing}, "one row per case, not with --imputation")
         predictions, imputed = read_imputed(file, imputation, **columns)
@@ -147,7 +160,7 @@ def assess(
     factors = predictions.columns.factors
     if factors and isinstance(analysis, Averaged):
         analysis = analysis.with_factors(factors)
-    analysis.run(data, console, source, imputed=imputed)
+    analysis.run(data, console, source, imputed=imputed, clusters=predictions.clusters)
     if running is not None:
         running.write()
         say(console, f"Wrote {running.path}.", "dim")

@@ -20,6 +20,7 @@ from bayescal.model.priors import Prior, as_prior
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
     from bayescal.cli._imputed import ImputedCases
+    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.data import CalibrationData
 
 __all__ = ["Averaged"]
@@ -113,6 +114,7 @@ class Averaged:
         source: dict[str, Any],
         title: str | None = None,
         imputed: ImputedCases | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         """Assess a table, show what came out, and write the files.
 
@@ -126,6 +128,8 @@ class Averaged:
             Heading of the report; by default score, file and outcome.
         imputed : ImputedCases, optional
             What to assess in place of the table, which then is that of all imputations.
+        clusters : Clusters, optional
+            Of the cases of the table.
         """
         from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
@@ -139,7 +143,7 @@ class Averaged:
             4 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
         )
         with steps.working("Fitting the families of curves"):
-            assessment = replace(self._assess(data, imputed), crossed=crossed)
+            assessment = replace(self._assess(data, imputed, clusters), crossed=crossed)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
         for text in first:
@@ -152,10 +156,12 @@ class Averaged:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _assess(self, data: CalibrationData, imputed: ImputedCases | None) -> Assessment:
+    def _assess(
+        self, data: CalibrationData, imputed: ImputedCases | None, clusters: Clusters | None
+    ) -> Assessment:
         from bayescal.assessment import assess
 
-        cases = {"y_true": data} if imputed is None else imputed.options
+        cases = {"y_true": data, "cluster": clusters} if imputed is None else imputed.options
         return assess(
             **cases,
             close=self.close,

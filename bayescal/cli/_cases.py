@@ -56,6 +56,8 @@ class Cases(NamedTuple):
         A label for each case.
     weight_type : {"counts", "sampling"} or None
         What the weights are; None without weights.
+    kept : ndarray of shape (rows,) or None
+        Rows of the table that are cases.
     """
 
     outcome: Floats
@@ -65,6 +67,7 @@ class Cases(NamedTuple):
     dropped: int
     group: NDArray[np.object_] | None = None
     weight_type: WeightType | None = None
+    kept: NDArray[np.bool_] | None = None
 
     def about_weights(self) -> str:
         """How the weights are read, in a sentence."""
@@ -96,6 +99,7 @@ def read_cases(
     event: str | None = None,
     drop_missing: bool = False,
     labels: dict[object, None] | None = None,
+    also: Sequence[str] = (),
 ) -> Cases:
     """Take the cases out of a table.
 
@@ -114,6 +118,8 @@ def read_cases(
     labels : dict, optional
         Of a table that is one part of several: the labels of the outcomes of the parts before, to
         which those of this one are added.
+    also : sequence of str
+        Further columns that no case may lack.
 
     Returns
     -------
@@ -124,22 +130,19 @@ def read_cases(
     InputError
         If a value is missing, not a number where one is needed, or out of range.
     """
-    part = labels is not None
-    label = frame[columns.outcome]
+    part, label = labels is not None, frame[columns.outcome]
     score = as_probabilities(frame[columns.score], columns.score, source, scale)
-    weight = (
-        None
-        if columns.weight is None
-        else _as_numbers(frame[columns.weight], columns.weight, source)
-    )
+    weight = None
+    if columns.weight is not None:
+        weight = _as_numbers(frame[columns.weight], columns.weight, source)
     missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
     if weight is not None:
         missing |= np.isnan(weight)
     needed = "an outcome, a score or a weight"
     labelled = columns.factors or (() if columns.group is None else (columns.group,))
-    for name in labelled:
+    for name in (*labelled, *also):
         missing |= frame[name].isna().to_numpy(dtype=bool)
-        needed = "an outcome, a score, a weight or a group"
+        needed = f"an outcome, a score, a weight or a {'group' if labelled else 'cluster'}"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
     if missing.all() and not part:
@@ -158,6 +161,7 @@ def read_cases(
         "1" if event is None else event,
         int(missing.sum()),
         _as_groups([frame[name][keep] for name in labelled]),
+        kept=keep,
     )
 
 

@@ -25,6 +25,9 @@ def compare(
     event: option.Event = None,
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
+    cluster: option.Cluster = None,
+    stratum: option.Stratum = None,
+    independent: option.Independent = False,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -45,6 +48,7 @@ def compare(
     html: option.Html = None,
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
+    from bayescal.cli._clusters import ClusterColumns
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
     from bayescal.cli._terminal import output, say
@@ -68,11 +72,12 @@ def compare(
         weight_type=weight_type,
         drop_missing=drop_missing,
         form=form,
+        clustered=ClusterColumns(cluster, stratum, independent),
     )
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL
     from bayescal.assessment.performance import close_enough
-    from bayescal.cli._table import describe_cases
+    from bayescal.cli._table import about_clusters, describe_cases
     from bayescal.inference import compare as compare_curves
 
     console = output()
@@ -86,6 +91,7 @@ def compare(
             prior_calibrated=prior_calibrated,
             random_state=seed,
             edge=edge,
+            cluster=predictions.clusters,
         )
         lower, upper = ladder.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close
@@ -102,7 +108,8 @@ def compare(
     else:
         say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
         console.print(shown)
-    say(console, f"Seed {ladder.problem.seed} repeats these numbers.", "dim")
+    about = about_clusters(ladder.posterior)
+    say(console, f"{about}Seed {ladder.problem.seed} repeats these numbers.", "dim")
     if json is not None:
         numbers = numbers_of(ladder, (lower, upper), limit, chances)
         write_record(json, numbers | predictions.source)

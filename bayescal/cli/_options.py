@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "CiProb",
     "Close",
+    "Cluster",
     "DropMissing",
     "Edge",
     "Encoding",
@@ -18,6 +19,7 @@ __all__ = [
     "Group",
     "Html",
     "Imputation",
+    "Independent",
     "Logit",
     "Outcome",
     "Percent",
@@ -27,6 +29,7 @@ __all__ = [
     "Score",
     "Seed",
     "Sheet",
+    "Stratum",
     "Threshold",
     "Weight",
     "WeightType",
@@ -112,6 +115,20 @@ Imputation = Annotated[
         help="Column with the number of the imputation, of a long table in which every case has "
         "one row for each imputation."
     ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="Column with the cluster of each case, such as its patient, if cases of one cluster "
+        "are not independent."
+    ),
+]
+Stratum = Annotated[
+    str | None, typer.Option(help="Column with the stratum that the cluster was drawn from.")
+]
+Independent = Annotated[
+    bool,
+    typer.Option("--independent", metavar=" ", help="Cases are independent, though ids repeat."),
 ]
 Threshold = Annotated[
     list[float] | None,

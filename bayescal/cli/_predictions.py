@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
+from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._cases import (
@@ -16,6 +17,7 @@ from bayescal.cli._cases import (
     read_cases,
     with_weight_type,
 )
+from bayescal.cli._clusters import ClusterColumns
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import say
@@ -23,6 +25,7 @@ from bayescal.cli.form import AS_IS, PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
+    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.sources.columns import Columns
 
 __all__ = ["Predictions", "read_predictions"]
@@ -42,6 +45,10 @@ class Predictions(NamedTuple):
     path : Path
     form : Form
         How the file was read.
+    clusters : Clusters or None
+        Of the cases, if a column of them was named.
+    clustered : ClusterColumns
+        What was said of clusters.
     """
 
     data: CalibrationData
@@ -51,6 +58,8 @@ class Predictions(NamedTuple):
     rows: int
     path: Path
     form: Form
+    clusters: Clusters | None = None
+    clustered: ClusterColumns = ClusterColumns()
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -83,6 +92,8 @@ class Predictions(NamedTuple):
             **self.columns.roles,
             "weight_type": None if self.columns.weight is None else self.data.weight_type,
         }
+        if self.clustered.cluster is not None:
+            told |= {"cluster": self.clustered.cluster, "stratum": self.clustered.stratum}
         return told | self.form.source
 
 
@@ -97,6 +108,7 @@ def read_predictions(
     drop_missing: bool,
     group: Sequence[str] | None = None,
     form: Form = AS_IS,
+    clustered: ClusterColumns | None = None,
 ) -> Predictions:
     """Read a file of one row per case, or a folder of such Parquet files.
 
@@ -112,6 +124,9 @@ def read_predictions(
         How the file is to be read.
     group : sequence of str, optional
         One column of groups, or several of factors.
+    clustered : ClusterColumns, optional
+        What was said of clusters; None where a command has none, and then ids that repeat are
+        nobody's question.
 
     Returns
     -------
@@ -122,7 +137,10 @@ def read_predictions(
     InputError
         If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
-    if in_batches(path):
+    dependent = clustered or ClusterColumns(independent=True)
+    if dependent.cluster is not None and path.is_dir():
+        raise InputError("--cluster needs all cases in one file. Put the files together first.")
+    if in_batches(path) and dependent.cluster is None:
         batches = read_batches(
             path,
             outcome=outcome,
@@ -138,12 +156,23 @@ def read_predictions(
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
-        columns = choose_columns(frame, outcome, score, weight, group, form.scale)
+        dependent.check(frame)
+        guessed = frame.drop(columns=dependent.needed)
+        columns = choose_columns(guessed, outcome, score, weight, group, form.scale)
+        dependent.ask(frame, [*columns.needed])
         cases = read_cases(
-            frame, columns, source, scale=form.scale, event=event, drop_missing=drop_missing
+            frame,
+            columns,
+            source,
+            scale=form.scale,
+            event=event,
+            drop_missing=drop_missing,
+            also=dependent.needed,
         )
         cases = with_weight_type(cases, weight, weight_type)
         data = CalibrationData(
             cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
         )
-    return Predictions(data, columns, cases.event, cases.dropped, len(frame), path, form)
+        clusters = dependent.read(frame, cases, data)
+    read = (cases.event, cases.dropped, len(frame), path, form, clusters, dependent)
+    return Predictions(data, columns, *read)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
+from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain._readings import Readings, known_side, signed_distance
@@ -156,7 +157,11 @@ def joined(blocks: Sequence[Terms]) -> Terms:
 
 
 def calibration_samples(
-    data: CalibrationData, prior: Prior, draws: int, seed: int
+    data: CalibrationData,
+    prior: Prior,
+    draws: int,
+    seed: int,
+    clusters: Clusters | None = None,
 ) -> FamilySamples:
     """The smooth families, exact calibration and stretches, each drawn when it is asked for.
 
@@ -165,13 +170,16 @@ def calibration_samples(
     data : CalibrationData
     prior : Prior
     draws, seed : int
+    clusters : Clusters, optional
+        Of the cases of the table.
 
     Returns
     -------
     FamilySamples
     """
     names = in_order(smooth_families())
-    problem = prepare(data, curve=average_of(names), prior=prior, random_state=seed)
+    curve = average_of(names)
+    problem = prepare(data, curve=curve, prior=prior, random_state=seed, cluster=clusters)
     return FamilySamples(problem, names, draws)
 
 

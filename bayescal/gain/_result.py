@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
 from bayescal._base.text import chance, count
@@ -84,8 +85,12 @@ class RecalibrationGain:
         Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
-        before = self._posterior.before or self._samples(self._triples.table_before)
-        after = [prob_calibrated(self._samples(table)) for table in self._triples.tables_after]
+        of = self._triples
+        before = self._posterior.before or self._samples(of.table_before, of.before)
+        after = [
+            prob_calibrated(self._samples(table, score))
+            for table, score in zip(of.tables_after, of.after, strict=True)
+        ]
         return {"before": prob_calibrated(before), "after": float(np.mean(after))}
 
     @property
@@ -224,7 +229,9 @@ class RecalibrationGain:
             cases = f"sampling weights worth {self.n:.1f} cases"
         how = "one curve, since after is a function of before"
         if self.route == "paired":
-            how = "paired Bayesian bootstrap of the patients"
+            clusters = self._triples.clusters
+            units = "patients" if clusters is None else f"{clusters.size:,} clusters"
+            how = f"paired Bayesian bootstrap of the {units}"
         exact = self.prob_calibrated
         return "\n".join(
             [
@@ -253,8 +260,11 @@ class RecalibrationGain:
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
 
-    def _samples(self, data: CalibrationData) -> FamilySamples:
-        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed)
+    def _samples(self, data: CalibrationData, score: Floats) -> FamilySamples:
+        clusters = self._triples.clusters
+        if clusters is not None:
+            clusters = clusters.in_rows(data.rows_of(score))
+        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed, clusters)
 
 
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:

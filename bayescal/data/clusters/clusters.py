@@ -82,7 +82,14 @@ class Clusters:
         ranked = np.argsort(strata)[stratum]
         order = np.lexsort((*moments, ranked))
         number = np.argsort(order)[of]
-        return cls(number, at, **sums, stratum=ranked[order])
+        entries = np.lexsort((at, number))
+        columns = {name: values[entries] for name, values in sums.items()}
+        return cls(number[entries], at[entries], **columns, stratum=ranked[order])
+
+    def in_rows(self, row: NDArray[np.intp]) -> Clusters:
+        """The same clusters, where what was in one row is now in another: `row[r]` for r."""
+        counted = {name: getattr(self, name) for name in COUNTED}
+        return Clusters.of_cases(self.cluster, row[self.row], counted, self.stratum)
 
     @property
     def size(self) -> int:

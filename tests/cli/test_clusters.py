@@ -1,0 +1,114 @@
+"""Clusters on the command line, and the question where ids repeat."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli.app import main
+
+
+@pytest.fixture
+def table(tmp_path):
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=1)
+    frame = pd.DataFrame({"Patient ID": np.arange(120) // 6, "y": y, "p": s, "area": 0})
+    frame["area"] = frame["Patient ID"] // 10
+    path = tmp_path / "visits.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(part) for part in arguments])
+    code = stop.value.code
+    streams = capsys.readouterr()
+    return code, " ".join(streams.out.split()), " ".join(streams.err.split())
+
+
+ASKED = (
+    "column 'Patient ID' repeats (120 rows, 20 ids). If rows of one Patient ID are not independent"
+)
+
+
+@pytest.mark.parametrize("command", ["assess", "compare"])
+def test_ids_that_repeat_are_asked_about(capsys, table, command):
+    code, out, err = run(capsys, command, table, "--outcome", "y", "--score", "p")
+    assert code == 2
+    assert not out
+    assert ASKED in err
+    assert "--cluster" in err
+    assert "--independent" in err
+
+
+def test_either_answer_is_taken(capsys, table, tmp_path):
+    told = (table, "--outcome", "y", "--score", "p", "--seed", 1, "--curve", "beta")
+    record = tmp_path / "numbers.json"
+    code, out, _ = run(capsys, "assess", *told, "--independent", "--json", record)
+    assert code == 0
+    assert "clusters" not in out
+    alone = json.loads(record.read_text())
+    code, out, _ = run(capsys, "assess", *told, "--cluster", "Patient ID", "--stratum", "area",
+                       "--json", record)  # fmt: skip
+    assert code == 0
+    assert "Cases come in 20 clusters in 2 strata; effective n" in out
+    clustered = json.loads(record.read_text())
+    assert clustered["diagnostics"]["clusters"] == 20
+    assert clustered["source"]["cluster"] == "Patient ID"
+    assert clustered["functionals"]["tce"] != alone["functionals"]["tce"]
+
+
+def test_what_is_no_question(capsys, table, tmp_path):
+    frame = pd.read_csv(table)
+    single = tmp_path / "single.csv"
+    frame.assign(**{"Patient ID": np.arange(120)}).to_csv(single, index=False)
+    options = ("--outcome", "y", "--score", "p", "--seed", 1, "--curve", "logistic")
+    assert run(capsys, "assess", single, *options)[0] == 0
+    frame.rename(columns={"Patient ID": "visit"}).to_csv(single, index=False)
+    assert run(capsys, "assess", single, *options)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cluster", "nobody"], "no column 'nobody'"),
+        (["--stratum", "area"], "--stratum goes with --cluster"),
+        (["--cluster", "area", "--independent"], "contradict each other"),
+        (["--cluster", "area", "--update", "x.nc"], "not with --update"),
+        (["--cluster", "area", "--group", "area"], "not with --group"),
+        (["--cluster", "area", "--imputation", "Patient ID"], "not with --imputation"),
+    ],
+)
+def test_what_does_not_go_together(capsys, table, options, message):
+    code, _, err = run(capsys, "assess", table, "--outcome", "y", "--score", "p", *options)
+    assert code == 2
+    assert message in err
+
+
+def test_cases_without_a_cluster_are_refused_or_left_out(capsys, table, tmp_path):
+    frame = pd.read_csv(table).astype({"Patient ID": object})
+    frame.loc[3, "Patient ID"] = None
+    gaps = tmp_path / "gaps.csv"
+    frame.to_csv(gaps, index=False)
+    options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--seed", 1)
+    code, _, err = run(capsys, "assess", gaps, *options, "--curve", "beta")
+    assert code == 2
+    assert "1 of 120 rows lack an outcome, a score, a weight or a cluster" in err
+    code, out, _ = run(capsys, "assess", gaps, *options, "--curve", "beta", "--drop-missing")
+    assert code == 0
+    assert "1 of 120 rows left out" in out
+
+
+def test_parts_of_parquet_files_have_no_clusters(capsys, table, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pd.read_csv(table).to_parquet(folder / "one.parquet")
+    options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--curve", "beta")
+    code, _, err = run(capsys, "assess", folder, *options)
+    assert code == 2
+    assert "--cluster needs all cases in one file" in err
+    code, out, _ = run(capsys, "assess", folder / "one.parquet", *options, "--seed", 1)
+    assert code == 0
+    assert "20 clusters; effective n" in out

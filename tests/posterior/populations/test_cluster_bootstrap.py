@@ -1,0 +1,39 @@
+"""The Bayesian bootstrap of clusters: means and variances of what it weighs."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bayescal.posterior.populations.clusters import ClusterBootstrap
+
+DRAWS = slice(0, 40_000)
+
+
+@pytest.mark.parametrize("sizes", [(20,), (2, 2, 2), (3, 7), (2, 300)])
+def test_means_vary_as_those_of_clusters_drawn_anew(sizes):
+    """Within each stratum the variance of the mean is s^2 / k, with s^2 over k - 1."""
+    clusters = sum(sizes)
+    stratum = np.repeat(np.arange(len(sizes)), sizes)
+    law = ClusterBootstrap(sparse.csr_array(np.eye(clusters)), stratum)
+    weight = law.weights(DRAWS, np.random.default_rng(1))
+    np.testing.assert_allclose(weight.sum(axis=1), 1)
+    assert (weight >= 0).all()
+    value = np.sin(np.arange(clusters) * 1.7) + stratum
+    means = weight @ value
+    expected = sum(
+        (size / clusters) ** 2 * value[stratum == layer].var(ddof=1) / size
+        for layer, size in enumerate(sizes)
+    )
+    assert means.mean() == pytest.approx(value.mean(), abs=4 * means.std() / 200)
+    assert means.var() == pytest.approx(expected, rel=0.05)
+    for layer, size in enumerate(sizes):
+        share = weight[:, stratum == layer].sum(axis=1)
+        np.testing.assert_allclose(share, size / clusters)
+
+
+def test_rows_of_one_cluster_rise_and_fall_together():
+    cases = sparse.csr_array(np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 4.0], [0.0, 0.0, 2.0]]))
+    law = ClusterBootstrap(cases, np.zeros(3, int))
+    weight = law.weights(slice(10, 510), np.random.default_rng(2))
+    np.testing.assert_allclose(weight[:, 0], 3 * weight[:, 1])
+    assert weight.shape == (500, 3)
