@@ -155,7 +155,7 @@ class Analysis:
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
         cases: dict[str, Any] = {"y_true": data} if imputed is None else imputed.options
-        return fit(
+        post: CalibrationPosterior = fit(
             **cases,
             curve=self.curve,
             prior=self.prior,
@@ -163,6 +163,7 @@ class Analysis:
             random_state=self.seed,
             edge=self.edge,
         )
+        return post
 
     def _write(self, post: CalibrationPosterior, record: dict[str, Any]) -> None:
         if self.plot is not None:

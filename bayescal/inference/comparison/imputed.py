@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ImputedComparison", "compare_imputations"]
 
-LARGEST_EXPONENT = 700
 WORST_OF = ("pareto_k", "pareto_k_loo", "log_evidence_error")
 
 
@@ -153,7 +152,7 @@ class ImputedComparison(CurveComparison):
             table[name] = np.max([one[name] for one in tables], axis=0)
         table["log_evidence"] = self.log_evidence
         log_factor = table["log_evidence"] - self.log_evidence["identity"]
-        table["bayes_factor"] = np.exp(log_factor.clip(-LARGEST_EXPONENT, LARGEST_EXPONENT))
+        table["bayes_factor"] = np.exp(log_factor.clip(-700, 700))
         table["elpd_diff_error"] = total_error(
             [one["elpd_diff"] for one in tables], [one["elpd_diff_error"] for one in tables]
         )

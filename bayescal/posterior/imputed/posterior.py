@@ -39,7 +39,7 @@ WORST: dict[str, Callable[[Sequence[float]], float]] = {
     "pareto_k": max, "ess": min, "log_evidence_error": max,
     "r_hat": max, "ess_bulk": min, "ess_tail": min, "divergences": sum,
 }  # fmt: skip
-SHOWN = ("tce", "observed_expected", "calibration_slope")
+SHOWN_FUNCTIONALS = ("tce", "observed_expected", "calibration_slope")
 
 
 class ImputedPosterior(CalibrationPosterior):
@@ -318,7 +318,9 @@ class ImputedPosterior(CalibrationPosterior):
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()
         shares = self.missing_information["missing_information"]
-        told = ", ".join(f"{name} {shares[name]:.2f}" for name in SHOWN if name in shares.index)
+        told = ", ".join(
+            f"{name} {shares[name]:.2f}" for name in SHOWN_FUNCTIONALS if name in shares.index
+        )
         return "\n".join(
             [
                 "ImputedPosterior",
