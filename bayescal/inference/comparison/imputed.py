@@ -85,6 +85,11 @@ class ImputedComparison(CurveComparison):
         each = [one.posterior_prob for one in self.comparisons]
         return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
+    @cached_property
+    def design_effect(self) -> float:
+        """By how much clusters enlarge variances, the mean over the imputations."""
+        return float(np.mean([one.design_effect for one in self.comparisons]))
+
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
         """Posterior probability of exact calibration under another prior for it.
 
