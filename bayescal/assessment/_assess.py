@@ -24,7 +24,6 @@ from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.words import headline
 from bayescal.data.clusters.read import (
     read_clusters,
-    refuse_beside_imputations,
     refuse_clusters,
 )
 from bayescal.data.data import as_data
@@ -140,7 +139,6 @@ def assess(
     if imputations is None:
         data = as_data(y_true, y_prob, **cases)
     else:
-        refuse_beside_imputations(cluster, strata)
         data = stacked(imputed_tables(y_true, y_prob, imputations, **cases))
     crossed = CrossedTable(groups.levels, data) if several else None
     if crossed is not None:
@@ -148,9 +146,6 @@ def assess(
     check_not_class_wise(data)
     if data.groups or crossed is not None:
         refuse_clusters(cluster, strata)
-    clusters = read_clusters(
-        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-    )
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     options: dict[str, Any] = {
@@ -160,12 +155,14 @@ def assess(
         "edge": edge,
     }
     if imputations is None:
+        clusters = read_clusters(
+            data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
+        )
         comparison = compare(pooled, random_state=random_state, cluster=clusters, **options)
     else:
+        cases |= {"imputations": imputations, "cluster": cluster, "strata": strata}
         del cases["groups"]
-        comparison = compare(
-            y_true, imputations=imputations, random_state=random_state, **cases, **options
-        )
+        comparison = compare(y_true, random_state=random_state, **cases, **options)
     return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed)
 
 

@@ -7,9 +7,11 @@ from bayescal.gain._gain import recalibration_gain
 from bayescal.gain._recommend import Recommendation, recommend, recommendation
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.development.optimism import Optimism, optimism
+from bayescal.gain.imputed.gain import ImputedGain
 from bayescal.gain.variance.gain import VarianceGain, variance_gain
 
 __all__ = [
+    "ImputedGain",
     "Optimism",
     "RecalibrationGain",
     "Recommendation",

@@ -10,7 +10,6 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_flag
-from bayescal.data.clusters.read import refuse_beside_imputations
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -160,7 +159,6 @@ def recalibration_gain(
     """
     check_choice(route, ROUTES, "route")
     if imputations is not None:
-        refuse_beside_imputations(cluster, strata)
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
         return gain_of_imputations(
@@ -171,6 +169,8 @@ def recalibration_gain(
             after,
             route=route,
             random_state=random_state,
+            cluster=cluster,
+            strata=strata,
             **how,
             **cases,
         )

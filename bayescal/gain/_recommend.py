@@ -210,15 +210,18 @@ def _combined(each: Sequence[Recommendation]) -> Recommendation:
     """One recommendation of those for several imputations."""
     tables = [one.table for one in each]
     table = mean_table(tables)
-    for column in table.columns:
-        gain = column.replace("_se", "_gain") if "_se" in column else "gain"
-        if column == "se" or "_se" in column:
-            values = ([one[name] for one in tables] for name in (gain, column))
-            table[column] = total_error(*values)
-    gain, error = table["gain"].to_numpy(), table["se"].to_numpy()
-    standard = np.divide(gain, error, out=np.zeros_like(gain), where=error > 0)
-    table["prob_better"] = np.where(error > 0, ndtr(standard), gain > 0).astype(np.float64)
-    choice = next(name for name in updates() if table.loc[name, "short_of_best"] <= 1)
+    errors = {"se": "gain"} | {
+        str(column): str(column).replace("_se", "_gain")
+        for column in table.columns
+        if "_se" in str(column)
+    }
+    for error, gain in errors.items():
+        table[error] = total_error([one[gain] for one in tables], [one[error] for one in tables])
+    gains, spread = (table[name].to_numpy(dtype=np.float64) for name in ("gain", "se"))
+    standard = np.divide(gains, spread, out=np.zeros_like(gains), where=spread > 0)
+    table["prob_better"] = np.where(spread > 0, np.asarray(ndtr(standard)), gains > 0)
+    short = dict(zip(table.index, table["short_of_best"].to_numpy(dtype=np.float64), strict=True))
+    choice = next(name for name in updates() if short[name] <= 1)
     return Recommendation(choice, table, each[0].n)
 
 

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import refuse_beside_imputations
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
@@ -102,18 +101,17 @@ def compare(
     True
     """
     if imputations is not None:
-        refuse_beside_imputations(cluster, strata)
-        table = {"sample_weight": sample_weight, "weight_type": weight_type}
+        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "cluster": cluster}
         how = {"curves": curves, "prior": prior, "prior_weights": prior_weights, "edge": edge}
         return compare_imputations(
-            compare,
-            y_true,
-            y_prob,
-            imputations,
+            *(compare, y_true, y_prob, imputations),
             draws=draws,
             random_state=random_state,
-            table=table | {"pos_label": pos_label},
-            options=how | {"prior_calibrated": prior_calibrated},
+            pos_label=pos_label,
+            strata=strata,
+            prior_calibrated=prior_calibrated,
+            **cases,
+            **how,
         )
     size = as_draws(draws)
     names = in_order(curves)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import read_clusters, refuse_beside_imputations, refuse_clusters
+from bayescal.data.clusters.read import read_clusters, refuse_clusters
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
@@ -242,18 +242,18 @@ def fit(
     True
     """
     if imputations is not None:
-        refuse_beside_imputations(cluster, strata)
-        table = {"groups": groups, "sample_weight": sample_weight, "weight_type": weight_type}
+        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "cluster": cluster}
         how = {"curve": curve, "prior": prior, "engine": engine, "sampler": sampler, "edge": edge}
+        how |= {"heterogeneity_prior": heterogeneity_prior, "known": known, "periods": periods}
         return fit_imputations(
-            fit,
-            y_true,
-            y_prob,
-            imputations,
+            *(fit, y_true, y_prob, imputations),
             draws=draws,
             random_state=random_state,
-            table=table | {"pos_label": pos_label},
-            options=how | {"heterogeneity_prior": heterogeneity_prior, "known": known},
+            groups=groups,
+            pos_label=pos_label,
+            strata=strata,
+            **cases,
+            **how,
         )
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)

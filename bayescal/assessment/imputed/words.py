@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["imputations_note", "imputations_sentence"]
 
-SHOWN = {
+MEASURES_WITH_SHARES = {
     "tce": "the true calibration error",
     "observed_expected": "O/E",
     "calibration_slope": "the slope",
@@ -48,7 +48,11 @@ def imputations_note(post: ImputedPosterior) -> str:
 def _missing_information(post: ImputedPosterior) -> str:
     """The fractions of missing information, in a sentence."""
     shares = _shares(post)
-    told = [f"{shares[name]:.2f} for {label}" for name, label in SHOWN.items() if name in shares]
+    told = [
+        f"{shares[name]:.2f} for {label}"
+        for name, label in MEASURES_WITH_SHARES.items()
+        if name in shares
+    ]
     return f"The fraction of missing information is {', '.join(told)}."
 
 

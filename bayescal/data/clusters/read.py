@@ -20,7 +20,6 @@ __all__ = [
     "check_strata",
     "number_clusters",
     "read_clusters",
-    "refuse_beside_imputations",
     "refuse_clusters",
 ]
 
@@ -120,21 +119,6 @@ def number_clusters(
     present, number = np.unique(code, return_inverse=True)
     _check_several(present, names.names)
     return number, _stratum_of(number, present, layer, names.names, layers.names)
-
-
-def refuse_beside_imputations(cluster: Any, strata: Any) -> None:
-    """Refuse clusters beside several imputations.
-
-    Raises
-    ------
-    InputError
-        If either is given.
-    """
-    if cluster is not None or strata is not None:
-        raise InputError(
-            "cluster was given beside imputations. Analyse each imputation with cluster=, and mix "
-            "the posteriors: bayescal.combine_imputations([fit(y_true, row, cluster=...), ...])."
-        )
 
 
 def refuse_clusters(cluster: Any, strata: Any) -> None:

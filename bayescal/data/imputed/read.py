@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores, as_vector
 
-__all__ = ["as_imputations", "imputed_tables"]
+__all__ = ["as_imputations", "imputed_tables", "scores_of_imputations"]
 
 FEWEST_IMPUTATIONS = 2
 
@@ -73,10 +73,8 @@ def as_imputations(
     return np.stack(scores)
 
 
-def imputed_tables(
-    y_true: Any, y_prob: Any, imputations: Any, groups: Any = None, **options: Any
-) -> list[CalibrationData]:
-    """One table for each imputation.
+def scores_of_imputations(y_true: Any, y_prob: Any, imputations: Any, groups: Any = None) -> Floats:
+    """Scores of the same cases, once for each imputation, in place of any other scores.
 
     Parameters
     ----------
@@ -86,12 +84,10 @@ def imputed_tables(
     imputations : array-like of shape (m, n)
     groups : None
         Refused: several sites cannot be fitted to imputations.
-    **options
-        Of `CalibrationData`: sample_weight, weight_type and pos_label.
 
     Returns
     -------
-    list of CalibrationData
+    ndarray of shape (m, n)
 
     Raises
     ------
@@ -108,6 +104,25 @@ def imputed_tables(
             "groups was given beside imputations, and several groups cannot be combined over "
             "imputations. Fit the cases of each group with its own imputations=."
         )
+    return scores
+
+
+def imputed_tables(
+    y_true: Any, y_prob: Any, imputations: Any, groups: Any = None, **options: Any
+) -> list[CalibrationData]:
+    """One table for each imputation; arguments as of `scores_of_imputations`.
+
+    Parameters
+    ----------
+    y_true, y_prob, imputations, groups
+    **options
+        Of `CalibrationData`: sample_weight, weight_type and pos_label.
+
+    Returns
+    -------
+    list of CalibrationData
+    """
+    scores = scores_of_imputations(y_true, y_prob, imputations, groups)
     return [CalibrationData(y_true, row, **options) for row in scores]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats, as_seed
+from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.imputed.read import as_imputations
 from bayescal.gain._curve_route import Posterior
@@ -151,18 +151,16 @@ def _by_imputation(after: Any, m: int) -> list[Any]:
 
 
 def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
-    def stack(of: Callable[[Posterior], Floats]) -> Floats:
-        return np.stack([of(posterior) for posterior in posteriors])
-
     draws = {
-        name: in_turn(widened(stack(lambda one, name=name: one.draws[name])))
+        name: in_turn(widened(np.stack([one.draws[name] for one in posteriors])))
         for name in posteriors[0].draws
     }
+    each = [one.readings for one in posteriors]
     readings = Readings(
-        low=in_turn(widened(stack(lambda one: one.readings.low))),
-        high=in_turn(widened(stack(lambda one: one.readings.high))),
-        least=in_turn(stack(lambda one: one.readings.least)),
-        most=in_turn(stack(lambda one: one.readings.most)),
-        estimate=float(np.mean([one.readings.estimate for one in posteriors])),
+        low=in_turn(widened(np.stack([one.low for one in each]))),
+        high=in_turn(widened(np.stack([one.high for one in each]))),
+        least=in_turn(np.stack([one.least for one in each])),
+        most=in_turn(np.stack([one.most for one in each])),
+        estimate=float(np.mean([one.estimate for one in each])),
     )
     return Posterior(draws, readings)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ImputedComparison", "compare_imputations"]
 
-LARGEST_EXPONENT = 700
 WORST_OF = ("pareto_k", "pareto_k_loo", "log_evidence_error")
 
 
@@ -85,6 +84,11 @@ class ImputedComparison(CurveComparison):
         """Posterior probability of each family, the mean over the imputations."""
         each = [one.posterior_prob for one in self.comparisons]
         return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
+
+    @cached_property
+    def design_effect(self) -> float:
+        """By how much clusters enlarge variances, the mean over the imputations."""
+        return float(np.mean([one.design_effect for one in self.comparisons]))
 
     def prob_calibrated_at(self, prior_calibrated: float = 0.5) -> float:
         """Posterior probability of exact calibration under another prior for it.
@@ -153,7 +157,7 @@ class ImputedComparison(CurveComparison):
             table[name] = np.max([one[name] for one in tables], axis=0)
         table["log_evidence"] = self.log_evidence
         log_factor = table["log_evidence"] - self.log_evidence["identity"]
-        table["bayes_factor"] = np.exp(log_factor.clip(-LARGEST_EXPONENT, LARGEST_EXPONENT))
+        table["bayes_factor"] = np.exp(log_factor.clip(-700, 700))
         table["elpd_diff_error"] = total_error(
             [one["elpd_diff"] for one in tables], [one["elpd_diff_error"] for one in tables]
         )

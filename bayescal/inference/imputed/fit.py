@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bayescal._base.arrays import as_seed
-from bayescal.data.data import CalibrationData
-from bayescal.data.imputed.read import imputed_tables
+from bayescal._base.errors import InputError
+from bayescal.data.imputed.read import scores_of_imputations
 from bayescal.data.validate import as_draws
 from bayescal.posterior.imputed.combine import combine_imputations
 from bayescal.posterior.imputed.posterior import ImputedPosterior
@@ -47,10 +47,10 @@ def each_imputation(
     *,
     draws: Any,
     random_state: Any,
-    table: dict[str, Any],
-    options: dict[str, Any],
+    groups: Any = None,
+    **options: Any,
 ) -> list[Result]:
-    """What one function of a table makes of every imputation, all with one seed.
+    """What one function of outcomes and scores makes of every imputation, all with one seed.
 
     With one seed, equal imputations give equal draws, and what differs between imputations is not
     chance of the computation.
@@ -58,27 +58,43 @@ def each_imputation(
     Parameters
     ----------
     analyse : callable
-        Of a table, with `draws`, `random_state` and options.
+        Of outcomes and scores, with `draws`, `random_state` and options.
     y_true : array-like of shape (n,)
     y_prob : None
     imputations : array-like of shape (m, n)
     draws : int
     random_state : int or numpy.random.Generator or None
-    table : dict
-        Options of the table: groups, sample_weight, weight_type and pos_label.
-    options : dict
+    groups : None
+    **options
+        Of cases, such as sample_weight and cluster, and of the analysis.
 
     Returns
     -------
     list
     """
-    tables: list[CalibrationData] = imputed_tables(y_true, y_prob, imputations, **table)
-    seed, size = as_seed(random_state), draws_of_each(draws, len(tables))
-    return [analyse(data, draws=size, random_state=seed, **options) for data in tables]
+    scores = scores_of_imputations(y_true, y_prob, imputations, groups)
+    seed, size = as_seed(random_state), draws_of_each(draws, len(scores))
+    return [analyse(y_true, row, draws=size, random_state=seed, **options) for row in scores]
 
 
 def fit_imputations(
-    fit: Callable[..., CalibrationPosterior], *arguments: Any, **options: Any
+    fit: Callable[..., CalibrationPosterior],
+    *arguments: Any,
+    periods: Any = None,
+    known: Any = None,
+    **options: Any,
 ) -> ImputedPosterior:
-    """Fit every imputation, and combine them; see `each_imputation`."""
+    """Fit every imputation, and combine them; see `each_imputation`.
+
+    Raises
+    ------
+    InputError
+        If periods or known sites were given, whose posteriors cannot be combined.
+    """
+    for name, value in {"periods": periods, "known": known}.items():
+        if value is not None:
+            raise InputError(
+                f"{name} was given beside imputations, over which one curve can be combined. Fit "
+                f"each imputation with {name}=, and compare the results."
+            )
     return combine_imputations(each_imputation(fit, *arguments, **options))

@@ -87,9 +87,9 @@ def _check_alike(first: CalibrationPosterior, other: CalibrationPosterior, index
     alike = "Fit every imputation in the same way."
     families = [post._families or post.family.name for post in (first, other)]
     if families[0] != families[1]:
-        raise both("the family", *map(str, families), alike)
+        raise both("the family", families[0], families[1], alike)
     if first.problem.prior != other.problem.prior:
         raise both("the prior", first.problem.prior, other.problem.prior, alike)
     shapes = [(post._drawn.chains, post.draws) for post in (first, other)]
     if shapes[0] != shapes[1]:
-        raise both("(chains, draws)", *map(str, shapes), alike)
+        raise both("(chains, draws)", shapes[0], shapes[1], alike)

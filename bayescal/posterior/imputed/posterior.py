@@ -14,6 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
+from bayescal.model.clusters.design import Design
 from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -39,7 +40,7 @@ WORST: dict[str, Callable[[Sequence[float]], float]] = {
     "pareto_k": max, "ess": min, "log_evidence_error": max,
     "r_hat": max, "ess_bulk": min, "ess_tail": min, "divergences": sum,
 }  # fmt: skip
-SHOWN = ("tce", "observed_expected", "calibration_slope")
+SHOWN_FUNCTIONALS = ("tce", "observed_expected", "calibration_slope")
 
 
 class ImputedPosterior(CalibrationPosterior):
@@ -154,6 +155,7 @@ class ImputedPosterior(CalibrationPosterior):
             first.problem,
             data=stacked([drawn.problem.data for drawn in each]),
             edges=edges._replace(moved=moved),
+            clusters=None,
         )
         stats = {
             name: worst([drawn.stats[name] for drawn in each])
@@ -175,6 +177,16 @@ class ImputedPosterior(CalibrationPosterior):
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
         return Drawn(problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged)
+
+    @cached_property
+    def design(self) -> Design | None:
+        """What clusters make of the number of cases, the mean over the imputations, or None."""
+        each = [post.design for post in self._posts if post.design is not None]
+        if not each:
+            return None
+        names = ("effect", "slope_effect", "degrees", "inflation", "effective_n")
+        means = {name: float(np.mean([getattr(one, name) for one in each])) for name in names}
+        return replace(each[0], **means)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
@@ -211,6 +223,8 @@ class ImputedPosterior(CalibrationPosterior):
         }
         if "log_evidence" in self._drawn.stats:
             numbers["log_evidence"] = self._drawn.stats["log_evidence"]
+        if self.design is not None:
+            numbers |= self.design.to_dict()
         bad = [
             f"imputation {number}: {one['verdict']}"
             for number, one in enumerate(each, 1)
@@ -318,7 +332,9 @@ class ImputedPosterior(CalibrationPosterior):
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()
         shares = self.missing_information["missing_information"]
-        told = ", ".join(f"{name} {shares[name]:.2f}" for name in SHOWN if name in shares.index)
+        told = ", ".join(
+            f"{name} {shares[name]:.2f}" for name in SHOWN_FUNCTIONALS if name in shares.index
+        )
         return "\n".join(
             [
                 "ImputedPosterior",

@@ -38,9 +38,11 @@ def imputed_tree(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     """
     import xarray as xr
 
-    groups = {_group(number): each.copy() for number, each in enumerate(trees, 1)}
-    draws = mixed([tree["posterior"].to_dataset() for tree in trees])
-    tree = xr.DataTree.from_dict({"posterior": draws} | groups)
+    groups: dict[str, xr.Dataset | xr.DataTree] = {
+        "posterior": mixed([tree["posterior"].to_dataset() for tree in trees])
+    }
+    groups |= {_group(number): each.copy() for number, each in enumerate(trees, 1)}
+    tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(trees[0].attrs)
     tree.attrs[IMPUTATIONS] = json.dumps(len(trees))
     return tree
@@ -87,7 +89,7 @@ def trees_of_imputations(tree: xr.DataTree) -> list[xr.DataTree]:
         raise InputError(f"the tree lacks the groups {', '.join(missing)}. Combine the fits again.")
     trees = []
     for number in range(1, count + 1):
-        own = tree[_group(number)].copy()
+        own = tree.children[_group(number)].copy()
         own.name = None
         trees.append(own)
     return trees

@@ -83,3 +83,38 @@ def test_imputations_by_nuts():
     assert nuts.engine == "nuts"
     name = "calibration_slope"
     assert nuts.estimate(name) == pytest.approx(fast.estimate(name), abs=0.05)
+
+
+@pytest.fixture(scope="module")
+def visits():
+    """Outcomes and imputed scores of 40 patients with 5 visits each, and the patients."""
+    rng = np.random.default_rng(8)
+    patient = np.repeat(np.arange(40), 5)
+    own = rng.normal(0, 1, 40)[patient]
+    scores = np.clip(0.5 + 0.15 * own + rng.normal(0, 0.1, (3, 200)), 0.05, 0.95)
+    y = rng.random(200) < 1 / (1 + np.exp(-1.5 * own))
+    return y.astype(int), scores, patient
+
+
+@pytest.mark.parametrize("of", [bc.fit, lambda *a, **o: bc.compare(*a, **o).posterior])
+def test_clusters_reach_every_imputation(visits, of, tmp_path):
+    y, scores, patient = visits
+    options = {"random_state": 1, "draws": 400}
+    clustered = of(y, imputations=scores, cluster=patient, **options)
+    alone = of(y, imputations=scores, **options)
+    each = [of(y, score, cluster=patient, **options) for score in scores]
+    assert bc.combine_imputations(each).summary().equals(clustered.summary())
+    effects = [one.design.effect for one in each]
+    assert clustered.design.effect == pytest.approx(np.mean(effects))
+    assert clustered.diagnostics["clusters"] == 40
+    widths = [np.diff(post.interval("observed_expected"))[0] for post in (clustered, alone)]
+    assert widths[0] > widths[1]
+    clustered.to_netcdf(tmp_path / "visits.nc")
+    assert bc.load(tmp_path / "visits.nc").summary().equals(clustered.summary())
+
+
+@pytest.mark.parametrize("name", ["periods", "groups"])
+def test_what_cannot_be_combined_is_refused(visits, name):
+    y, scores, patient = visits
+    with pytest.raises(bc.errors.InputError, match=f"{name} was given beside imputations"):
+        bc.fit(y, imputations=scores, **{name: patient % 4})
