@@ -28,13 +28,32 @@ LEAST_DEGREES = 4
 
 
 @dataclass(frozen=True)
-class Peaks:
-    """Most probable latent variables at n points, and how sharp the peaks are.
+class Given:
+    """What the latent variables are conditional on, at n points.
 
     Attributes
     ----------
     scale : ndarray of shape (n, latents)
         What each standard normal is multiplied by; one for the average.
+    common : ndarray of shape (n, c)
+        Coordinates that effects do not move.
+    """
+
+    scale: Floats
+    common: Floats
+
+    def repeated(self, count: int) -> Given:
+        """Each point several times."""
+        return Given(np.repeat(self.scale, count, axis=0), np.repeat(self.common, count, axis=0))
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Most probable latent variables at n points, and how sharp the peaks are.
+
+    Attributes
+    ----------
+    given : Given
     mode : ndarray of shape (n, latents)
     factor : ndarray of shape (n, latents, latents)
         Lower Cholesky factor of the information there.
@@ -42,18 +61,18 @@ class Peaks:
         Laplace's approximation of the log likelihood, the latent variables integrated out.
     """
 
-    scale: Floats
+    given: Given
     mode: Floats
     factor: Floats
     log_integral: Floats
 
 
 class EffectsDensity:
-    """Log posterior density of the scales, as standard normal points.
+    """Log posterior density of the scales, and of coordinates that effects do not move.
 
-    Points have two coordinates a term (or one, where the family has a shift or a slope alone).
-    Latent variables are the average's coordinates and then, term by term and coordinate by
-    coordinate, the standard normals behind the effects.
+    Points have a standard normal coordinate for each scale, term by term, and then the coordinates
+    that are common to all groups. Latent variables are the average of the other coordinates and
+    then, term by term and coordinate by coordinate, the standard normals behind the effects.
 
     Parameters
     ----------
@@ -65,8 +84,12 @@ class EffectsDensity:
 
         self.problem, self.prior = problem, problem.pooled.prior
         self.names, self.varying = problem.pooled.curve.coordinates, problem.varying
-        self.size = len(problem.terms) * len(self.varying)
-        self.groups = [TableLikelihood(each, problem.columns) for each in problem.groups.values()]
+        self.columns = problem.columns
+        self.others = [k for k in range(len(self.names)) if k not in self.columns]
+        self.common = tuple(self.names[k] for k in self.others)
+        self.scales_size = len(problem.terms) * len(self.varying)
+        self.size = self.scales_size + len(self.common)
+        self.groups = [TableLikelihood(each, self.columns) for each in problem.groups.values()]
         self._design = self._of_latents()
         self.latents = self._design.shape[2]
         self._flat = self._design.reshape(-1, self.latents)
@@ -76,33 +99,36 @@ class EffectsDensity:
         self._pairs = sparse.csr_array(sparse.vstack(pairs).T)
         rows = max(group.density.trials.size for group in self.groups)
         self._width = 3 * self.latents**2 + len(self._pairs.indices) // self.latents + 8 * rows
-        origin = self.scale(np.zeros((1, self.size)))
-        self._keep_quadratic(origin, self._climb(origin, np.zeros((1, self.latents)), FIRST_STEPS))
+        self._keep_quadratic(self.given(np.zeros((1, self.size))))
 
-    def _keep_quadratic(self, scale: Floats, z: Floats) -> None:
+    def _keep_quadratic(self, given: Given) -> None:
         """Keep the likelihood's second-order expansion, by coordinates of groups, and the prior's.
 
-        From it the mode under any other scales follows at once, but for what is left to Newton.
+        From it the mode at any other point follows at once, but for what is left to Newton.
         """
-        u = self._coordinates(scale, z)
-        gradient, information = self._by_group(u)
-        pull = gradient + (information @ u[..., None])[..., 0]
+        z = self._climb(given, np.zeros((1, self.latents)), FIRST_STEPS)
+        u = self._coordinates(given, z)
+        gradient, information = self._by_group(u, list(range(len(self.names))))
+        own = information[:, :, self.columns]
+        pull = gradient[:, :, self.columns] + (own @ u[..., None])[..., 0]
         self._pull = pull.ravel() @ self._flat
-        self._information = self._by_latents(information)[0]
+        crossed = own[0][:, :, self.others].reshape(len(self._flat), len(self.others))
+        self._crossed = crossed.T @ self._flat
+        self._information = self._by_latents(own[..., self.columns])[0]
         slope, self._precision = self._prior_derivatives(z)
         self._prior_pull = slope + self._precision * z
 
     def _of_latents(self) -> Floats:
-        """Coordinates by latent variable, scales of one, of shape (groups, d, latents)."""
-        d, parts = len(self.names), []
-        average = np.tile(np.eye(d), (len(self.groups), 1, 1))
+        """Moved coordinates by latent variable, scales of one, of shape (groups, r, latents)."""
+        r = len(self.varying)
+        parts = [np.tile(np.eye(r), (len(self.groups), 1, 1))]
         for term in self.problem.terms:
             of_group = term.design[list(term.of_group)]
-            for column in self.problem.columns:
-                part = np.zeros((len(self.groups), d, term.innovations))
+            for column in range(r):
+                part = np.zeros((len(self.groups), r, term.innovations))
                 part[:, column] = of_group
                 parts.append(part)
-        return np.concatenate([average, *parts], axis=2)
+        return np.concatenate(parts, axis=2)
 
     def scales(self, points: Floats) -> list[Floats]:
         """Scales of each term, of shape (n, r), at points of shape (n, size)."""
@@ -112,16 +138,24 @@ class EffectsDensity:
             for number, term in enumerate(self.problem.terms)
         ]
 
-    def scale(self, points: Floats) -> Floats:
-        """What each latent variable is multiplied by, of shape (n, latents)."""
-        parts = [np.ones((len(points), len(self.names)))]
+    def given(self, points: Floats) -> Given:
+        """What the latent variables are conditional on, at points of shape (n, size)."""
+        parts = [np.ones((len(points), len(self.varying)))]
         for term, scales in zip(self.problem.terms, self.scales(points), strict=True):
             parts.append(np.repeat(scales, term.innovations, axis=1))
-        return np.concatenate(parts, axis=1)
+        return Given(np.concatenate(parts, axis=1), points[:, self.scales_size :])
+
+    def average(self, points: Floats, scaled: Floats) -> Floats:
+        """Coordinates of the average, (n, d), from points and scaled latent variables."""
+        average = np.empty((len(points), len(self.names)))
+        average[:, self.columns] = scaled[:, : len(self.varying)]
+        average[:, self.others] = points[:, self.scales_size :]
+        return average
 
     def effects(self, scaled: Floats) -> tuple[Floats, ...]:
         """Effects of the levels of each term, (levels, n, r), from scaled latent variables."""
-        r, start, effects = len(self.varying), len(self.names), []
+        r, effects = len(self.varying), []
+        start = r
         for term in self.problem.terms:
             end = start + r * term.innovations
             standard = scaled[:, start:end].reshape(-1, r, term.innovations)
@@ -131,24 +165,26 @@ class EffectsDensity:
 
     def __call__(self, points: Floats) -> Floats:
         """Log density at points of shape (n, size)."""
-        density = -np.vecdot(points, points) / 2 - self.size / 2 * np.log(2 * np.pi)
+        standard, common = np.split(points, [self.scales_size], axis=1)
+        density = -np.vecdot(standard, standard) / 2 - self.scales_size / 2 * np.log(2 * np.pi)
+        density = density + self.prior.logpdf(self.common, common)
         for part in blocks(len(points), self._width, EFFECTS_ROOM):
             density[part] += self.peaks(points[part]).log_integral
         return np.asarray(density)
 
     def mode(self) -> Mode:
-        """The most probable scales, by finite differences."""
+        """The most probable point, by finite differences."""
         return maximise(by_differences(self), np.zeros(self.size), tolerance=1e-3, longest=1.0)
 
     def peaks(self, points: Floats) -> Peaks:
         """Where the latent variables peak at points of shape (n, size)."""
-        scale = self.scale(points)
-        mode = self._climb(scale, self._start(scale), EFFECTS_STEPS)
-        information = self._derivatives(scale, mode)[1]
+        given = self.given(points)
+        mode = self._climb(given, self._start(given), EFFECTS_STEPS)
+        information = self._derivatives(given, mode)[1]
         factor: Floats = np.asarray(np.linalg.cholesky(information), np.float64)
         log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-        value = self.log_joint(scale, mode) + self.latents / 2 * np.log(2 * np.pi) - log_det
-        return Peaks(scale, mode, factor, np.asarray(value, np.float64))
+        value = self.log_joint(given, mode) + self.latents / 2 * np.log(2 * np.pi) - log_det
+        return Peaks(given, mode, factor, np.asarray(value, np.float64))
 
     def draw_latents(
         self, peaks: Peaks, count: int, rng: np.random.Generator
@@ -176,37 +212,39 @@ class EffectsDensity:
         standard = rng.standard_normal((n, count, k)) * stretch
         off = np.linalg.solve(peaks.factor.transpose(0, 2, 1), standard.transpose(0, 2, 1))
         z = peaks.mode[:, None] + off.transpose(0, 2, 1)
-        scale = np.repeat(peaks.scale, count, axis=0)
-        value = self.log_joint(scale, z.reshape(-1, k)).reshape(n, count)
+        value = self.log_joint(peaks.given.repeated(count), z.reshape(-1, k)).reshape(n, count)
         half = (degrees + k) / 2
         proposed = gammaln(half) - gammaln(degrees / 2) - k / 2 * np.log(degrees * np.pi)
         proposed = proposed - half * np.log1p((standard**2).sum(axis=2) / degrees)
         log_det = np.log(np.diagonal(peaks.factor, axis1=1, axis2=2)).sum(axis=1)
         log_ratio = value - proposed - (log_det + peaks.log_integral)[:, None]
-        return z * peaks.scale[:, None], log_ratio
+        return z * peaks.given.scale[:, None], log_ratio
 
-    def log_joint(self, scale: Floats, z: Floats) -> Floats:
+    def log_joint(self, given: Given, z: Floats) -> Floats:
         """Log of prior times likelihood at latent variables of shape (n, latents)."""
-        d, u = len(self.names), self._coordinates(scale, z)
-        value = self.prior.logpdf(self.names, z[:, :d])
-        value = (
-            value - np.vecdot(z[:, d:], z[:, d:]) / 2 - (self.latents - d) / 2 * np.log(2 * np.pi)
-        )
+        r, u = len(self.varying), self._coordinates(given, z)
+        value = self.prior.logpdf(self.varying, z[:, :r])
+        value = value - np.vecdot(z[:, r:], z[:, r:]) / 2
+        value -= (self.latents - r) / 2 * np.log(2 * np.pi)
         for number, group in enumerate(self.groups):
             value += group.density.log_likelihood(u[:, number])
         return np.asarray(value)
 
-    def _coordinates(self, scale: Floats, z: Floats) -> Floats:
+    def _coordinates(self, given: Given, z: Floats) -> Floats:
         """Working coordinates of every group, of shape (n, groups, d)."""
-        u = ((scale * z) @ self._flat.T).reshape(-1, len(self.groups), len(self.names))
+        u = np.empty((len(z), len(self.groups), len(self.names)))
+        u[:, :, self.columns] = ((given.scale * z) @ self._flat.T).reshape(
+            len(z), len(self.groups), -1
+        )
+        u[:, :, self.others] = given.common[:, None]
         return np.clip(u, -MOST_OFF, MOST_OFF)
 
-    def _by_group(self, u: Floats) -> tuple[Floats, Floats]:
-        """Gradient and expected information of each group by its own coordinates."""
-        everything = list(range(len(self.names)))
-        gradient, information = np.empty(u.shape), np.empty((*u.shape, len(everything)))
+    def _by_group(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
+        """Gradient and expected information of each group by some of its own coordinates."""
+        shape = (*u.shape[:2], len(columns))
+        gradient, information = np.empty(shape), np.empty((*shape, len(columns)))
         for number, group in enumerate(self.groups):
-            parts = group.derivatives(u[:, number], everything)
+            parts = group.derivatives(u[:, number], columns)
             gradient[:, number], information[:, number] = parts
         return gradient, information
 
@@ -215,12 +253,12 @@ class EffectsDensity:
         n, k = len(information), self.latents
         return np.asarray((self._pairs @ information.reshape(n, -1).T).T.reshape(n, k, k))
 
-    def _derivatives(self, scale: Floats, z: Floats) -> tuple[Floats, Floats]:
+    def _derivatives(self, given: Given, z: Floats) -> tuple[Floats, Floats]:
         """Gradient (n, latents) and expected information (n, latents, latents) at `z`."""
-        gradient, information = self._by_group(self._coordinates(scale, z))
+        gradient, information = self._by_group(self._coordinates(given, z), self.columns)
         slope, precision = self._prior_derivatives(z)
-        total = self._scaled(scale, self._by_latents(information), precision)
-        return gradient.reshape(len(z), -1) @ self._flat * scale + slope, total
+        total = self._scaled(given.scale, self._by_latents(information), precision)
+        return gradient.reshape(len(z), -1) @ self._flat * given.scale + slope, total
 
     def _scaled(self, scale: Floats, information: Floats, precision: Floats) -> Floats:
         """Information by latent variables, once they are scaled, with that of the prior."""
@@ -229,16 +267,17 @@ class EffectsDensity:
         total[:, index, index] += precision
         return total
 
-    def _start(self, scale: Floats) -> Floats:
+    def _start(self, given: Given) -> Floats:
         """The modes, were the likelihood the quadratic that is kept."""
-        information = self._scaled(scale, self._information, self._precision)
-        pull = scale * self._pull + self._prior_pull
+        information = self._scaled(given.scale, self._information, self._precision)
+        pull = self._pull - given.common @ self._crossed
+        pull = given.scale * pull + self._prior_pull
         return np.asarray(np.linalg.solve(information, pull[..., None])[..., 0])
 
     def _prior_derivatives(self, z: Floats) -> tuple[Floats, Floats]:
         """Slope of the log prior, and the precision of the normal law with this slope."""
         slope, precision = -z, np.ones(z.shape)
-        for column, name in enumerate(self.names):
+        for column, name in enumerate(self.varying):
             law = self.prior.of(name)
             slope[:, column], curvature = law.slope_and_curvature(z[:, column])
             off = z[:, column] - law.mu
@@ -247,9 +286,9 @@ class EffectsDensity:
             precision[:, column] = np.where(at_mean, -curvature, ratio)
         return slope, precision
 
-    def _climb(self, scale: Floats, z: Floats, steps: int) -> Floats:
+    def _climb(self, given: Given, z: Floats, steps: int) -> Floats:
         for _ in range(steps):
-            gradient, information = self._derivatives(scale, z)
+            gradient, information = self._derivatives(given, z)
             step = np.linalg.solve(information, gradient[..., None])[..., 0]
             z = z + np.clip(step, -EFFECTS_LONGEST_STEP, EFFECTS_LONGEST_STEP)
         return z

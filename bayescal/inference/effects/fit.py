@@ -91,7 +91,7 @@ def draw_effects(problem: EffectsProblem, draws: int) -> DrawnEffects:
     weights = np.exp(smoothed[0])
     weights /= weights.sum()
     chosen = resample(weights, draws, rng)
-    kept = latents[chosen]
+    kept, points = latents[chosen], points[chosen // EFFECTS_PROPOSALS]
     largest = log_ratio.max()
     ratio = np.exp(log_ratio - largest)
     error = ratio.std() / ratio.mean() / np.sqrt(ratio.size)
@@ -103,8 +103,8 @@ def draw_effects(problem: EffectsProblem, draws: int) -> DrawnEffects:
     }
     return DrawnEffects(
         problem,
-        kept[:, : len(density.names)],
-        tuple(density.scales(points[chosen // EFFECTS_PROPOSALS])),
+        density.average(points, kept),
+        tuple(density.scales(points)),
         density.effects(kept),
         CHAINS,
         "importance",

@@ -234,13 +234,11 @@ class DriftPosterior:
         pandas.DataFrame
             Index: every period but the first. Columns: `prob`, the probability that the largest
             step led into this period and was larger than delta, which sum to the probability of
-            such a step; and `by_then`, the probability that it was in this period or before, given
-            that there was one (not a number if no draw has one).
-
-        Notes
-        -----
-        In 1000 simulated years of 100 patients a month, the page on drift says how often the most
-        probable period is within one month of the change.
+            such a step; `by_then`, the probability that it was in this period or before, given
+            that there was one (not a number if no draw has one); `if_sudden`, the probability that
+            the change was into this period, given that there was one sudden change; and
+            `within_one`, the same for this period, the one before or the one after: where it is
+            largest is the best answer to within one period.
         """
         import pandas as pd
 
@@ -250,8 +248,14 @@ class DriftPosterior:
         prob = np.bincount(largest[counted], minlength=len(steps)) / counted.size
         with np.errstate(invalid="ignore"):
             by_then = prob.cumsum() / prob.sum()
-        index = pd.Index(self.labels[1:], name="period")
-        return pd.DataFrame({"prob": prob, "by_then": by_then}, index)
+        sudden = self._drawn.probabilities[1:-1]
+        columns = {
+            "prob": prob,
+            "by_then": by_then,
+            "if_sudden": sudden / sudden.sum(),
+            "within_one": np.convolve(sudden / sudden.sum(), np.ones(3))[1:-1],
+        }
+        return pd.DataFrame(columns, pd.Index(self.labels[1:], name="period"))
 
     @cached_property
     def _steps(self) -> Floats:

@@ -1,0 +1,121 @@
+"""Simulated drift: `python docs/benchmarks/drift.py [--runs N]`.
+
+Years of 100 patients a month: without a change, with a sudden shift of the log-odds into the
+seventh month, and with a gradual one. An oracle that knows the curve before, the size of the shift
+and that there was one places it by the likelihood: no method can do better than its row. Results
+are kept in `results/drift.json`, cell by cell, so that a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+import bayescal as bc
+
+RESULTS = Path(__file__).with_name("results") / "drift.json"
+MONTHS, PATIENTS, CHANGE = 12, 100, 6
+WIDTH, LIMIT = 1.2, 0.05
+CELLS: dict[str, dict[str, Any]] = {
+    "none, calibrated": {"mean": -1.0},
+    "none, shift of 0.3 all along": {"mean": -1.0, "before": 0.3},
+    "sudden, 0.4, prevalence 0.17": {"mean": -2.0, "size": 0.4},
+    "sudden, 0.4, prevalence 0.31": {"mean": -1.0, "size": 0.4},
+    "sudden, 0.4, prevalence 0.50": {"mean": 0.0, "size": 0.4},
+    "sudden, 0.8, prevalence 0.31": {"mean": -1.0, "size": 0.8},
+    "gradual, to 0.4": {"mean": -1.0, "size": 0.4, "gradual": True},
+}
+
+
+def shifts(before: float = 0.0, size: float = 0.0, gradual: bool = False) -> np.ndarray:
+    """True shift of each month."""
+    month = np.arange(MONTHS)
+    path = month / (MONTHS - 1) if gradual else month >= CHANGE
+    return before + size * path
+
+
+def near(month: int) -> float:
+    """Whether a month is within one of the change."""
+    return float(abs(month - CHANGE) <= 1)
+
+
+def by_oracle(outcome: np.ndarray, x: np.ndarray, month: np.ndarray, size: float) -> float:
+    """Whether it is placed within one month by the likelihood, all but its month known."""
+    with_, without = x + size, x
+    ratio = np.where(
+        outcome == 1,
+        log_expit(with_) - log_expit(without),
+        log_expit(-with_) - log_expit(-without),
+    )
+    after = np.bincount(month, ratio)[::-1].cumsum()[::-1][1:]
+    weight = np.exp(after - after.max())
+    return near(int(np.convolve(weight, np.ones(3), "same").argmax()) + 1)
+
+
+def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
+    """What one year says."""
+    rng = np.random.default_rng([seed, round(100 * mean + 1000)])
+    month, true = np.repeat(np.arange(MONTHS), PATIENTS), shifts(**truth)
+    x = rng.normal(mean, WIDTH, month.size)
+    outcome = (rng.random(month.size) < expit(x + true[month])).astype(int)
+    score = expit(x)
+    options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": 2000}
+    post = bc.fit(outcome, score, periods=month, **options)
+    last = month == MONTHS - 1
+    now_true = expit(x[last] + true[-1])
+    truths = {
+        "observed_expected": now_true.mean() / score[last].mean(),
+        "tce": np.abs(now_true - score[last]).mean(),
+    }
+    row: dict[str, Any] = {name: float(value) for name, value in post.explanations.items()}
+    row["largest_k"] = post.diagnostics["pareto_k"]
+    single = bc.fit(outcome, score, **options)
+    row["above"] = post.prob_now_above(LIMIT)
+    row["above_single"] = float((single.functional("tce") > LIMIT).mean())
+    alone = bc.fit(outcome[last], score[last], **options)
+    for who, view in (("now", post.now()), ("alone", alone), ("single", single)):
+        for name, value in truths.items():
+            lower, upper = view.interval(name, population="sample")
+            row[f"{who}_{name}"] = float(lower <= value <= upper)
+            row[f"{who}_{name}_width"] = float(upper - lower)
+    if truth.get("size") and not truth.get("gradual"):
+        when = post.when_changed()
+        row["placed"] = near(int(when["within_one"].idxmax()))
+        row["placed_most_probable"] = near(int(when["if_sudden"].idxmax()))
+        row["stated"] = float(when["within_one"].max())
+        row["oracle"] = by_oracle(outcome, x, month, truth["size"])
+    return row
+
+
+def main() -> None:
+    """Run what is not stored yet."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    stored = json.loads(options.output.read_text()) if options.output.exists() else {}
+    warnings.simplefilter("ignore")
+    for key, truth in CELLS.items():
+        if stored.get(key, {}).get("runs", 0) >= options.runs:
+            continue
+        rows = [one_run(seed, **truth) for seed in range(options.runs)]
+        means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+        moved = [abs(row["above"] - row["above_single"]) for row in rows]
+        stored[key] = {
+            "runs": len(rows),
+            **means,
+            "largest_k": max(row["largest_k"] for row in rows),
+            "moved": float(np.mean(moved)),
+        }
+        options.output.write_text(json.dumps(stored, indent=1) + "\n")
+        print(key, json.dumps(stored[key]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
