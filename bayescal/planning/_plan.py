@@ -43,7 +43,7 @@ def plan(
     of: str = "tce",
     assurance: float | None = 0.8,
     conclude: str | None = None,
-    close: float = 0.05,
+    close: float = 0.03,
     analysis: str = "fit",
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
@@ -185,6 +185,15 @@ def plan(
     for other in (n / 2, 2 * n):
         work.around(other, search)
     half = float(ndtri((1 + level) / 2))
+    table = _table(search, goal, setting, name, half)
+    table.attrs |= {
+        "n": n,
+        "monte_carlo_error": error,
+        "width": goal.width,
+        "assurance": goal.assurance,
+        "interval": f"{100 * level:g} % interval of the {LABELS[name]}",
+        "conclude": conclude,
+    }
     return Plan(
         n,
         error,
@@ -197,7 +206,7 @@ def plan(
         method,
         level,
         setting.described,
-        _table(search, goal, setting, name, half),
+        table,
         _closed_form(setting, name, goal.width, half),
         seed,
         work.known,
@@ -288,7 +297,9 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
                 if is_width
                 else np.nan,
                 "reached": share,
-                "reached_error": float(np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)),
+                "reached_error": float(
+                    np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)
+                ),
                 "closed_form": _closed_width(setting, of, n, half) if is_width else np.nan,
             }
         )

@@ -71,9 +71,7 @@ class NormalPosterior:
         """
         score = np.clip(setting.score, EDGE, 1 - EDGE)
         x = logit(score)
-        frames = [
-            Frame(prior.centre_for(x[k], setting.weight)) for k in range(len(score))
-        ]
+        frames = [Frame(prior.centre_for(x[k], setting.weight)) for k in range(len(score))]
         parts = [family.basis(score[k], frame) for k, frame in enumerate(frames)]
         offset = np.stack([part[0] for part in parts])
         basis = np.stack([part[1] for part in parts])
@@ -104,7 +102,9 @@ class NormalPosterior:
         shared = np.broadcast_to(basis, (len(trials), *basis.shape[1:]))
         by_coefficient = np.einsum("skj,sk->sj", shared, by_log_odds)
         bend = np.where(positive, by_coefficient * coefficient, 0.0)
-        exact -= np.matmul(np.swapaxes(combination[None] * bend[..., None], 1, 2), combination[None])
+        exact -= np.matmul(
+            np.swapaxes(combination[None] * bend[..., None], 1, 2), combination[None]
+        )
         proper = np.linalg.eigvalsh(exact).min(axis=1) > LEAST_VARIANCE
         information[proper] = exact[proper]
         information[:, diagonal, diagonal] += LEAST_VARIANCE
@@ -141,15 +141,12 @@ class NormalPosterior:
         by_case = lead * (self.curve - line)
         return 2 * half * np.sqrt(self._variance(by_curve, weight, by_case, total[:, 0]))
 
-    def _variance(
-        self, by_curve: Floats, weight: Floats, by_case: Floats, total: Floats
-    ) -> Floats:
+    def _variance(self, by_curve: Floats, weight: Floats, by_case: Floats, total: Floats) -> Floats:
         """Variance by the curve, and by which patients there are."""
         of_curve = np.einsum("si,sij,sj->s", by_curve, self.covariance, by_curve)
         mean = np.vecdot(weight, by_case)
         spread = np.vecdot(weight, (by_case - mean[:, None]) ** 2)
         return np.asarray(of_curve + spread / (total + 1))
-
 
 
 def logistic_slope_error(score: Floats, trials: Floats, hits: Floats) -> Floats:

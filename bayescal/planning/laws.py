@@ -66,9 +66,7 @@ def _of_distribution(law: Any, name: str, size: int, log_odds: bool) -> tuple[Fl
     t = (np.arange(size) + 0.5) / size
     values = np.asarray(law.ppf(t**2 * (3 - 2 * t)), dtype=np.float64)
     weight = t * (1 - t)
-    if not np.isfinite(values).all() or (
-        not log_odds and (values.min() < 0 or values.max() > 1)
-    ):
+    if not np.isfinite(values).all() or (not log_odds and (values.min() < 0 or values.max() > 1)):
         raise InputError(
             f"{name} is a distribution of {'numbers' if log_odds else 'scores'} that are not "
             f"{'finite' if log_odds else 'inside [0, 1]'}. Pass one that is."

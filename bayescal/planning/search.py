@@ -179,7 +179,11 @@ class Search:
                 f"{SIZES[-1]:,} patients the conclusion is drawn with probability {share:.2f}. "
                 "Ask for less assurance, or for another conclusion."
             )
-        how = "on average" if self.goal.assurance is None else f"with assurance {self.goal.assurance:g}"
+        how = (
+            "on average"
+            if self.goal.assurance is None
+            else f"with assurance {self.goal.assurance:g}"
+        )
         width = float(self.goal.reached(self.values[SIZES[-1]]))
         return (
             f"width {self.goal.width:g} is out of reach: studies of {SIZES[-1]:,} patients have "

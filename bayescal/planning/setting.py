@@ -182,7 +182,8 @@ def setting_of(
             "scores is missing: a prior says nothing of them. Pass those of a pilot, or "
             "bc.simulate.scores(prevalence=, c_statistic=)."
         )
-    described = f"truth: {_described(truth)}; scores: {_described(truth if scores is None else scores)}"
+    of_scores = "its own" if scores is None else _described(scores)
+    described = f"truth: {_described(truth)}; scores: {of_scores}"
     rng = stream(seed, "truth")
     if isinstance(scores, ScoresOfSetting):
         score, weight, curve = _of_risks(truth, scores, size, rng, family)
@@ -223,9 +224,7 @@ def _curves(
     return _posterior_curves(truth, score, size, rng)
 
 
-def _coordinates(
-    prior: Prior, curve: Curve, size: int, rng: np.random.Generator
-) -> Floats:
+def _coordinates(prior: Prior, curve: Curve, size: int, rng: np.random.Generator) -> Floats:
     drawn = prior.sample(curve.coordinates, rng, size)
     return np.column_stack([drawn[name] for name in curve.coordinates])
 

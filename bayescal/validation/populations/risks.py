@@ -44,7 +44,9 @@ class ScoresOfSetting:
     @cached_property
     def law(self) -> LogitNormalScores:
         """The law at the means of prevalence and c-statistic."""
-        mean, sd = log_odds_of(np.array([_mean(self.prevalence)]), np.array([_mean(self.c_statistic)]))
+        mean, sd = log_odds_of(
+            np.array([_mean(self.prevalence)]), np.array([_mean(self.c_statistic)])
+        )
         return LogitNormalScores(float(mean[0]), float(sd[0]))
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
@@ -137,7 +139,9 @@ def log_odds_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats
     small = 1e-5
     for _ in range(STEPS):
         value = _of_law(point)
-        columns = [(_of_law(point + small * axis) - value) / small for axis in np.eye(2)[:, :, None]]
+        columns = [
+            (_of_law(point + small * axis) - value) / small for axis in np.eye(2)[:, :, None]
+        ]
         jacobian = np.moveaxis(np.stack(columns, axis=1), -1, 0)
         step = np.linalg.solve(jacobian, (aim - value).T[..., None])[..., 0].T
         point = point + np.clip(step, -LONGEST, LONGEST)
