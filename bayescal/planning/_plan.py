@@ -33,6 +33,7 @@ METHODS = ("fit", "compare", "wald")
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_STUDIES, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
+WIDEST = 1e6
 
 
 def plan(
@@ -285,24 +286,17 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
 
     rows = []
     for n, values in sorted(search.values.items()):
-        share, is_width = goal.share(values), goal.width is not None
-        level = goal.assurance if goal.assurance is not None else 0.5
-        rows.append(
-            {
-                "n": n,
-                "events": n * setting.prevalence,
-                "studies": values.size,
-                "width": float(values.mean()) if is_width else np.nan,
-                "width_assured": float(np.quantile(np.minimum(values, 1e6), level))
-                if is_width
-                else np.nan,
-                "reached": share,
-                "reached_error": float(
-                    np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)
-                ),
-                "closed_form": _closed_width(setting, of, n, half) if is_width else np.nan,
-            }
-        )
+        share, size = goal.share(values), values.size
+        # Of a share of 0 or 1 too, half a study more or less.
+        error = np.sqrt(max(share * (1 - share), 0.25 / size) / size)
+        row = {"n": n, "events": n * setting.prevalence, "studies": size}
+        widths = dict.fromkeys(("width", "width_assured", "closed_form"), np.nan)
+        if goal.width is not None:
+            level = goal.assurance if goal.assurance is not None else 0.5
+            widths["width"] = float(values.mean())
+            widths["width_assured"] = float(np.quantile(np.minimum(values, WIDEST), level))
+            widths["closed_form"] = _closed_width(setting, of, n, half)
+        rows.append(row | widths | {"reached": share, "reached_error": float(error)})
     return pd.DataFrame(rows)
 
 

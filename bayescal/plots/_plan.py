@@ -150,7 +150,7 @@ def _title(ax: Axes, text: str) -> None:
 def _as_table(result: Any) -> pd.DataFrame:
     import pandas as pd
 
-    table = getattr(result, "table", result)
+    table: pd.DataFrame = getattr(result, "table", result)
     is_plan = isinstance(table, pd.DataFrame) and {*COLUMNS} <= {*map(str, table.columns)}
     if not is_plan or "monte_carlo_error" not in table.attrs:
         raise InputError(
