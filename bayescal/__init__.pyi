@@ -24,6 +24,7 @@ from .inference import CurveComparison as CurveComparison
 from .inference import compare as compare
 from .inference import fit as fit
 from .inference import heterogeneity_sensitivity as heterogeneity_sensitivity
+from .inference import prior_sensitivity as prior_sensitivity
 from .inference import update as update
 from .model import build_model as build_model
 from .model import curves as curves

@@ -5,4 +5,5 @@ from ._update import update as update
 from .comparison.curves import CurveComparison as CurveComparison
 from .comparison.imputed import ImputedComparison as ImputedComparison
 from .loo import LeaveOneOut as LeaveOneOut
+from .scaling.power import prior_sensitivity as prior_sensitivity
 from .sites.sensitivity import heterogeneity_sensitivity as heterogeneity_sensitivity

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["power_scaling", "probabilities_by_prior"]
+__all__ = ["power_scaling", "power_scaling_of", "probabilities_by_prior"]
 
 ALTERNATIVES = ("logistic", "beta")
 
@@ -126,30 +126,45 @@ def _shift_odds(even: float, prior: float) -> float:
 
 def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     """Sensitivity of TCE in the beta family to prior and to likelihood."""
-    import xarray as xr
-
     of_beta = problem.of_family(CURVES["beta"])
     error = np.empty(u.shape[0])
     for part, population in draw_population(
         "sample", of_beta.score, of_beta.trials, u.shape[0], of_beta.rng("")
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
-    density = CurveDensity(of_beta)
+    log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)
+    log_likelihood = CurveDensity(of_beta).log_likelihood(u)
+    prior, likelihood = power_scaling_of(error, log_prior, log_likelihood)
+    return {"tce_prior_sensitivity": prior, "tce_likelihood_sensitivity": likelihood}
 
-    def group(name: str, values: Floats) -> xr.Dataset:
-        return xr.Dataset({name: (("chain", "draw"), with_chains(values, CHAINS))})
+
+def power_scaling_of(
+    values: Floats, log_prior: Floats, log_likelihood: Floats
+) -> tuple[float, float]:
+    """Sensitivity of draws of a quantity to prior and to likelihood.
+
+    Parameters
+    ----------
+    values, log_prior, log_likelihood : ndarray of shape (draws,)
+
+    Returns
+    -------
+    prior, likelihood : float
+        NaN where the draws hardly vary.
+    """
+    import xarray as xr
+
+    def group(name: str, numbers: Floats) -> xr.Dataset:
+        return xr.Dataset({name: (("chain", "draw"), with_chains(numbers, CHAINS))})
 
     tree = xr.DataTree.from_dict(
         {
-            "posterior": group("tce", error),
-            "log_prior": group("curve", of_beta.prior.logpdf(of_beta.curve.coordinates, u)),
-            "log_likelihood": group("outcomes", density.log_likelihood(u)),
+            "posterior": group("quantity", values),
+            "log_prior": group("curve", log_prior),
+            "log_likelihood": group("outcomes", log_likelihood),
         }
     )
-    return {
-        "tce_prior_sensitivity": _psense(tree, "prior"),
-        "tce_likelihood_sensitivity": _psense(tree, "likelihood"),
-    }
+    return _psense(tree, "prior"), _psense(tree, "likelihood")
 
 
 def _psense(tree: xr.DataTree, group: str) -> float:
@@ -158,6 +173,6 @@ def _psense(tree: xr.DataTree, group: str) -> float:
 
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return float(arviz_stats.psense(tree, group=group)["tce"])
+            return float(arviz_stats.psense(tree, group=group)["quantity"])
     except ValueError:
         return float("nan")

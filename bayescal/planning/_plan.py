@@ -33,6 +33,7 @@ METHODS = ("fit", "compare", "wald")
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_STUDIES, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
+WIDEST = 1e6
 
 
 def plan(
@@ -43,7 +44,7 @@ def plan(
     of: str = "tce",
     assurance: float | None = 0.8,
     conclude: str | None = None,
-    close: float = 0.05,
+    close: float = 0.03,
     analysis: str = "fit",
     curve: str | Curve = "beta",
     prior: str | Prior | Mapping[str, Any] = "neutral",
@@ -185,6 +186,15 @@ def plan(
     for other in (n / 2, 2 * n):
         work.around(other, search)
     half = float(ndtri((1 + level) / 2))
+    table = _table(search, goal, setting, name, half)
+    table.attrs |= {
+        "n": n,
+        "monte_carlo_error": error,
+        "width": goal.width,
+        "assurance": goal.assurance,
+        "interval": f"{100 * level:g} % interval of the {LABELS[name]}",
+        "conclude": conclude,
+    }
     return Plan(
         n,
         error,
@@ -197,7 +207,7 @@ def plan(
         method,
         level,
         setting.described,
-        _table(search, goal, setting, name, half),
+        table,
         _closed_form(setting, name, goal.width, half),
         seed,
         work.known,
@@ -276,24 +286,17 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
 
     rows = []
     for n, values in sorted(search.values.items()):
-        share, is_width = goal.share(values), goal.width is not None
-        level = goal.assurance if goal.assurance is not None else 0.5
-        rows.append(
-            {
-                "n": n,
-                "events": n * setting.prevalence,
-                "studies": values.size,
-                "width": float(values.mean()) if is_width else np.nan,
-                "width_assured": float(np.quantile(np.minimum(values, 1e6), level))
-                if is_width
-                else np.nan,
-                "reached": share,
-                "reached_error": float(
-                    np.sqrt(max(share * (1 - share), 0.25 / values.size) / values.size)
-                ),
-                "closed_form": _closed_width(setting, of, n, half) if is_width else np.nan,
-            }
-        )
+        share, size = goal.share(values), values.size
+        # Of a share of 0 or 1 too, half a study more or less.
+        error = np.sqrt(max(share * (1 - share), 0.25 / size) / size)
+        row = {"n": n, "events": n * setting.prevalence, "studies": size}
+        widths = dict.fromkeys(("width", "width_assured", "closed_form"), np.nan)
+        if goal.width is not None:
+            level = goal.assurance if goal.assurance is not None else 0.5
+            widths["width"] = float(values.mean())
+            widths["width_assured"] = float(np.quantile(np.minimum(values, WIDEST), level))
+            widths["closed_form"] = _closed_width(setting, of, n, half)
+        rows.append(row | widths | {"reached": share, "reached_error": float(error)})
     return pd.DataFrame(rows)
 
 

@@ -46,7 +46,7 @@ def riley(
     log_odds : (float, float), or distribution of SciPy, optional
         Mean and standard deviation of normal log-odds of the scores, or their distribution, for
         the slope.
-    scores : array-like of shape (n,), law of `bayescal.simulate`, or distribution of SciPy, optional
+    scores : array-like of shape (n,), law of scores, or distribution of SciPy, optional
         The scores themselves, instead of `log_odds`.
     widths : mapping of str to float
         Wanted widths of the intervals of "observed_expected", "c_statistic" and

@@ -117,7 +117,10 @@ class Analysis:
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
         if self.method == "compare":
             return compare(data, **options).posterior
-        return fit(data, curve=self.curve, engine="importance", **options)
+        posterior: CalibrationPosterior = fit(
+            data, curve=self.curve, engine="importance", **options
+        )
+        return posterior
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:
         """The width, or NaN where importance sampling is unreliable."""

@@ -78,9 +78,9 @@ class NormalPosterior:
         combination = np.array(family.combination, dtype=np.float64).reshape(-1, family.size)
         positive = np.array(family.positive, dtype=bool)
         distributions = [prior.of(name) for name in family.coordinates]
-        u = np.zeros((len(trials), family.size))
+        u, move = np.zeros((len(trials), family.size)), np.full(1, np.inf)
         diagonal = np.arange(family.size)
-        for step in range(STEPS):
+        for _ in range(STEPS):
             linear = u @ combination.T
             coefficient = np.where(positive, np.exp(linear), linear)
             jacobian = np.where(positive, coefficient, 1.0)[:, :, None] * combination
@@ -94,7 +94,7 @@ class NormalPosterior:
                 first, second = distribution.slope_and_curvature(u[:, k])
                 gradient[:, k] += first
                 information[:, k, k] += np.maximum(-second, 0)
-            if step and np.abs(move).max() < CONVERGED:
+            if np.abs(move).max() < CONVERGED:
                 break
             move = np.linalg.solve(information, gradient[..., None])[..., 0]
             u = u + np.clip(move, -LONGEST, LONGEST)
@@ -102,9 +102,7 @@ class NormalPosterior:
         shared = np.broadcast_to(basis, (len(trials), *basis.shape[1:]))
         by_coefficient = np.einsum("skj,sk->sj", shared, by_log_odds)
         bend = np.where(positive, by_coefficient * coefficient, 0.0)
-        exact -= np.matmul(
-            np.swapaxes(combination[None] * bend[..., None], 1, 2), combination[None]
-        )
+        exact -= np.matmul(combination.T * bend[:, None], combination)
         proper = np.linalg.eigvalsh(exact).min(axis=1) > LEAST_VARIANCE
         information[proper] = exact[proper]
         information[:, diagonal, diagonal] += LEAST_VARIANCE

@@ -59,7 +59,7 @@ def as_nodes(
             f"{shortened(repr(scores))}."
         )
     values, cases = np.unique(as_scores(scores, name), return_counts=True)
-    return _merged(values, cases / cases.sum(), size)
+    return _merged(values, np.asarray(cases / cases.sum()), size)
 
 
 def _of_distribution(law: Any, name: str, size: int, log_odds: bool) -> tuple[Floats, Floats]:

@@ -121,10 +121,11 @@ class Plan:
         from bayescal._base.versions import library_versions
 
         studies, sizes = int(self.table["studies"].max()), len(self.table)
+        error = count(round(self.monte_carlo_error), "patient")
         version = library_versions("bayescal")["bayescal"]
         closed = "".join(
-            f" For comparison, the closed form of Riley et al. (2021), which takes a calibrated model "
-            f"and gives no assurance, asks for {count(round(size), 'patient')}."
+            " For comparison, the closed form of Riley et al. (2021), which takes a calibrated "
+            f"model and gives no assurance, asks for {count(round(size), 'patient')}."
             for size in self.closed_form.values()
         )
         return (
@@ -133,14 +134,15 @@ class Plan:
             f"{self.goal()}. This was computed by simulating up to {studies:,} studies at each of "
             f"{sizes} sizes and analysing each of them as planned ({METHODS[self.analysis]}; "
             f"bayescal {version}, seed {self.seed}). Assumed: {self.described}. The Monte Carlo "
-            f"standard error of the sample size is {count(round(self.monte_carlo_error), 'patient')}."
+            f"standard error of the sample size is {error}."
             f"{closed}"
         )
 
     def __repr__(self) -> str:
         error = f"Monte Carlo standard error {self.monte_carlo_error:.2g}"
+        events = count(round(self.events), "event")
         lines = [
-            f"Plan: {count(self.n, 'patient')} (about {count(round(self.events), 'event')}; {error})",
+            f"Plan: {count(self.n, 'patient')} (about {events}; {error})",
             f"  {self.goal()}",
             f"  analysis {self.analysis!r}; {self.described}",
         ]

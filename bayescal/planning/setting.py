@@ -1,4 +1,4 @@
-"""Where studies would be done: scores, and curves that may be true, one for each simulated study."""
+"""Where studies would be done: scores, and a curve that may be true for each study."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Setting:
     @property
     def size(self) -> int:
         """Number of studies."""
-        return self.curve.shape[0]
+        return len(self.curve)
 
     @cached_property
     def prevalence(self) -> float:
@@ -74,16 +74,16 @@ class Setting:
     @cached_property
     def mean_score(self) -> Floats:
         """Scores on average over the studies, of shape (rows,)."""
-        return self.score.mean(axis=0)
+        return np.asarray(self.score.mean(axis=0))
 
     @cached_property
     def mean_curve(self) -> Floats:
         """True curve on average over the studies, of shape (rows,)."""
-        return self.curve.mean(axis=0)
+        return np.asarray(self.curve.mean(axis=0))
 
     def score_of(self, study: int) -> Floats:
         """Scores of one study, of shape (rows,)."""
-        return self.score[study if len(self.score) > 1 else 0]
+        return np.asarray(self.score[study if len(self.score) > 1 else 0])
 
     def part(self, span: range) -> Setting:
         """Some of the studies."""
@@ -182,9 +182,8 @@ def setting_of(
             "scores is missing: a prior says nothing of them. Pass those of a pilot, or "
             "bc.simulate.scores(prevalence=, c_statistic=)."
         )
-    described = (
-        f"truth: {_described(truth)}; scores: {_described(truth if scores is None else scores)}"
-    )
+    of_scores = "its own" if scores is None else _described(scores)
+    described = f"truth: {_described(truth)}; scores: {of_scores}"
     rng = stream(seed, "truth")
     if isinstance(scores, ScoresOfSetting):
         score, weight, curve = _of_risks(truth, scores, size, rng, family)

@@ -9,6 +9,7 @@ from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
 from bayescal.plots._net_benefit import net_benefit
+from bayescal.plots._plan import plan
 from bayescal.plots._prior_posterior import prior_posterior
 from bayescal.plots._ranks import rank_ecdf
 from bayescal.plots._reliability import reliability
@@ -26,6 +27,7 @@ __all__ = [
     "functional",
     "gain",
     "net_benefit",
+    "plan",
     "prior_posterior",
     "rank_ecdf",
     "reliability",

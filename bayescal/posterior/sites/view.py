@@ -168,6 +168,7 @@ class SiteView(CalibrationPosterior):
                 "method='curve'."
             )
         return super().value_of_information(thresholds, n_more, method)
+
     def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
         """Of a distance also the lower reading, where exact calibration has a share of it."""
         (draws,) = super()._readings(name, population, options)

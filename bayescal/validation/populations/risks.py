@@ -44,9 +44,8 @@ class ScoresOfSetting:
     @cached_property
     def law(self) -> LogitNormalScores:
         """The law at the means of prevalence and c-statistic."""
-        mean, sd = log_odds_of(
-            np.array([_mean(self.prevalence)]), np.array([_mean(self.c_statistic)])
-        )
+        known = np.array([[_mean(self.prevalence)], [_mean(self.c_statistic)]])
+        mean, sd = log_odds_of(*known)
         return LogitNormalScores(float(mean[0]), float(sd[0]))
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
@@ -139,10 +138,8 @@ def log_odds_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats
     small = 1e-5
     for _ in range(STEPS):
         value = _of_law(point)
-        columns = [
-            (_of_law(point + small * axis) - value) / small for axis in np.eye(2)[:, :, None]
-        ]
-        jacobian = np.moveaxis(np.stack(columns, axis=1), -1, 0)
+        moved = [_of_law(point + small * axis) - value for axis in np.eye(2)[:, :, None]]
+        jacobian = np.moveaxis(np.stack(moved, axis=1) / small, -1, 0)
         step = np.linalg.solve(jacobian, (aim - value).T[..., None])[..., 0].T
         point = point + np.clip(step, -LONGEST, LONGEST)
         if np.abs(step).max() < CONVERGED:
@@ -175,10 +172,11 @@ def _as_known(value: Any, name: str, least: float, most: float) -> Known:
             )
         mean, sd = as_number(value[0], name), as_number(value[1], name)
         _check_range(mean, name, least, most)
-        if not 0 < sd**2 < mean * (1 - mean):
+        most_sd = (mean * (1 - mean)) ** 0.5
+        if not 0 < sd < most_sd:
             raise InputError(
                 f"{name} has a mean of {mean:g}, and no Beta law of that mean has a standard "
-                f"deviation of {sd:g}. It must be positive, and below {(mean * (1 - mean)) ** 0.5:.3g}."
+                f"deviation of {sd:g}. It must be positive, and below {most_sd:.3g}."
             )
         return mean, sd
     number = as_number(value, name)

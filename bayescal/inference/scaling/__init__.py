@@ -1,0 +1,1 @@
+"""How much of an answer is the prior's, by power scaling."""

@@ -1,0 +1,197 @@
+"""Sizes by simulated studies: published ones, their order, their own calibration, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
+SLOPE = {"truth": "clinical", "scores": SCORES, "of": "calibration_slope", "random_state": 1}
+ISARIC = {
+    "truth": bc.priors.Prior(
+        shift=bc.priors.Normal(-0.0093, 0.1246),
+        log_slope=bc.priors.Normal(np.log(0.995), 0.0238),
+        asymmetry=bc.priors.Normal(0, 1e-3),
+        centre="mean",
+        name="ISARIC 4C",
+    ),
+    "scores": bc.simulate.scores(prevalence=(0.428, 0.030), c_statistic=(0.761, 0.006)),
+}
+
+
+@pytest.mark.parametrize(
+    ("of", "width", "assurance", "published"),
+    [
+        ("c_statistic", 0.10, None, 347),
+        ("observed_expected", 0.22, None, 441),
+        ("calibration_slope", 0.30, None, 1023),
+        ("c_statistic", 0.10, 0.9, 397),
+        ("observed_expected", 0.22, 0.9, 517),
+        ("calibration_slope", 0.30, 0.9, 1172),
+    ],
+)
+def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published) -> None:
+    result = bc.plan(
+        **ISARIC, of=of, width=width, assurance=assurance, analysis="wald", n_simulations=800,
+        random_state=1,
+    )  # fmt: skip
+    assert result.n == pytest.approx(published, rel=0.05)
+    assert 0 < result.monte_carlo_error < 0.02 * result.n
+
+
+@settings(max_examples=12)
+@given(
+    of=st.sampled_from(["observed_expected", "c_statistic", "calibration_slope"]),
+    width=st.floats(0.1, 0.5),
+    assurance=st.floats(0.5, 0.9),
+)
+def test_narrower_and_surer_takes_more(of, width, assurance) -> None:
+    def size(wide: float, sure: float) -> int:
+        goal = {"of": of, "width": wide, "assurance": sure, "analysis": "wald"}
+        return bc.plan(truth="clinical", scores=SCORES, n_simulations=50, random_state=1, **goal).n
+
+    n = size(width, assurance)
+    assert size(0.8 * width, assurance) >= n
+    assert size(width, assurance + 0.08) >= n
+
+
+def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
+    truth = bc.simulate.truth("clinical-middle-overconfident")
+    result = bc.plan(truth=truth, of="observed_expected", width=0.35, random_state=1)
+    reached = []
+    for k in range(60):
+        post = bc.fit(*truth.sample(result.n, random_state=k), random_state=k)
+        lower, upper = post.interval("observed_expected")
+        reached.append(upper - lower <= 0.35)
+    error = np.sqrt(0.8 * 0.2 / 60 + (2 * result.monte_carlo_error / result.n) ** 2)
+    assert np.mean(reached) == pytest.approx(0.8, abs=3 * error)
+
+
+def test_the_error_of_the_size_is_that_over_seeds() -> None:
+    options = SLOPE | {"width": 0.4, "analysis": "wald", "n_simulations": 100}
+    plans = [bc.plan(**options | {"random_state": seed}) for seed in range(12)]
+    spread = np.std([one.n for one in plans], ddof=1)
+    stated = np.mean([one.monte_carlo_error for one in plans])
+    assert 0.5 < spread / stated < 2
+
+
+def test_the_table_says_what_was_simulated() -> None:
+    result = bc.plan(**SLOPE, width=0.4, n_simulations=100)
+    table = result.table
+    assert list(table["n"]) == sorted(table["n"])
+    assert table["n"].iloc[0] < result.n < table["n"].iloc[-1]
+    assert (np.diff(table["width"]) < 0).all()
+    assert result.events == pytest.approx(0.2 * result.n, rel=0.01)
+    assert result.closed_form["calibration_slope"] < result.n
+    text = result.protocol()
+    assert f"{result.n:,} patients" in text
+    assert "no wider than 0.4 with probability 0.8" in text
+    assert "Riley" in text
+    assert str(result.n)[-3:] in repr(result)
+
+
+def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
+    options = {
+        "truth": "clinical-middle-overconfident", "n_simulations": 50, "draws": 400,
+        "random_state": 1, "n_jobs": 1,
+    }  # fmt: skip
+    heard: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        heard.append((done, total))
+
+    first = bc.plan(width=0.12, progress=progress, resume=tmp_path, **options)
+    assert heard
+    heard.clear()
+    again = bc.plan(width=0.12, progress=progress, resume=first, **options)
+    assert not heard
+    assert (again.n, again.monte_carlo_error) == (first.n, first.monte_carlo_error)
+    from_folder = bc.plan(width=0.12, resume=tmp_path, **options)
+    assert from_folder.n == first.n
+    wider = bc.plan(width=0.16, resume=first, **options)
+    assert wider.n < first.n
+
+
+def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
+    options = {
+        "truth": "clinical-middle-overconfident", "conclude": "miscalibrated", "close": 0.02,
+        "n_simulations": 50, "draws": 400, "random_state": 1, "n_jobs": 1,
+    }  # fmt: skip
+    result = bc.plan(**options)
+    assert 150 < result.n < 1200
+    assert "miscalibrated (TCE above 0.02)" in result.protocol()
+    assert bc.plan(**options | {"assurance": 0.5, "resume": result}).n < result.n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "goal",
+    [
+        {"of": "gain", "width": 0.03},
+        {"conclude": "update", "assurance": 0.6},
+        {"width": 0.12, "analysis": "compare"},
+    ],
+    ids=["gain", "update", "compare"],
+)
+def test_other_goals(goal) -> None:
+    truth = bc.simulate.truth("clinical-middle-overconfident")
+    result = bc.plan(truth=truth, n_simulations=50, draws=400, random_state=1, n_jobs=1, **goal)
+    assert 20 < result.n < 5000
+
+
+def test_truths_can_be_posteriors_priors_and_evidence() -> None:
+    y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    sites = np.repeat(["A", "B", "C"], 100)
+    pilot = bc.fit(y_true, y_prob, random_state=1)
+    several = bc.fit(y_true, y_prob, groups=sites, random_state=1)
+    evidence = bc.priors.from_studies(
+        calibration_slope=[(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9)]
+    )
+    goal = {"of": "calibration_slope", "width": 0.4, "n_simulations": 50, "random_state": 1}
+    by_scores = bc.plan(truth=pilot, scores=y_prob, **goal).n
+    assert bc.plan(truth=pilot, **goal).n == by_scores
+    for truth, scores in (
+        (several, None), (evidence, pilot), (evidence, y_prob), (pilot, SCORES),
+        ("clinical-middle-shifted", SCORES), ({"centre": "mean"}, bc.simulate.BetaScores(2, 3)),
+    ):  # fmt: skip
+        result = bc.plan(truth=truth, scores=scores, **goal)
+        assert 200 < result.n < 50_000
+        assert result.described
+
+
+def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
+    result = bc.plan(**SLOPE, width=0.4, n_simulations=50)
+    assert result.prevalence == pytest.approx(0.2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "width is missing"),
+        ({"width": 0}, "width"),
+        ({"width": 1e-5}, "width 1e-05 is out of reach"),
+        ({"width": 0.1, "conclude": "miscalibrated"}, "width and conclude"),
+        ({"conclude": "calibrated"}, "conclude"),
+        ({"conclude": "close enough", "close": 0.001}, "out of reach of any number of patients"),
+        ({"width": 0.3, "of": "ece"}, "of must be one of"),
+        ({"width": 0.3, "assurance": 1}, "assurance"),
+        ({"width": 0.3, "of": "tce", "analysis": "wald"}, "analysis='wald'"),
+        ({"width": 0.3, "truth": "ideal"}, "truth"),
+        ({"width": 0.3, "scores": None}, "scores is missing"),
+        ({"width": 0.3, "scores": [0.3, 0.3]}, "scores are all 0.3"),
+        ({"width": 0.3, "scores": "scores.csv"}, "scores"),
+        ({"width": 0.3, "n_simulations": 10}, "n_simulations"),
+        ({"width": 0.3, "resume": 3}, "resume"),
+        ({"width": 0.3, "update": np.sqrt}, "update"),
+        ({"width": 0.01, "of": "gain", "update": lambda p: p}, "update leaves"),
+        ({"width": 0.3, "n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_the_impossible_and_the_unclear_are_refused(change, message) -> None:
+    with pytest.raises(InputError, match=message):
+        bc.plan(**SLOPE | change)

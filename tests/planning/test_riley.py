@@ -1,0 +1,100 @@
+"""Closed forms of sample sizes: published ones, their inverses, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.planning.closed_forms import c_statistic_error, observed_expected_width
+
+HEART_VALVE = {"prevalence": 0.018, "c_statistic": 0.8, "log_odds": (-5, 2.5)}
+
+
+def test_the_heart_valve_model_needs_what_was_published() -> None:
+    widths = {"observed_expected": 1.0, "c_statistic": 0.1, "calibration_slope": 0.2}
+    sizes = bc.planning.riley(**HEART_VALVE, widths=widths)
+    assert list(sizes) == list(widths)
+    assert sizes["observed_expected"] == pytest.approx(905, abs=0.5)
+    assert sizes["c_statistic"] == pytest.approx(4252, abs=1)
+    assert sizes["calibration_slope"] == pytest.approx(4554, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "scores", [bc.simulate.BetaScores(0.5, 0.5), stats.beta(0.5, 0.5)], ids=["law", "scipy"]
+)
+def test_the_slope_with_risks_from_a_beta_law_needs_what_was_published(scores) -> None:
+    sizes = bc.planning.riley(scores=scores, widths={"calibration_slope": 0.2})
+    assert sizes["calibration_slope"] == pytest.approx(1644, abs=0.5)
+
+
+def test_log_odds_can_be_a_distribution_and_scores_an_array() -> None:
+    widths = {"calibration_slope": 0.2}
+    normal = bc.planning.riley(log_odds=(-1, 1.5), widths=widths)["calibration_slope"]
+    law = bc.planning.riley(log_odds=stats.norm(-1, 1.5), widths=widths)["calibration_slope"]
+    even = stats.norm(-1, 1.5).ppf((np.arange(50_000) + 0.5) / 50_000)
+    risks = bc.planning.riley(scores=1 / (1 + np.exp(-even)), widths=widths)["calibration_slope"]
+    assert law == pytest.approx(normal, rel=1e-6)
+    assert risks == pytest.approx(normal, rel=1e-3)
+
+
+@given(
+    prevalence=st.floats(0.01, 0.99),
+    c=st.floats(0.55, 0.95),
+    width=st.floats(0.02, 0.4),
+    name=st.sampled_from(["observed_expected", "c_statistic", "calibration_slope"]),
+)
+def test_narrower_intervals_need_more(prevalence, c, width, name) -> None:
+    def size(wanted: float) -> float:
+        given = {"prevalence": prevalence, "c_statistic": c, "log_odds": (0, 1)}
+        return bc.planning.riley(**given, widths={name: wanted})[name]
+
+    assert size(width) > size(1.1 * width)
+
+
+def test_the_size_of_a_width_has_that_width() -> None:
+    n = bc.planning.riley(prevalence=0.2, widths={"observed_expected": 0.3})["observed_expected"]
+    assert observed_expected_width(np.array([0.2 * n]), n, stats.norm.ppf(0.975)) == pytest.approx(
+        0.3
+    )
+
+
+def test_the_error_of_the_c_statistic_is_that_of_all_pairs() -> None:
+    rng = np.random.default_rng(0)
+    score = np.sort(np.round(rng.random(60), 1))
+    y = rng.random(60) < score
+    events, others = score[y], score[~y]
+    wins = (events[:, None] > others) + 0.5 * (events[:, None] == others)
+    variance = wins.mean(1).var(ddof=1) / events.size + wins.mean(0).var(ddof=1) / others.size
+    levels, row = np.unique(score, return_inverse=True)
+    trials = np.bincount(row, minlength=levels.size)[None].astype(float)
+    hits = np.bincount(row, y, minlength=levels.size)[None]
+    assert c_statistic_error(trials, hits) == pytest.approx(np.sqrt(variance))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"widths": {}}, "widths"),
+        ({"widths": {"tce": 0.1}}, "widths"),
+        ({"widths": {"c_statistic": 0}}, "widths"),
+        ({"prevalence": 0}, "prevalence"),
+        ({"prevalence": None}, "prevalence is missing"),
+        ({"c_statistic": 1}, "c_statistic"),
+        ({"c_statistic": 0.5}, "c_statistic"),
+        ({"c_statistic": None}, "c_statistic is missing"),
+        ({"log_odds": 3}, "log_odds"),
+        ({"log_odds": (0, 0)}, "log_odds"),
+        ({"scores": [0.1, 0.2]}, "log_odds and scores"),
+        ({"log_odds": None, "scores": [0.2, 0.2]}, "scores are all equal"),
+        ({"log_odds": None}, "log_odds is missing"),
+    ],
+)
+def test_what_gives_no_size_is_refused(change, message) -> None:
+    widths = {"observed_expected": 1.0, "c_statistic": 0.1, "calibration_slope": 0.2}
+    with pytest.raises(InputError, match=message):
+        bc.planning.riley(**{**HEART_VALVE, "widths": widths, **change})
