@@ -101,18 +101,21 @@ def compare(
     True
     """
     if imputations is not None:
-        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "cluster": cluster}
-        how = {"curves": curves, "prior": prior, "prior_weights": prior_weights, "edge": edge}
-        return compare_imputations(
-            *(compare, y_true, y_prob, imputations),
-            draws=draws,
-            random_state=random_state,
-            pos_label=pos_label,
-            strata=strata,
-            prior_calibrated=prior_calibrated,
-            **cases,
-            **how,
-        )
+        options: dict[str, Any] = {
+            "sample_weight": sample_weight,
+            "weight_type": weight_type,
+            "pos_label": pos_label,
+            "cluster": cluster,
+            "strata": strata,
+            "curves": curves,
+            "prior": prior,
+            "prior_calibrated": prior_calibrated,
+            "prior_weights": prior_weights,
+            "edge": edge,
+            "draws": draws,
+            "random_state": random_state,
+        }
+        return compare_imputations(*(compare, y_true, y_prob, imputations), **options)
     size = as_draws(draws)
     names = in_order(curves)
     shares = prior_probabilities(

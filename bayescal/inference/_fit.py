@@ -241,43 +241,32 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
+    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     if imputations is not None:
-        cases = {"sample_weight": sample_weight, "weight_type": weight_type, "cluster": cluster}
-        how = {"curve": curve, "prior": prior, "engine": engine, "sampler": sampler, "edge": edge}
-        how |= {"heterogeneity_prior": heterogeneity_prior, "known": known, "periods": periods}
+        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known, "groups": groups}
+        dependent = {"cluster": cluster, "strata": strata, "periods": periods}
+        how = {"prior": prior, "engine": engine, "sampler": sampler, "draws": draws}
         return fit_imputations(
             *(fit, y_true, y_prob, imputations),
-            draws=draws,
-            random_state=random_state,
-            groups=groups,
-            pos_label=pos_label,
-            strata=strata,
-            **cases,
-            **how,
+            **weights | fixed | how | of_sites | dependent | {"pos_label": pos_label},
         )
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     if periods is not None:
         refuse_clusters(cluster, strata)
+        _refuse_known(known, "periods")
         return fit_periods(
             *(y_true, y_prob, periods, groups, size, engine),
             table=weights | {"pos_label": pos_label},
             prior=prior,
             heterogeneity=heterogeneity_prior,
-            curve=curve,
-            edge=edge,
-            random_state=random_state,
+            **fixed,
         )
-    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     labels = as_factors(groups, y_true, y_prob)
     if isinstance(labels, Factors):
         refuse_clusters(cluster, strata)
-        if known is not None:
-            raise InputError(
-                "known was given with groups of several factors. It is of sites: pass one label a "
-                "case as groups."
-            )
+        _refuse_known(known, "groups of several factors")
         cases: Any = y_true
         data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
         crossed = CrossedTable(labels.levels, data)
@@ -305,6 +294,14 @@ def fit(
     problem = prepare(data, prior=prior, cluster=clusters, **fixed)
     _warn_about_edges(problem)
     return fit_curve(problem, size, engine, options)
+
+
+def _refuse_known(known: KnownSites, beside: str) -> None:
+    if known is not None:
+        raise InputError(
+            f"known was given with {beside}, but it is of sites: pass the site of each case as "
+            "groups, or leave known= out."
+        )
 
 
 def _warn_about_edges(problem: Problem) -> None:

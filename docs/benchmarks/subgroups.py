@@ -1,6 +1,6 @@
 """Subgroups by crossed factors: `python docs/benchmarks/subgroups.py [--runs N]`.
 
-Data sets of 4 to 64 subgroups (all combinations of two or three factors) are drawn from a model that
+Data sets of 4 to 64 subgroups (combinations of two or three factors) are drawn from a model that
 is calibrated in every subgroup, and from models whose subgroups differ: the shift of a subgroup
 is the sum of effects of its levels, of standard deviation 0.25, and one of its own, of 0.1.
 There are 100 patients a subgroup, or 4000 in all. Each data set is fitted once, and subgroup by

@@ -19,7 +19,7 @@ PART = RNG.integers(0, 3, 900)
 def tables():
     whole = prepare((SCORE > 0.5).astype(int), SCORE, curve="logistic", random_state=0)
     parts = [
-        prepare((SCORE > 0.5).astype(int)[PART == k], SCORE[PART == k], random_state=0).table
+        prepare((SCORE > 0.5).astype(int)[k == PART], SCORE[k == PART], random_state=0).table
         for k in range(3)
     ]
     return whole, parts
