@@ -192,7 +192,8 @@ def run_cells(name: str, one: Callable[[int, float, str, int], Run]) -> None:
         if rows:
             cell = {"truth": truth, "sites": sites, "spread": spread}
             record.append(cell | summarised(rows))
-    (RESULTS / f"{name}.json").write_text(json.dumps({"cells": record}, indent=1) + "\n", "utf-8")
+    lines = ",\n".join(map(json.dumps, record))
+    (RESULTS / f"{name}.json").write_text(f'{{"cells": [\n{lines}\n]}}\n', "utf-8")
 
 
 if __name__ == "__main__":
