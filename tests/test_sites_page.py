@@ -166,11 +166,17 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
         calm | sites.summarised([stored_rival(0.7, 0.3)] * 4),
         apart | sites.summarised([stored_rival(0.7, 0.6)] * 6),
     ]
+    share = {"average.calibrated": 0.5, "new.calibrated": 0.25}
+    tce = [
+        cell | sites.summarised([share | {"average.tce": good, "new.tce": good}] * 4)
+        for cell, good in ((calm, 1.0), (apart, 0.5))
+    ]
+    (folder / "sites_tce.json").write_text(json.dumps({"cells": tce}), "utf-8")
     (folder / "sites.json").write_text(json.dumps({"cells": record}), "utf-8")
     (folder / "sites_rivals.json").write_text(json.dumps({"cells": rivals}), "utf-8")
     text = sites_page.sites_page()
     lost = text.split("## Where we lose")[1].split("##")[0]
-    assert "in 9 of 15 cells and numbers" in lost
+    assert "in 9 of 17 cells and numbers" in lost
     assert "TCE of a new site (miscalibrated, 5 sites, sd 0.33): 0.50" in lost
     assert "2.0 with 5 sites" in lost
     assert "above the pooled one in miscalibrated, 5 sites, sd 0.33: 2.00 and 1.00" in lost
@@ -179,6 +185,7 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
     assert "by two-stage pooling" not in lost
     assert "20.0% are left out" in text
     assert "0.25 with 5 sites" in text
+    assert "| calibrated | 5 | 0 | 0.50 | 0.25 |" in text
     assert (folder / "sites.png").is_file()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -26,7 +27,12 @@ def sites_page() -> str:
     if not record or not rivals:
         return ""
     table = pd.DataFrame(record["cells"])
-    covered, scores, errors = coverage(table), interval_scores(record, rivals), squared(table)
+    exact = stored("sites_tce").get("cells", [])
+    covered, scores, errors = (
+        coverage(table, exact),
+        interval_scores(record, rivals),
+        squared(table),
+    )
     draw(covered, PAGES / "sites.png")
     paragraphs = [
         "# Several sites",
@@ -42,6 +48,7 @@ def sites_page() -> str:
         *error_part(errors),
         *score_part(scores, rivals),
         *many_part(table),
+        *calibrated_part(exact),
         *ranks_part(),
         *speed_part(),
     ]
@@ -54,20 +61,23 @@ def runs(table: pd.DataFrame) -> str:
     return str(most) if least == most else f"{least} to {most}"
 
 
-def coverage(table: pd.DataFrame) -> pd.DataFrame:
+def coverage(table: pd.DataFrame, exact: list[dict]) -> pd.DataFrame:
     """A row for each cell, number and whose it is: coverage, its error, and whether it is short.
 
-    TCE is left out where the population is calibrated: an interval that says so reaches zero.
+    The TCE of a site is left out where all sites are calibrated, since it is above zero in every
+    draw. That of the average and of a new site is from a benchmark of its own.
     """
-    rows = []
-    for _, cell in table.iterrows():
-        for who in WHO:
-            for number in NUMBERS:
-                if number == "tce" and cell["truth"] == "calibrated":
-                    continue
-                share, error = (cell[what][f"{who}.{number}"] for what in ("mean", "error"))
-                row = {name: cell[name] for name in (*CELL, "runs")}
-                rows.append(row | {"who": who, "number": number, "coverage": share, "error": error})
+    both, rows = {key(cell): cell for cell in exact}, []
+    for cell in table.to_dict("records"):
+        calm = cell["truth"] == "calibrated" and not cell["spread"]
+        for who, number in product(WHO, NUMBERS):
+            of_tce = number == "tce" and who != "sites"
+            source = both.get(key(cell)) if of_tce else cell
+            if source is None or (number == "tce" and who == "sites" and calm):
+                continue
+            share, error = (source[what][f"{who}.{number}"] for what in ("mean", "error"))
+            row = {name: cell[name] for name in (*CELL, "runs")}
+            rows.append(row | {"who": who, "number": number, "coverage": share, "error": error})
     result = pd.DataFrame(rows)
     result["short"] = result["coverage"] < AIM - 2 * result["error"]
     return result
@@ -92,14 +102,40 @@ def coverage_part(covered: pd.DataFrame, table: pd.DataFrame) -> list[str]:
         "## Coverage of 95 % intervals",
         "Of a site and of the average site: the share of true values inside. Of a new site: the "
         "share of 100 sites drawn from the same population that are inside, on average over data "
-        "sets. TCE is that over the scores of the sample; where the population is calibrated it is "
-        f"left out. Monte Carlo errors are at most {covered['error'].max():.3f}; the figure shows "
-        "two of them each way, where the population is miscalibrated.",
+        "sets. TCE is that over the scores of the sample; of a site it is left out where all sites "
+        "are calibrated, since it is above zero in every draw; of the average and of a new site "
+        "its lower end allows for exact calibration. Monte Carlo errors are at most "
+        f"{covered['error'].max():.3f}; the figure shows two of them each way, where the "
+        "population is miscalibrated.",
         "![Coverage by number of sites, of O/E, slope and TCE](sites.png)",
         markdown(readable(wide), 2).replace("nan", ""),
         "Of the standard deviations between sites and their correlation, where there are any (a "
         "standard deviation of zero is never in the interval, whose lower end is positive):",
         markdown(readable(spread), 2),
+    ]
+
+
+def key(cell: dict) -> tuple:
+    """What names a cell."""
+    return tuple(cell[name] for name in CELL)
+
+
+def calibrated_part(exact: list[dict]) -> list[str]:
+    """Probabilities of exact calibration."""
+    if not exact:
+        return []
+    columns = {"average.calibrated": "average site", "new.calibrated": "every site"}
+    table = pd.DataFrame(
+        [{title: cell["mean"][name] for name, title in columns.items()} for cell in exact],
+        pd.MultiIndex.from_tuples(map(key, exact), names=CELL),
+    )
+    return [
+        "## Is the average site calibrated, or every site?",
+        "Mean posterior probability of exact calibration, with prior probabilities of .2 for the "
+        "average site and .1 for every site. In the calibrated population the average site is, and "
+        "every site is where the standard deviation is zero. Made by "
+        "`docs/benchmarks/sites_tce.py`.",
+        markdown(readable(table), 2),
     ]
 
 
@@ -126,18 +162,18 @@ def error_part(errors: pd.DataFrame) -> list[str]:
 def interval_scores(record: dict, rivals: dict) -> pd.DataFrame:
     """Mean interval scores of ours and of the rivals, over the data sets that all have."""
     rows = []
-    both = {tuple(cell[name] for name in CELL): cell for cell in rivals["cells"]}
+    both = {key(cell): cell for cell in rivals["cells"]}
     for cell in record["cells"]:
-        other = both.get(tuple(cell[name] for name in CELL))
+        other = both.get(key(cell))
         if other is None:
             continue
         for who in ("average", "new"):
             name = f"{who}.interval_score"
             scores = {"hierarchical": cell["scores"][name]}
-            scores |= {title: other["scores"][f"{key}.{name}"] for key, title in RIVALS.items()}
+            scores |= {title: other["scores"][f"{rival}.{name}"] for rival, title in RIVALS.items()}
             common = min(map(len, scores.values()))
             means = {title: float(np.mean(each[:common])) for title, each in scores.items()}
-            rows.append({key: cell[key] for key in CELL} | {"who": who} | means)
+            rows.append({part: cell[part] for part in CELL} | {"who": who} | means)
     return pd.DataFrame(rows)
 
 
