@@ -84,7 +84,12 @@ MODULES = (
     bc, bc.estimators, bc.scores, bc.plots, bc.simulate, bc.validation, bc.curves, bc.priors,
 )  # fmt: skip
 CONSTRUCTORS = {
-    "bayescal": ("CalibrationData", "CalibrationPosterior", "HierarchicalPosterior"),
+    "bayescal": (
+        "CalibrationData",
+        "CalibrationPosterior",
+        "HierarchicalPosterior",
+        "ImputedPosterior",
+    ),
     "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
     "simulate": ("BetaScores", "LogitNormalScores"),
 }
@@ -93,7 +98,7 @@ OF_OTHERS = {"estimator", "options", "args", "kwargs", "details"}
 """Arguments that are scikit-learn's, or passed on."""
 ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
 """What errors may call an argument instead."""
-NOT_CALLED = {"of_draws", "in_average", "stored_curve", "stored_frame", "average_of"} | {
+NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame", "average_of"} | {
     "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates", "as_prior",
 }  # fmt: skip
 """What no person calls, or what changes the families for all tests."""
@@ -145,6 +150,9 @@ def objects() -> dict[str, Any]:
             "HierarchicalPosterior": bc.fit(
                 OUTCOME, SCORE, groups=np.arange(N) % 3, draws=400, random_state=0
             ),
+            "ImputedPosterior": bc.compare(
+                OUTCOME, imputations=[SCORE, SCORE**0.9], draws=400, random_state=0
+            ).posterior,
         }
 
 
@@ -186,6 +194,7 @@ def values(owner: str) -> dict[str, Any]:
         "nu": 3.0,
         "outcome": "y",
         "post": made["CalibrationPosterior"],
+        "posts": made["ImputedPosterior"].imputations,
         "prior": "neutral",
         "prob": 0.5,
         "recalibrator": bc.recalibrate.LogisticRecalibrator(),
@@ -221,6 +230,8 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
+        "bayescal.ImputedPosterior": {"tree": made["ImputedPosterior"].tree},
+        "ImputedPosterior.to_netcdf": {"path": "imputed.nc"},
         "Assessment.group": {"name": "1"},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},

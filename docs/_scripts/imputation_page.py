@@ -42,7 +42,7 @@ def imputation_page() -> str:
     paragraphs = [
         "# Missing predictors: several imputations",
         f"{runs} studies of {record['size']} patients were simulated. The score is a function of "
-        f"two predictors, and the second is missing in {record['missing']:.0%} of the patients, "
+        f"two predictors, and the second is missing in {100 * record['missing']:.0f} % of the patients, "
         "more often where the first is high and where the event happened. It is imputed by a "
         "linear regression on the first predictor, the outcome and their product, whose parameters "
         "are drawn, too. The intervals are compared with the true values over the population of "
@@ -52,8 +52,9 @@ def imputation_page() -> str:
         markdown(wide(cells, "covered").astype(float)),
         "*Complete cases* are biased, since values are missing more often with the event. *Mean of "
         "x2 given x1* fills in one value without the outcome. *One imputation* is treated as if "
-        "it were observed; its intervals are too narrow by as much as information is missing, "
-        "which is little for TCE and O/E here, and a fifth for the slope. *Mixed only* are the "
+        "it were observed; its intervals are too narrow by as much as information is missing. That "
+        "is little for TCE and O/E here, so that their coverage hardly suffers, and more than a "
+        "fifth for the slope, which falls short. *Mixed only* are the "
         "draws of all imputations as they are; the other rows have the deviations between "
         "imputations enlarged to Rubin's total variance, as `bayescal.fit(imputations=)` does.",
         "**Bias**, of the estimate:",

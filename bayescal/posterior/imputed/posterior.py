@@ -184,9 +184,14 @@ class ImputedPosterior(CalibrationPosterior):
         each = [post.design for post in self._posts if post.design is not None]
         if not each:
             return None
-        names = ("effect", "slope_effect", "degrees", "inflation", "effective_n")
-        means = {name: float(np.mean([getattr(one, name) for one in each])) for name in names}
-        return replace(each[0], **means)
+        return replace(
+            each[0],
+            effect=float(np.mean([one.effect for one in each])),
+            slope_effect=float(np.mean([one.slope_effect for one in each])),
+            degrees=float(np.mean([one.degrees for one in each])),
+            inflation=float(np.mean([one.inflation for one in each])),
+            effective_n=float(np.mean([one.effective_n for one in each])),
+        )
 
     @cached_property
     def _tree(self) -> xr.DataTree:
