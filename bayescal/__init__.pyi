@@ -32,6 +32,7 @@ from .model import priors as priors
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .posterior import CalibrationPosterior as CalibrationPosterior
+from .posterior import DriftPosterior as DriftPosterior
 from .posterior import HierarchicalPosterior as HierarchicalPosterior
 from .posterior import ImputedPosterior as ImputedPosterior
 from .posterior import SubgroupPosterior as SubgroupPosterior

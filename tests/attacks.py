@@ -30,6 +30,7 @@ import bayescal as bc
 N = 40
 SCORE = np.round(np.linspace(0.02, 0.97, N), 3)
 OUTCOME = (np.arange(N) * 7 % 10 / 10 < SCORE).astype(int)
+PERIOD = np.arange(N) % 4
 MATRIX = np.column_stack([1 - SCORE, SCORE])
 CALM = {"draws": 200, "n_resamples": 100, "n_simulations": 4, "n_repeats": 1, "random_state": 0}
 """So that a call takes no longer than it must."""
@@ -45,7 +46,7 @@ HOSTILE: tuple[Any, ...] = (
     pd.DataFrame({"x": [1]}), pd.NA, Path("x"),
 )  # fmt: skip
 ARRAYS = {"y_true", "y_prob", "y_proba", "y", "X", "new", "before", "after", "groups", "cells"} | {
-    "cluster", "strata",
+    "cluster", "strata", "periods",
     "sample_weight", "features", "offset", "truth", "scores", "mean", "variance",
 }  # fmt: skip
 """Arguments with one entry a case."""
@@ -147,6 +148,7 @@ def objects() -> dict[str, Any]:
             "Truth": bc.simulate.truth("D1"),
             "VarianceGain": bc.variance_gain(OUTCOME, SCORE, SCORE, np.sqrt(SCORE), random_state=0),
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
+            "DriftPosterior": bc.fit(OUTCOME, SCORE, periods=PERIOD, draws=400, random_state=0),
             "HierarchicalPosterior": bc.fit(
                 OUTCOME, SCORE, groups=np.arange(N) % 3, draws=400, random_state=0
             ),
@@ -232,7 +234,10 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
         "bayescal.ImputedPosterior": {"tree": made["ImputedPosterior"].tree},
         "ImputedPosterior.to_netcdf": {"path": "imputed.nc"},
+        "bayescal.DriftPosterior": {"tree": made["DriftPosterior"].tree},
         "Assessment.group": {"name": "1"},
+        "DriftPosterior.period": {"label": "1"},
+        "DriftPosterior.to_netcdf": {"path": "drift.nc"},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
@@ -248,6 +253,7 @@ def special() -> dict[str, dict[str, Any]]:
             "sample": lambda rng: (OUTCOME, SCORE, np.sqrt(SCORE)),
         },
         "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
+        "plots.drift": {"post": made["DriftPosterior"]},
         "plots.consistency": {"result": made["Consistency"]},
         "plots.prior_posterior": {"post": made["fit"]},
         "plots.rank_ecdf": ranks,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayescal.plots._binned_reliability import binned_reliability
 from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
+from bayescal.plots._drift import drift
 from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
@@ -23,6 +24,7 @@ __all__ = [
     "binned_reliability",
     "comparison",
     "consistency",
+    "drift",
     "forest",
     "functional",
     "gain",

@@ -1,5 +1,6 @@
 from . import functionals as functionals
 from . import population as population
+from .drift.posterior import DriftPosterior as DriftPosterior
 from .imputed.combine import combine_imputations as combine_imputations
 from .imputed.posterior import ImputedPosterior as ImputedPosterior
 from .posterior import CalibrationPosterior as CalibrationPosterior

@@ -65,7 +65,7 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
     x = rng.normal(mean, WIDTH, month.size)
     outcome = (rng.random(month.size) < expit(x + true[month])).astype(int)
     score = expit(x)
-    options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": 2000}
+    options: dict[str, Any] = {"curve": "logistic", "random_state": seed, "draws": 1000}
     post = bc.fit(outcome, score, periods=month, **options)
     last = month == MONTHS - 1
     now_true = expit(x[last] + true[-1])
@@ -96,7 +96,7 @@ def one_run(seed: int, mean: float, **truth: Any) -> dict[str, Any]:
 def main() -> None:
     """Run what is not stored yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     stored = json.loads(options.output.read_text()) if options.output.exists() else {}

@@ -21,6 +21,7 @@ __all__ = ["MOST_PERIODS", "Periods", "periods_of_labels", "read_periods"]
 
 MOST_PERIODS = 60
 MONTHS = 12
+EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -201,13 +202,11 @@ def _named(values: list[Any]) -> Named:
 
 def _of_datetimes(values: NDArray[Any]) -> Named:
     unit = np.datetime_data(values.dtype)[0]
-    if unit in ("Y", "M"):
-        months = values.astype("datetime64[M]").astype(np.int64).astype(float)
-        return (
-            [str(value) for value in values],
-            (months / (1 if unit == "M" else MONTHS)).tolist(),
-            ("months" if unit == "M" else "numbers"),
-        )
+    if unit == "Y":
+        return _of_texts([str(value) for value in values])
+    if unit == "M":
+        months = values.astype(np.int64).astype(np.float64)
+        return [str(value) for value in values], months.tolist(), "months"
     days = values.astype("datetime64[s]").astype(np.int64) / 86_400
     dates = values.astype("datetime64[D]")
     shown = dates if (dates == values).all() else values.astype("datetime64[s]")
@@ -226,19 +225,21 @@ def _of_texts(values: list[str]) -> Named:
 
 
 def _day(parts: tuple[str, ...]) -> float:
-    return float(datetime.date(*map(int, parts)).toordinal())
+    return float(datetime.date(*map(int, parts)).toordinal() - EPOCH.toordinal())
 
 
 def _week(parts: tuple[str, ...]) -> float:
-    return float(datetime.date.fromisocalendar(int(parts[0]), int(parts[1]), 1).toordinal())
+    monday = datetime.date.fromisocalendar(int(parts[0]), int(parts[1]), 1)
+    return float(monday.toordinal() - EPOCH.toordinal())
 
 
 def _month(parts: tuple[str, ...]) -> float:
-    return float(datetime.date(int(parts[0]), int(parts[1]), 1).month + MONTHS * int(parts[0]))
+    first = datetime.date(int(parts[0]), int(parts[1]), 1)
+    return float(MONTHS * (first.year - EPOCH.year) + first.month - 1)
 
 
 def _quarter(parts: tuple[str, ...]) -> float:
-    return MONTHS * float(parts[0]) + 3 * float(parts[1])
+    return MONTHS * (float(parts[0]) - EPOCH.year) + 3 * (float(parts[1]) - 1)
 
 
 TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
