@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionMeasures"]
 
-METHODS = ("curve", "cells")
-MOST_CASES = 10**9
+INFORMATION_METHODS = ("curve", "cells")
+MOST_FURTHER_CASES = 10**9
 
 
 class DecisionMeasures(Measures):
@@ -174,7 +174,7 @@ class DecisionMeasures(Measures):
 
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         sizes = _as_sizes(n_more)
-        if check_choice(method, METHODS, "method") == "cells":
+        if check_choice(method, INFORMATION_METHODS, "method") == "cells":
             information = by_cells(self.problem, at, sizes)
         else:
             (curves,) = self._posterior.parts
@@ -197,7 +197,7 @@ def _as_sizes(n_more: Any) -> list[int]:
     given = [n_more] if one else as_items(n_more, "n_more")
     if not given:
         raise InputError("n_more is empty: give a number of patients, or several, or leave it out.")
-    return [as_count(each, "n_more", maximum=MOST_CASES) for each in given]
+    return [as_count(each, "n_more", maximum=MOST_FURTHER_CASES) for each in given]
 
 
 def _variables(of: Information, *, several: bool) -> dict[str, Any]:
