@@ -260,6 +260,7 @@ def special() -> dict[str, dict[str, Any]]:
         "simulate.ead": {"curve": np.sqrt, "truth": "D1"},
         "plots.site_curves": {"post": made["HierarchicalPosterior"]},
         "plots.sites": {"post": made["HierarchicalPosterior"]},
+        "plots.value_of_information": {"dataset": made["fit"].value_of_information([0.2, 0.5], 50)},
         "validation.coverage_table": {"dataset": _coverage()},
         "validation.uniformity": ranks,
     }

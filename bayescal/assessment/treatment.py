@@ -24,7 +24,7 @@ __all__ = [
     "net_benefit_table",
 ]
 
-STRATEGIES = {
+IN_WORDS = {
     "treat_none": "treat no one",
     "treat_all": "treat everyone",
     "model": "the model",
@@ -171,7 +171,7 @@ def information_rows(table: pd.DataFrame) -> list[InformationRow]:
     return [
         InformationRow(
             f"{threshold:g}",
-            f"{STRATEGIES[row['best']]} ({chance(float(row['prob_best']))})",
+            f"{IN_WORDS[row['best']]} ({chance(float(row['prob_best']))})",
             _tenths(row["evpi"]),
             _tenths(row["evpi_of_recalibrating"]),
         )

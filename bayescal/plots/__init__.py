@@ -6,6 +6,7 @@ from bayescal.plots._binned_reliability import binned_reliability
 from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
 from bayescal.plots._drift import drift
+from bayescal.plots._display import BayesianCalibrationDisplay
 from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
@@ -21,6 +22,7 @@ from bayescal.plots._subgroups import subgroups
 from bayescal.plots._value_of_information import value_of_information
 
 __all__ = [
+    "BayesianCalibrationDisplay",
     "binned_reliability",
     "comparison",
     "consistency",

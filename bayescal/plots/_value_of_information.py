@@ -31,7 +31,7 @@ SHADES = {
 """Each strategy's name and colour, from light to dark."""
 
 ALONE = 0.05  # around a single threshold
-FEW = 12  # thresholds, which are then marked
+FEW_THRESHOLDS = 12  # thresholds, which are then marked
 PALEST = 0.35
 CURE = "Pass what post.value_of_information(thresholds) returns."
 
@@ -114,7 +114,7 @@ def _checked(dataset: xr.Dataset) -> xr.Dataset:
 
 def _draw_values(ax: Axes, at: Floats, dataset: xr.Dataset) -> None:
     """Lines of perfect information, and paler ones of further studies."""
-    marker = "o" if at.size <= FEW else ""
+    marker = "o" if at.size <= FEW_THRESHOLDS else ""
     for ending, label, line in LINES:
         suffix = f"_{ending}" if ending else ""
         if f"evpi{suffix}" not in dataset:

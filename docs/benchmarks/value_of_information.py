@@ -26,6 +26,7 @@ RESULTS = Path(__file__).with_name("results") / "value_of_information.json"
 THRESHOLDS = np.array([0.1, 0.2, 0.4])
 SIZES = (100, 400, 1600)
 POPULATION = expit(-1.3 + 1.2 * ndtri((np.arange(4000) + 0.5) / 4000))
+KINDS = ("these scores", "scores like these")
 FIXED = (
     "clinical-middle-calibrated",
     "clinical-middle-overconfident",
@@ -60,19 +61,29 @@ def mean_curve(post: Any) -> Any:
     return lambda score: np.interp(score, grid, mean)
 
 
-def one_run(truth: Any, population: np.ndarray, n: int, fit: Any, seed: int) -> dict[str, Any]:
-    """Expected losses and gains of one data set, and the realised ones."""
+def one_run(
+    truth: Any, population: np.ndarray, n: int, fit: Any, seed: int, *, known: bool = False
+) -> dict[str, Any]:
+    """Expected losses and gains of one data set, and the realised ones.
+
+    If the population is `known`, it is that of the patients at hand.
+    """
     rng = np.random.default_rng([seed, n])
     curve = truth(rng)
-    risk = curve(population)
     score = rng.choice(population, 2 * n)
+    if known:
+        population = score[:n]
+        score[n:] = rng.choice(population, n)
+    risk = curve(population)
     outcome = (rng.random(2 * n) < curve(score)).astype(int)
     post, later = fit(outcome[:n], score[:n], seed), fit(outcome, score, seed)
-    own = post.value_of_information(THRESHOLDS, n)
+    kind = "sample" if known else "bootstrap"
+    own = post.value_of_information(THRESHOLDS, n, population=kind)
     cells = post.value_of_information(THRESHOLDS, method="cells")
     before, after = mean_curve(post), mean_curve(later)
     true = np.array([worth(each, risk) for each in strategies(population, before)])
-    then = np.array([worth(each, after(score)) for each in strategies(score, before)])
+    seen = population if known else score
+    then = np.array([worth(each, after(seen)) for each in strategies(seen, before)])
 
     def of(chosen: np.ndarray) -> np.ndarray:
         return np.take_along_axis(true, chosen[None], axis=0)[0]
@@ -122,7 +133,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    cells = [(f"prior, n = {n}", from_prior, POPULATION, n, logistic, options.runs) for n in SIZES]
+    cells: list[tuple[Any, ...]] = [
+        (f"prior, {kind}, n = {n}", from_prior, POPULATION, n, logistic, options.runs)
+        for kind in KINDS
+        for n in SIZES
+    ]
     for name in FIXED:
         known = bc.simulate.truth(name)
         _, scores = known.sample(4000, random_state=0)
@@ -134,7 +149,10 @@ def main() -> None:
         if stored.get(key, {}).get("runs", 0) >= runs:
             continue
         stored[key] = {"n": n} | summarised(
-            [one_run(truth, population, n, fit, seed) for seed in range(runs)]
+            [
+                one_run(truth, population, n, fit, seed, known=KINDS[0] in key)
+                for seed in range(runs)
+            ]
         )
         options.output.write_text(json.dumps(stored, indent=1) + "\n")
         print(key, json.dumps(stored[key]), flush=True)

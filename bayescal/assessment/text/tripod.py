@@ -17,7 +17,7 @@ from bayescal.model.curves import updates
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
-MOST_GROUPS = 20
+MOST_GROUPS_LISTED = 20
 MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
 """Characters that Markdown or HTML in it could read as markup."""
 
@@ -200,8 +200,8 @@ def _updating(f: Findings) -> list[str]:
 def _listed(f: Findings, of_groups: dict[str, str]) -> str:
     """A clause for each group, and how many are left out."""
     names = in_natural_order(f.data.groups)
-    clauses = [f"{shortened(name)}: {of_groups[name]}" for name in names[:MOST_GROUPS]]
-    left = len(names) - MOST_GROUPS
+    clauses = [f"{shortened(name)}: {of_groups[name]}" for name in names[:MOST_GROUPS_LISTED]]
+    left = len(names) - MOST_GROUPS_LISTED
     return f"{'; '.join(clauses)}{f'; and {left} more' if left > 0 else ''}."
 
 

@@ -25,17 +25,21 @@ class Futures:
     Parameters
     ----------
     of : Evaluation
+    population : {"bootstrap", "sample"}
     rng : numpy.random.Generator
     """
 
-    def __init__(self, of: Evaluation, rng: np.random.Generator) -> None:
+    def __init__(self, of: Evaluation, population: str, rng: np.random.Generator) -> None:
         size = min(N_FUTURES, len(of.u))
         self._of, self._rng = of, rng
+        self._is_known = population == "sample"
         self._index = np.sort(rng.choice(len(of.u), size, replace=False))
         self._weight = np.concatenate(
             [
-                draws.population.weight[self._index[inside] - part.start]
-                for part, draws in of.draws("bootstrap")
+                np.broadcast_to(draws.population.weight, draws.curve.shape)[
+                    self._index[inside] - part.start
+                ]
+                for part, draws in of.draws(population)
                 if (inside := (self._index >= part.start) & (self._index < part.stop)).any()
             ]
         )
@@ -71,6 +75,9 @@ class Futures:
 
     def _population(self, cases: Floats) -> Floats:
         """Mean weights of the rows after new cases, of shape (data sets, rows)."""
+        if self._is_known:
+            own = self._of.problem.trials
+            return np.asarray(np.broadcast_to(own / own.sum(), cases.shape))
         trials = self._trials
         log_share = np.stack([_log_chance(cases, each) for each in trials], axis=1)
         share = np.exp(log_share - logsumexp(log_share, axis=1, keepdims=True))

@@ -65,8 +65,10 @@ class Information(NamedTuple):
     sampled: list[Sampled]
 
 
-def by_curve(of: Evaluation, thresholds: Floats, sizes: Sequence[int]) -> Information:
-    """By the posterior of the curve and the Bayesian bootstrap of the scores.
+def by_curve(
+    of: Evaluation, thresholds: Floats, sizes: Sequence[int], population: str = "bootstrap"
+) -> Information:
+    """By the posterior of the curve and the population of the scores.
 
     Parameters
     ----------
@@ -74,6 +76,7 @@ def by_curve(of: Evaluation, thresholds: Floats, sizes: Sequence[int]) -> Inform
     thresholds : ndarray of shape (thresholds,)
     sizes : sequence of int
         Numbers of further cases.
+    population : {"bootstrap", "sample"}
 
     Returns
     -------
@@ -82,14 +85,15 @@ def by_curve(of: Evaluation, thresholds: Floats, sizes: Sequence[int]) -> Inform
     treated = by_score(of.problem, thresholds), by_mean_curve(of, thresholds)
     values = np.empty((len(STRATEGIES), len(of.u), thresholds.size))
     known = np.empty(values.shape[1:])
-    for part, draws in of.draws("bootstrap"):
+    for part, draws in of.draws(population):
         values[:, part] = benefits(draws, thresholds, *treated)
         known[part] = value_of_curve(draws, thresholds)
     known = np.maximum(known, values.max(axis=0))  # rows may hold cases of several scores
     now = _now(values)
     of_curve = np.maximum(known.mean(axis=0) - now.net_benefit.max(axis=1), now.evpi)
     sampled = []
-    futures = Futures(of, of.problem.rng("value of information")) if sizes else None
+    rng = of.problem.rng("value of information")
+    futures = Futures(of, population, rng) if sizes else None
     for size in sizes:
         assert futures is not None
         after = [

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DecisionMeasures"]
 
-METHODS = ("curve", "cells")
-MOST_CASES = 10**9
+INFORMATION_METHODS = ("curve", "cells")
+INFORMATION_POPULATIONS = ("bootstrap", "sample")
+MOST_FURTHER_CASES = 10**9
 
 
 class DecisionMeasures(Measures):
@@ -93,7 +94,11 @@ class DecisionMeasures(Measures):
         )
 
     def value_of_information(
-        self, thresholds: Any, n_more: Any = None, method: str = "curve"
+        self,
+        thresholds: Any,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more before patients are treated from a threshold on.
 
@@ -114,6 +119,9 @@ class DecisionMeasures(Measures):
             patients with and without the event who reach the threshold or do not: their shares are
             Dirichlet(counts), the Bayesian bootstrap of Sadatsafavi et al., and there is no
             updated model.
+        population : {"bootstrap", "sample"}
+            Of method "curve": whose net benefit it is. With "bootstrap" it is that of patients like
+            these, so that their scores are uncertain, too; with "sample" that of exactly these.
 
         Returns
         -------
@@ -129,7 +137,8 @@ class DecisionMeasures(Measures):
         ------
         InputError
             If a threshold is not inside (0, 1), `n_more` is not a whole number of at least 1, or
-            the method is unknown.
+            the method or the population is unknown, or clustered cases are asked for `n_more` or
+            "cells", which take patients as independent.
 
         Notes
         -----
@@ -174,18 +183,32 @@ class DecisionMeasures(Measures):
 
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         sizes = _as_sizes(n_more)
-        if check_choice(method, METHODS, "method") == "cells":
+        check_choice(population, INFORMATION_POPULATIONS, "population")
+        check_choice(method, INFORMATION_METHODS, "method")
+        if self.problem.clusters is not None:
+            _check_without_clusters(sizes, method)
+        if method == "cells":
             information = by_cells(self.problem, at, sizes)
         else:
             (curves,) = self._posterior.parts
-            information = by_curve(curves, at, sizes)
+            information = by_curve(curves, at, sizes, population)
         coords: dict[str, Any] = {"threshold": at, "strategy": list(information.strategies)}
         if n_more is not None:
             coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]
         return xr.Dataset(
             _variables(information, several=bool(np.ndim(n_more))),
             coords,
-            {"method": method, "cases": self.problem.n},
+            {"method": method, "population": population, "cases": self.problem.n},
+        )
+
+
+def _check_without_clusters(sizes: list[int], method: str) -> None:
+    """Refuse what takes patients as independent."""
+    named = "n_more" if sizes else "method='cells'"
+    if sizes or method == "cells":
+        raise InputError(
+            f"{named} takes patients as independent, and these come in clusters. Leave it out: "
+            "the value of perfect information by the curve counts clusters."
         )
 
 
@@ -197,7 +220,7 @@ def _as_sizes(n_more: Any) -> list[int]:
     given = [n_more] if one else as_items(n_more, "n_more")
     if not given:
         raise InputError("n_more is empty: give a number of patients, or several, or leave it out.")
-    return [as_count(each, "n_more", maximum=MOST_CASES) for each in given]
+    return [as_count(each, "n_more", maximum=MOST_FURTHER_CASES) for each in given]
 
 
 def _variables(of: Information, *, several: bool) -> dict[str, Any]:

@@ -284,7 +284,11 @@ class ImputedPosterior(CalibrationPosterior):
         )
 
     def value_of_information(
-        self, thresholds: Any, n_more: Any = None, method: str = "curve"
+        self,
+        thresholds: Any,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
     ) -> xr.Dataset:
         """Refused: decisions are about the scores of one imputation.
 

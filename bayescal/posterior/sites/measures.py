@@ -117,7 +117,11 @@ class SiteMeasures(ABC):
         return self._by_site(lambda site: site.net_benefit(thresholds, population))
 
     def value_of_information(
-        self, thresholds: ArrayLike, n_more: Any = None, method: str = "curve"
+        self,
+        thresholds: ArrayLike,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more at every site, as `CalibrationPosterior.value_of_information`.
 
@@ -127,13 +131,16 @@ class SiteMeasures(ABC):
         n_more : int or sequence of int, optional
             Patients of a further study at the site.
         method : {"curve", "cells"}
+        population : {"bootstrap", "sample"}
 
         Returns
         -------
         xarray.Dataset
             Its variables have a dim `site`.
         """
-        return self._by_site(lambda site: site.value_of_information(thresholds, n_more, method))
+        return self._by_site(
+            lambda site: site.value_of_information(thresholds, n_more, method, population)
+        )
 
     def summary(self, ci_prob: float = 0.95, **options: Any) -> pd.DataFrame:
         """Every functional of every site with its credible interval.

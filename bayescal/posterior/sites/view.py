@@ -155,7 +155,11 @@ class SiteView(CalibrationPosterior):
         return super().estimate(name, ci_prob, population=population, **options)
 
     def value_of_information(
-        self, thresholds: Any, n_more: Any = None, method: str = "curve"
+        self,
+        thresholds: Any,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
     ) -> xr.Dataset:
         """Value of knowing more; `n_more` are patients of this site.
 
@@ -167,7 +171,7 @@ class SiteView(CalibrationPosterior):
                 "method='cells' counts patients, and a site that has not been seen has none. Use "
                 "method='curve'."
             )
-        return super().value_of_information(thresholds, n_more, method)
+        return super().value_of_information(thresholds, n_more, method, population)
 
     def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
         """Of a distance also the lower reading, where exact calibration has a share of it."""

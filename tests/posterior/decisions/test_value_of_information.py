@@ -21,6 +21,11 @@ def cases():
     return bc.simulate.sample("clinical-middle-overconfident", 150, random_state=1)
 
 
+@pytest.fixture(scope="module", params=["sample", "bootstrap"])
+def population(request):
+    return request.param
+
+
 @pytest.fixture(scope="module", params=["beta", "average", "many scores", "new site"])
 def post(request, cases):
     y_true, y_prob = cases
@@ -35,8 +40,8 @@ def post(request, cases):
     return sites.new_site()
 
 
-def test_bounds_and_growth(post) -> None:
-    worth = post.value_of_information(AT, SIZES)
+def test_bounds_and_growth(post, population) -> None:
+    worth = post.value_of_information(AT, SIZES, population=population)
     assert (worth["evpi"] >= 0).all()
     assert (worth["evpi"] <= worth["evpi_of_recalibrating"]).all()
     for name in ("evsi", "evsi_of_recalibrating"):
@@ -52,8 +57,9 @@ def test_bounds_and_growth(post) -> None:
         np.testing.assert_allclose(last[name], known, atol=2e-3, rtol=0.1)
 
 
-def test_net_benefit_is_that_of_the_posterior(post) -> None:
-    worth, benefit = post.value_of_information(AT), post.net_benefit(AT)
+def test_net_benefit_is_that_of_the_posterior(post, population) -> None:
+    worth = post.value_of_information(AT, population=population)
+    benefit = post.net_benefit(AT, population)
     for name, strategy in (("model", "model"), ("treat_all", "treat_all")):
         expected = benefit[name].mean(("chain", "draw"))
         np.testing.assert_allclose(worth["net_benefit"].sel(strategy=strategy), expected, rtol=1e-9)
