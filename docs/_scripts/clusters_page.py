@@ -43,9 +43,7 @@ def clusters_page() -> str:
 
 
 def _row(cell: dict, functional: str) -> dict:
-    intervals = {
-        row["method"]: row for row in cell["intervals"] if row["functional"] == functional
-    }
+    intervals = {row["method"]: row for row in cell["intervals"] if row["functional"] == functional}
     row = {
         "clusters": cell["clusters"],
         "cases": cell["n"],
