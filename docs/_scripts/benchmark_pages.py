@@ -336,6 +336,7 @@ def sbc_page() -> str:
 
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
+    from clusters_page import clusters_page
     from imputation_page import imputation_page
     from information_page import information_page
     from number_pages import numbers_page
@@ -358,6 +359,7 @@ def write_pages() -> None:
         "sites": sites_page(),
         "imputation": imputation_page(),
         "information": information_page(),
+        "clusters": clusters_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
         "sbc": sbc_page(),

@@ -112,16 +112,16 @@ def one_run(cell: Cell, spread: float, seed: int) -> dict[str, Any]:
     """Intervals of one data set, by method."""
     rng = np.random.default_rng([seed, *(round(100 * part) for part in cell)])
     y, s, cluster = sample(cell, spread, rng)
-    found = {}
+    intervals = {}
     for method, ids in (("independent", None), ("cluster", cluster)):
         post = bc.compare(y, s, cluster=ids, draws=DRAWS, random_state=seed).posterior
-        found[method] = {name: list(post.interval(name)) for name in FUNCTIONALS}
+        intervals[method] = {name: list(post.interval(name)) for name in FUNCTIONALS}
         if post.design is not None:
-            found["effective_n"] = post.design.effective_n
-    found["bootstrap"] = {
+            intervals["effective_n"] = post.design.effective_n
+    intervals["bootstrap"] = {
         name: list(map(float, ends)) for name, ends in resampled(y, s, cluster, rng).items()
     }
-    return found
+    return intervals
 
 
 def summarised(runs: list[dict[str, Any]], true: dict[str, float]) -> list[dict[str, Any]]:

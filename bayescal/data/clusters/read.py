@@ -122,7 +122,7 @@ def number_clusters(
 
 
 def refuse_clusters(cluster: Any, strata: Any) -> None:
-    """Refuse clusters beside groups.
+    """Refuse clusters beside groups or periods.
 
     Raises
     ------
@@ -131,9 +131,9 @@ def refuse_clusters(cluster: Any, strata: Any) -> None:
     """
     if cluster is not None or strata is not None:
         raise InputError(
-            "cluster was given beside groups, and only one of them can stand. Use groups= for "
-            "units that are of interest themselves, such as hospitals, each with its own curve; "
-            "and cluster= for units that are not, such as patients seen several times."
+            "cluster was given beside groups or periods, and only one of them can stand. Use "
+            "groups= for units that are of interest themselves, such as hospitals, each with its "
+            "own curve; and cluster= for units that are not, such as patients seen several times."
         )
 
 

@@ -75,12 +75,12 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     information = (basis.T * (problem.trials * spread)) @ basis
     between = _Between(problem, basis, fitted)
     seen, alike = between.seen(), between.alike()
-    whole = np.linalg.cholesky(information + precision)
+    factor = np.linalg.cholesky(information + precision)
     ridge = SMALL_INFORMATION * np.eye(len(precision))
 
     def whitened(matrix: Floats) -> Floats:
-        half = np.linalg.solve(whole, matrix)
-        return np.asarray(np.linalg.solve(whole, half.T))
+        half = np.linalg.solve(factor, matrix)
+        return np.asarray(np.linalg.solve(factor, half.T))
 
     base = whitened(information) + ridge
     root, inverse = _powers(base, 0.5, -0.5)
@@ -89,12 +89,12 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     values, vectors = np.linalg.eigh(np.eye(len(precision)) + (extra + extra.T) / 2)
     values = np.maximum(values, LEAST_EFFECT)
     inflation = _inflation(between.degrees)
-    outward = np.linalg.solve(whole.T, inverse)
+    outward = np.linalg.solve(factor.T, inverse)
     variance = np.sum((outward @ vectors) ** 2 * values, axis=1)
     shrunk = (vectors / np.sqrt(inflation * values)) @ vectors.T
     return Sandwich(
         effect=variance / np.sum(outward**2, axis=1),
-        contraction=outward @ shrunk @ root @ whole.T,
+        contraction=outward @ shrunk @ root @ factor.T,
         degrees=between.degrees,
         inflation=inflation,
     )
