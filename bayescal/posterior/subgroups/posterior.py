@@ -59,7 +59,7 @@ class SubgroupPosterior(SubgroupAnswers):
     >>> patients = {"sex": np.resize(["F", "M"], 600), "age": np.resize(["<80", "80+", "80+"], 600)}
     >>> post = bc.fit(y_true, y_prob, groups=patients, curve="logistic", random_state=1)
     >>> post.factors
-    {'sex': ('F', 'M'), 'age': ('80+', '<80')}
+    {'sex': ('F', 'M'), 'age': ('<80', '80+')}
     >>> bool(post.subgroup(sex="F").data.n == 300)
     True
     """

@@ -172,7 +172,7 @@ def test_combinations_that_do_not_occur():
     sex, ward = np.resize(["F", "M", "M"], 300), np.resize(["x", "y", "z"], 300)
     s = rng.uniform(0.1, 0.9, 300)
     y = (rng.random(300) < s).astype(int)
-    post = bc.fit(y, s, groups={"sex": sex, "ward": ward}, curve="intercept", draws=400)
+    post = bc.fit(y, s, groups={"sex": sex, "ward": ward}, curve="intercept", draws=1000)
     assert len(post.table.cells) == 3
     with pytest.raises(InputError, match="no case has sex='F', ward='z'"):
         post.subgroup(sex="F", ward="z")
@@ -189,20 +189,20 @@ def test_labels_are_untrusted_text():
         "<b>": np.resize(["<script>", "x\n\x1b[31m"], 80),
         "$\\frac{": np.resize([0, 0, 1], 80),
     }
-    post = bc.fit(y, s, groups=hostile, curve="logistic", draws=400, random_state=1)
+    post = bc.fit(y, s, groups=hostile, curve="logistic", draws=1000, random_state=1)
     assert "<script>" in post.factors["<b>"]
     shown = post._repr_html_()
     assert "<script>" not in shown
     assert "<b>" not in shown.replace("</b>", "")
     bc.plots.subgroups(post, of="all").figure.canvas.draw()
-    a = bc.assess(y, s, groups=hostile, draws=400, random_state=1)
+    a = bc.assess(y, s, groups=hostile, draws=1000, random_state=1)
     assert "\x1b" not in str(a)
 
 
 def test_one_column_is_a_fit_of_sites():
     y, s = bc.simulate.sample("calibrated", 120, random_state=1)
     labels = np.resize(["a", "b", "c"], 120)
-    options = {"curve": "logistic", "draws": 400, "random_state": 1}
+    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
     frame = bc.fit(y, s, groups=pd.DataFrame({"ward": labels}), **options)
     assert isinstance(frame, bc.HierarchicalPosterior)
     np.testing.assert_array_equal(frame.tce(), bc.fit(y, s, groups=labels, **options).tce())
@@ -214,7 +214,7 @@ def test_weights_and_the_order_of_cases_do_not_matter():
     y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
     s = np.round(s, 2)
     factors = pd.DataFrame({"a": np.resize([0, 1], 200), "b": np.resize([0, 0, 1], 200)})
-    options = {"curve": "logistic", "draws": 400, "random_state": 1}
+    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
     post = bc.fit(y, s, groups=factors, **options)
     order = rng.permutation(200)
     again = bc.fit(y[order], s[order], groups=factors.iloc[order], **options)
