@@ -344,6 +344,7 @@ def write_pages() -> None:
     from recalibration_pages import cifar_page, recalibrators_page
     from sites_page import sites_page
     from speed_page import speed_page
+    from subgroup_pages import subgroups_page
     from variance_page import variance_page
 
     PAGES.mkdir(exist_ok=True)
@@ -358,6 +359,7 @@ def write_pages() -> None:
         "imputation": imputation_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
+        "subgroups": subgroups_page(),
         "sbc": sbc_page(),
         "speed": speed_page(),
         "peers": peers_page(),

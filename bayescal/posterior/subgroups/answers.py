@@ -86,7 +86,7 @@ class SubgroupAnswers(ABC):
         return dict(self.table.levels)
 
     def prob_any_above(
-        self, x: float, name: str = "tce", population: str = "bootstrap", *, of: str = "all"
+        self, x: float, name: str = "tce", population: str = "bootstrap", *, of: str = "levels"
     ) -> float:
         """Probability that one subgroup or more is off by more than `x`.
 
@@ -97,8 +97,10 @@ class SubgroupAnswers(ABC):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         population : {"bootstrap", "sample", "beta"}
-        of : {"all", "levels", "cells"}
-            Which subgroups count: every level of every factor and every cell, or one kind.
+        of : {"levels", "cells", "all"}
+            Which subgroups count: every level of every factor, every cell, or both. Of small cells
+            the data say little: with 64 cells of 60 patients each it is likely that one of them is
+            off by more than 0.05, even where no subgroup is.
 
         Returns
         -------

@@ -115,7 +115,8 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     single = (levels > 0.05).mean(("chain", "draw"))
     joint = post.prob_any_above(0.05, of="levels")
     assert float(single.max()) <= joint <= min(1.0, float(single.sum()))
-    assert post.prob_any_above(0.05) >= max(joint, post.prob_any_above(0.05, of="cells"))
+    assert post.prob_any_above(0.05) == joint
+    assert post.prob_any_above(0.05, of="all") >= max(joint, post.prob_any_above(0.05, of="cells"))
     assert post.prob_any_above(-1) == 1
     assert post.prob_worst("sex").sum() == pytest.approx(1)
     assert len(post.prob_worst()) == 12
