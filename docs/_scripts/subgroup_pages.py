@@ -78,31 +78,34 @@ def subgroups_page() -> str:
         return ""
     paragraphs = [
         "# Subgroups and classes",
-        "Subgroups are all combinations of two or three factors: 4 of two factors with two levels each, 16 "
-        "(2 x 2 x 4), 64 (4 x 4 x 4). There are 100 patients for each combination, or 4000 in all.",
+        "Subgroups are all combinations of two or three factors: 4 of two factors with two levels "
+        "each, 16 (2 x 2 x 4), 64 (4 x 4 x 4). There are 100 patients for each combination, or "
+        "4000 in all.",
         "## Nothing is off",
-        "In these data sets the model is calibrated in every subgroup. How often does a fit say that it is "
-        "more likely than not that some subgroup is off by more than .05 (true calibration error)?",
+        "In these data sets the model is calibrated in every subgroup. How often does a fit say "
+        "that it is more likely than not that some subgroup is off by more than .05 (true "
+        "calibration error)?",
         chances(crossed),
-        "Of levels the share does not grow with their number. Of combinations it falls as their number grows "
-        "while each has 100 patients, since more subgroups say more about how alike they are. "
-        "With 4000 patients in all it grows, since each combination has fewer of them: errors of "
-        "combinations of 60 patients cannot be ruled out, whatever the method. Fitted one by one, "
-        "some combination nearly always seems to be off.",
+        "Of levels the share does not grow with their number. Of combinations it falls as their "
+        "number grows while each has 100 patients, since more subgroups say more about how alike "
+        "they are. With 4000 patients in all it grows, since each combination has fewer of them: "
+        "errors of combinations of 60 patients cannot be ruled out, whatever the method. Fitted "
+        "one by one, some combination nearly always seems to be off.",
         "## Estimates",
-        "*Covered* is the share of 95 % intervals of O/E that contain the true value, and *error* the root "
-        "mean squared error of O/E: shrunk as in `post.subgroups`, and raw as the ratio itself. With "
-        "*differences* the shift has effects of levels of standard deviation .25, and of "
-        "combinations of .1.",
+        "*Covered* is the share of 95 % intervals of O/E that contain the true value, and *error* "
+        "the root mean squared error of O/E: shrunk as in `post.subgroups`, and raw as the ratio "
+        "itself. With *differences* the shift has effects of levels of standard deviation .25, "
+        "and of combinations of .1.",
         estimates(crossed),
     ]
     if of_classes:
         paragraphs += [
             "## Classes as groups",
-            "ResNet110 on CIFAR-10, ten classes, each against the rest. Estimates are from some hundred test "
-            "cases, and are judged by the half of the test cases that was not seen: squared distance to its "
-            "O/E, on average over classes, and Brier score of the recalibrated probabilities. Raw curves are "
-            "logistic, by maximum likelihood class by class.",
+            "ResNet110 on CIFAR-10, ten classes, each against the rest. Estimates are from some "
+            "hundred test cases, and are judged by the half of the test cases that was not seen: "
+            "squared distance to its O/E, on average over classes, and Brier score of the "
+            "recalibrated probabilities. Raw curves are logistic, by maximum likelihood class by "
+            "class.",
             classes(of_classes),
         ]
     paragraphs.append("Made by `docs/benchmarks/subgroups.py` and `docs/benchmarks/classes.py`.")
