@@ -84,7 +84,12 @@ MODULES = (
     bc, bc.estimators, bc.scores, bc.plots, bc.simulate, bc.validation, bc.curves, bc.priors,
 )  # fmt: skip
 CONSTRUCTORS = {
-    "bayescal": ("CalibrationData", "CalibrationPosterior", "HierarchicalPosterior"),
+    "bayescal": (
+        "CalibrationData",
+        "CalibrationPosterior",
+        "HierarchicalPosterior",
+        "SubgroupPosterior",
+    ),
     "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
     "simulate": ("BetaScores", "LogitNormalScores"),
 }
@@ -144,6 +149,15 @@ def objects() -> dict[str, Any]:
             "fit": bc.fit(OUTCOME, SCORE, curve="logistic", draws=400, random_state=0),
             "HierarchicalPosterior": bc.fit(
                 OUTCOME, SCORE, groups=np.arange(N) % 3, draws=400, random_state=0
+            ),
+            "SubgroupPosterior": bc.fit(
+                OUTCOME,
+                SCORE,
+                groups={"a": np.arange(N) % 2, "b": np.arange(N) % 3},
+                curve="intercept",
+                engine="importance",
+                draws=400,
+                random_state=0,
             ),
         }
 
@@ -222,6 +236,11 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
         "Assessment.group": {"name": "1"},
+        "SubgroupPosterior.differences": {"factor": "a"},
+        "SubgroupPosterior.prob_differs": {"factor": "a"},
+        "SubgroupPosterior.to_netcdf": {"path": "subgroups.nc"},
+        "bayescal.SubgroupPosterior": {"tree": made["SubgroupPosterior"].tree},
+        "plots.subgroups": {"post": made["SubgroupPosterior"]},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},

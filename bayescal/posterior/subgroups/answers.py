@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.subgroups.problem import INTERACTION
@@ -180,7 +181,13 @@ class SubgroupAnswers(ABC):
         """
         limit = as_number(delta, "delta")
         compared = self._of_factor(check_choice(factor, self.table.names, "factor"))
-        if first is not None or second is not None:
+        if (first is None) != (second is None):
+            raise InputError(
+                "first and second go together, and only one was given, "
+                f"{shortened(repr(second if first is None else first))}. Give two levels of "
+                f"{shortened(factor)}, or none for any two."
+            )
+        if first is not None:
             known = [each.level for each in compared]
             at = [
                 known.index(check_choice(str(level), known, argument))

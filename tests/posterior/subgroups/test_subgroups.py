@@ -160,7 +160,7 @@ def test_what_is_unknown_is_refused(post):
         post.subgroup(["F"])
     with pytest.raises(InputError, match="first must be one of"):
         post.prob_differs("sex", "X", "M")
-    with pytest.raises(InputError, match="second must be one of"):
+    with pytest.raises(InputError, match="first and second go together"):
         post.prob_differs("sex", "F")
     with pytest.raises(InputError, match="of must be one of"):
         post.prob_any_above(0.05, of="everyone")
