@@ -90,6 +90,7 @@ CONSTRUCTORS = {
         "CalibrationPosterior",
         "HierarchicalPosterior",
         "ImputedPosterior",
+        "SubgroupPosterior",
     ),
     "priors": ("Heterogeneity", "Normal", "StudentT", "Prior"),
     "simulate": ("BetaScores", "LogitNormalScores"),
@@ -155,6 +156,15 @@ def objects() -> dict[str, Any]:
             "ImputedPosterior": bc.compare(
                 OUTCOME, imputations=[SCORE, SCORE**0.9], draws=400, random_state=0
             ).posterior,
+            "SubgroupPosterior": bc.fit(
+                OUTCOME,
+                SCORE,
+                groups={"a": np.arange(N) % 2, "b": np.arange(N) % 3},
+                curve="intercept",
+                engine="importance",
+                draws=400,
+                random_state=0,
+            ),
         }
 
 
@@ -238,6 +248,11 @@ def special() -> dict[str, dict[str, Any]]:
         "Assessment.group": {"name": "1"},
         "DriftPosterior.period": {"label": "1"},
         "DriftPosterior.to_netcdf": {"path": "drift.nc"},
+        "SubgroupPosterior.differences": {"factor": "a"},
+        "SubgroupPosterior.prob_differs": {"factor": "a"},
+        "SubgroupPosterior.to_netcdf": {"path": "subgroups.nc"},
+        "bayescal.SubgroupPosterior": {"tree": made["SubgroupPosterior"].tree},
+        "plots.subgroups": {"post": made["SubgroupPosterior"]},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
+SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
 
@@ -167,6 +168,8 @@ def told_apart(names: Iterable[object], longest: int) -> tuple[dict[str, str], s
 def in_natural_order(names: Iterable[str]) -> list[str]:
     """Names in the order of their numbers, as a person counts: site 2 before site 10.
 
+    Signs before a number do not count, so that "<60" stands before "60-79".
+
     Examples
     --------
     >>> from bayescal._base.text import in_natural_order
@@ -175,7 +178,7 @@ def in_natural_order(names: Iterable[str]) -> list[str]:
     """
 
     def key(name: str) -> list[tuple[int, str]]:
-        parts = RUN_OF_DIGITS.split(name)
+        parts = RUN_OF_DIGITS.split(name.lstrip(SIGNS))
         return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
     return sorted(names, key=key)

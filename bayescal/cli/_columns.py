@@ -86,7 +86,7 @@ def choose_columns(
         )
     if len(factors) > 1:
         return Columns(outcome, score, weight, None, factors)
-    return Columns(outcome, score, weight, *factors)
+    return Columns(outcome, score, weight, factors[0] if factors else None)
 
 
 def check_column(name: str, names: Sequence[str], option: str) -> None:

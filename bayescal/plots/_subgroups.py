@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_SUBGROUPS", "subgroups"]
 
 MOST_SUBGROUPS = 80
+ENDS = ("estimate", "lower", "upper")
 GAP = 1.7
 """Lines that the name of a factor takes, with the space above it."""
 
@@ -101,7 +102,10 @@ def subgroups(
     axes = style.as_axes(ax, 7.4, 1.3 + 0.27 * (len(rows) + GAP * len(factors)))
     axes.axvline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     largest = max(row.cases for row in rows)
-    at, ticks, names, headings = -GAP / 2, [], [], []
+    at = -GAP / 2
+    ticks: list[float] = []
+    names: list[str] = []
+    headings: list[int] = []
     for factor in factors:
         at += GAP
         headings.append(len(ticks))
@@ -153,11 +157,13 @@ def _rows(post: SubgroupPosterior, name: str, of: str, level: float) -> list[Sub
     table = post.report(ci_prob=level, of=of)
     rows = []
     for each, (_, row) in zip(subgroups_of(post.table, of), table.iterrows(), strict=True):
-        numbers = [row.get(name), row.get(f"{name}_lower"), row.get(f"{name}_upper")]
-        if name not in table:
+        if name in table:
+            middle, lower, upper = (float(row[name + end]) for end in ("", "_lower", "_upper"))
+        else:
             summary = post.subgroup(each.levels).summary(level, names=[name]).reindex([name])
-            numbers = [summary.loc[name, end] for end in ("estimate", "lower", "upper")]
-        if np.isfinite(numbers).all():
-            raw = float(row.get(f"{name}_raw", np.nan))
-            rows.append(SubgroupRow(each.factor, each.level, *numbers, raw, float(row["cases"])))
+            middle, lower, upper = (float(summary[end].iloc[0]) for end in ENDS)
+        if np.isfinite([middle, lower, upper]).all():
+            raw = float(row[f"{name}_raw"]) if name in table else np.nan
+            cases = float(row["cases"])
+            rows.append(SubgroupRow(each.factor, each.level, middle, lower, upper, raw, cases))
     return rows

@@ -346,6 +346,7 @@ def write_pages() -> None:
     from recalibration_pages import cifar_page, recalibrators_page
     from sites_page import sites_page
     from speed_page import speed_page
+    from subgroup_pages import subgroups_page
     from variance_page import variance_page
 
     PAGES.mkdir(exist_ok=True)
@@ -362,6 +363,7 @@ def write_pages() -> None:
         "clusters": clusters_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
+        "subgroups": subgroups_page(),
         "sbc": sbc_page(),
         "speed": speed_page(),
         "peers": peers_page(),

@@ -106,10 +106,9 @@ def _what_matters(post: SubgroupPosterior) -> str:
     table = post.heterogeneity
     name = table.index.get_level_values("coordinate")[0]
     of_one = table.xs(name, level="coordinate")
-    first = of_one["prob_largest"].idxmax()
-    row = of_one.loc[first]
-    spread = with_interval(row[["lower", "upper"]].to_dict() | {"estimate": row["median"]})
-    share = chance(float(row["prob_largest"]))
+    first, row = max(of_one.to_dict("index").items(), key=lambda item: item[1]["prob_largest"])
+    spread = with_interval(row | {"estimate": row["median"]})
+    share = chance(row["prob_largest"])
     if row["prob_largest"] < SPREAD_MATTERS:
         return (
             "The data do not decide which factor matters most: the largest differences are those "

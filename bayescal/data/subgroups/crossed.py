@@ -185,7 +185,8 @@ def _check_names(names: list[str]) -> None:
 
 
 def _crossed(names: list[str], columns: list[Any]) -> Factors:
-    levels, codes = [], []
+    levels: list[list[str]] = []
+    codes: list[NDArray[np.int64]] = []
     for name, column in zip(names, columns, strict=True):
         known = GroupNames()
         size = codes[0].size if codes else None

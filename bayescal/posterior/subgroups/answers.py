@@ -11,6 +11,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.subgroups.problem import INTERACTION
@@ -86,7 +87,7 @@ class SubgroupAnswers(ABC):
         return dict(self.table.levels)
 
     def prob_any_above(
-        self, x: float, name: str = "tce", population: str = "bootstrap", *, of: str = "all"
+        self, x: float, name: str = "tce", population: str = "bootstrap", *, of: str = "levels"
     ) -> float:
         """Probability that one subgroup or more is off by more than `x`.
 
@@ -97,8 +98,10 @@ class SubgroupAnswers(ABC):
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         population : {"bootstrap", "sample", "beta"}
-        of : {"all", "levels", "cells"}
-            Which subgroups count: every level of every factor and every cell, or one kind.
+        of : {"levels", "cells", "all"}
+            Which subgroups count: every level of every factor, every cell, or both. Of small cells
+            the data say little: with 64 cells of 60 patients each it is likely that one of them is
+            off by more than 0.05, even where no subgroup is.
 
         Returns
         -------
@@ -178,7 +181,13 @@ class SubgroupAnswers(ABC):
         """
         limit = as_number(delta, "delta")
         compared = self._of_factor(check_choice(factor, self.table.names, "factor"))
-        if first is not None or second is not None:
+        if (first is None) != (second is None):
+            raise InputError(
+                "first and second go together, and only one was given, "
+                f"{shortened(repr(second if first is None else first))}. Give two levels of "
+                f"{shortened(factor)}, or none for any two."
+            )
+        if first is not None:
             known = [each.level for each in compared]
             at = [
                 known.index(check_choice(str(level), known, argument))

@@ -59,7 +59,7 @@ class SubgroupPosterior(SubgroupAnswers):
     >>> patients = {"sex": np.resize(["F", "M"], 600), "age": np.resize(["<80", "80+", "80+"], 600)}
     >>> post = bc.fit(y_true, y_prob, groups=patients, curve="logistic", random_state=1)
     >>> post.factors
-    {'sex': ('F', 'M'), 'age': ('80+', '<80')}
+    {'sex': ('F', 'M'), 'age': ('<80', '80+')}
     >>> bool(post.subgroup(sex="F").data.n == 300)
     True
     """
@@ -283,8 +283,10 @@ class SubgroupPosterior(SubgroupAnswers):
 
     def _repr_html_(self) -> str:
         table, rows = self.report(of="levels"), {}
-        for key, row in table.iterrows():
-            factor, level = (shortened(part) for part in key)
+        for each, (_, row) in zip(
+            subgroups_of(self.table, "levels"), table.iterrows(), strict=True
+        ):
+            factor, level = shortened(each.factor), shortened(each.level)
             lower, upper = row["observed_expected_lower"], row["observed_expected_upper"]
             middle, low, high = rounded((row["observed_expected"], lower, upper), lower, upper)
             rows[f"O/E, {factor} {level}"] = middle, f"{low} to {high}"

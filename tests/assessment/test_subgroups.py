@@ -1,0 +1,82 @@
+"""Subgroups by several factors in an assessment: text, page and record."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.assessment.record import schema
+from bayescal.assessment.text.subgroups import subgroup_rows
+from bayescal.errors import InputError
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def a() -> bc.Assessment:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=4)
+    patients = pd.DataFrame(
+        {"sex": np.resize(["F", "M"], N), "<i>age": np.resize(["<60", "60+", "60+"], N)}
+    )
+    return bc.assess(y, s, groups=patients, draws=800, random_state=4)
+
+
+def test_all_cases_are_assessed_and_subgroups_beside_them(a):
+    assert a.posterior.data.n == N
+    assert not a.data.groups
+    alone = bc.assess(a.data, draws=800, random_state=4)
+    assert alone.headline() == a.headline()
+    assert isinstance(a.subgroups, bc.SubgroupPosterior)
+    pd.testing.assert_frame_equal(a.by_subgroup, a.subgroups.report(a.close))
+    assert alone.subgroups is None
+    with pytest.raises(InputError, match="there are no subgroups"):
+        _ = alone.by_subgroup
+
+
+def test_the_terminal_has_every_level_and_the_sentences(a):
+    text = str(a)
+    assert max(map(len, text.splitlines())) <= 80
+    for row in subgroup_rows(a, "levels"):
+        (line,) = [line for line in text.splitlines() if line.startswith(f"  {row.level} ")]
+        for part in (row.cases, row.ratio, row.raw, row.prob_off):
+            assert part in line
+    told = " ".join(text.split())
+    assert "The factors sex (2 levels) and <i>age (2 levels) were fitted at once" in told
+    assert "By sex: observed / expected events differ by more than 0.05" in told
+
+
+def test_rows_of_cells_are_those_of_the_table(a):
+    rows = list(subgroup_rows(a))
+    assert [row.cases for row in rows] == [f"{n:g}" for n in a.by_subgroup["cases"]]
+    assert list(subgroup_rows(a, "cells")) == rows[4:]
+
+
+def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
+    record = json.loads(json.dumps(a.to_dict()))["subgroups"]
+    assert record["factors"] == {"sex": ["F", "M"], "<i>age": ["<60", "60+"]}
+    assert len(record["rows"]) == len(a.by_subgroup) == 8
+    assert record["rows"][0]["levels"] == {"sex": "F"}
+    for row, (_, mine) in zip(record["rows"], a.by_subgroup.iterrows(), strict=True):
+        assert row["tce"] == mine["tce"]
+        assert row["observed_expected_raw"] == mine["observed_expected_raw"]
+    any_level = a.subgroups.prob_any_above(a.close, of="levels")
+    assert record["prob_any_level_off"] == any_level
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(json.loads(json.dumps(a.to_dict())), schema())
+
+
+def test_the_page_has_a_section_and_escapes_labels(a, tmp_path):
+    a.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert '<h2 id="subgroups">Subgroups</h2>' in page
+    assert 'id="subgroups-figure-title"' in page
+    assert "<i>age" not in page
+    assert "&lt;i&gt;age" in page
+    assert "groups=groups" in page
+    assert bc.read_report(tmp_path / "report.html")["subgroups"] == json.loads(
+        json.dumps(a.to_dict()["subgroups"])
+    )

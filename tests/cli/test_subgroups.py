@@ -1,0 +1,82 @@
+"""`bayescal assess --group sex --group age`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayescal as bc
+from bayescal.cli.app import main
+
+N = 200
+COLUMNS = ("--outcome", "y", "--score", "p", "--seed", "7")
+
+
+@pytest.fixture
+def patients() -> pd.DataFrame:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=3)
+    return pd.DataFrame(
+        {
+            "y": y,
+            "p": s.round(3),
+            "sex": np.resize(["F", "M"], N),
+            "age": np.resize([70, 80, 80], N),
+        }
+    )
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """The command's exit code and what it printed."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def invoke(*arguments: object) -> tuple[object, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return left.value.code or 0, captured.out, captured.err
+
+    return invoke
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
+    file, record = tmp_path / f"patients.{kind}", tmp_path / "out.json"
+    if kind == "csv":
+        patients.to_csv(file, index=False)
+    else:
+        patients.to_parquet(file)
+    groups = ("--group", "sex", "--group", "age")
+    code, out, err = run("assess", file, *COLUMNS, *groups, "--json", record)
+    assert (code, err) == (0, "")
+    printed = " ".join(out.split())
+    assert "The factors sex (2 levels) and age (2 levels)" in printed
+    document = json.loads(record.read_text())
+    assert document["source"]["factors"] == ["sex", "age"]
+    a = bc.assess(patients["y"], patients["p"], groups=patients[["sex", "age"]], random_state=7)
+    rows = document["subgroups"]["rows"]
+    assert [row["level"] for row in rows] == a.by_subgroup.index.get_level_values("level").tolist()
+    np.testing.assert_allclose([row["tce"] for row in rows], a.by_subgroup["tce"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--group", "sex", "--group", "ward"), "--group: there is no column 'ward'"),
+        (("--group", "sex", "--group", "sex"), "was given twice"),
+        (("--group", "sex", "--group", "y2"), "has one level"),
+        (("--group", "sex", "--group", "gap"), "lack an outcome"),
+        (("--group", "sex", "--group", "age", "--update", "t.nc"), "--update keeps a table"),
+    ],
+)
+def test_bad_groups_are_one_line(run, patients, tmp_path, options, message) -> None:
+    file = tmp_path / "patients.csv"
+    gap = np.where(np.arange(N) == 5, None, "x")
+    patients.assign(y2="a", gap=gap).to_csv(file, index=False)
+    code, _, err = run("assess", file, *COLUMNS, *options)
+    assert code == 2
+    assert message in " ".join(err.split())

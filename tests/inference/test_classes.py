@@ -1,0 +1,36 @@
+"""Classes of a classifier as groups of one fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+
+def test_a_class_wise_table_has_a_curve_for_each_class():
+    rng = np.random.default_rng(1)
+    proba = rng.dirichlet([2, 1, 1], 300)
+    label = np.array([rng.choice(3, p=row) for row in proba])
+    data = bc.CalibrationData.from_multiclass(label, proba, mode="class-wise")
+    post = bc.fit(data, curve="logistic", draws=1000, random_state=1)
+    assert post.labels == ("0", "1", "2")
+    assert (post.sites["cases"] == 300).all()
+    assert post.sites["events"].sum() == 300
+    assert post.site("1").data.n == 300
+    with pytest.raises(InputError, match=r"class-wise.*fit\(data, curve='logistic'\)"):
+        bc.assess(data)
+
+
+@pytest.mark.slow
+def test_shrunk_estimates_are_nearer_to_cases_not_seen(shared_data: Path):
+    """On CIFAR-10, from 500 cases, over three random halves."""
+    from classes import one_split
+
+    rows = [one_split(500, seed) for seed in range(3)]
+    for what in ("ratio", "brier"):
+        shrunk, raw = (sum(row[f"{what}_{kind}"] for row in rows) for kind in ("shrunk", "raw"))
+        assert shrunk < raw
