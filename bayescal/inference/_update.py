@@ -106,7 +106,7 @@ def update(
     if isinstance(post, HierarchicalPosterior):
         problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
         known = post.problem.known or None
-    elif as_posterior(post).prob_calibrated is None:
+    elif not as_posterior(post).is_average:
         problem, heterogeneity = post.problem, None
     else:
         raise InputError(

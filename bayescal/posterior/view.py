@@ -132,6 +132,11 @@ class PosteriorView:
         return versions
 
     @property
+    def is_average(self) -> bool:
+        """Whether its draws are of several families of curves, as those of a comparison are."""
+        return self._families is not None
+
+    @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, beside an averaged posterior; None for one family."""
         averaged = self._drawn.averaged

@@ -14,6 +14,7 @@ from bayescal.inference.density import CurveDensity
 from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+from bayescal.posterior.sites.view import SiteView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     ------
     InputError
         If a name is unknown, or the posterior is averaged over families or made of stretches, whose
-        draws have no common prior density.
+        draws have no common prior density, or is a view on one of several sites.
 
     References
     ----------
@@ -71,7 +72,12 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
-    if post.prob_calibrated is not None or curve.in_cells:
+    if isinstance(post, SiteView):
+        raise InputError(
+            f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
+            "of. Use bayescal.heterogeneity_sensitivity of the posterior of all sites."
+        )
+    if post.is_average or curve.in_cells:
         raise InputError(
             f"post is of the family {curve.name!r}, whose draws have no common prior density. Fit "
             "one family, such as curve='beta'."

@@ -42,3 +42,10 @@ def test_what_has_no_prior_density_is_refused() -> None:
         bc.prior_sensitivity(bc.fit(Y[:200], P[:200], curve="identity", random_state=1))
     with pytest.raises(InputError, match="names"):
         bc.prior_sensitivity(bc.fit(Y[:200], P[:200], random_state=1), ["ece"])
+
+
+def test_a_view_on_a_site_is_refused() -> None:
+    post = bc.fit(Y[:300], P[:300], groups=[0, 1, 2] * 100, curve="logistic", random_state=1)
+    for view in (post.site("1"), post.average_site(), post.new_site()):
+        with pytest.raises(InputError, match="heterogeneity_sensitivity"):
+            bc.prior_sensitivity(view)
