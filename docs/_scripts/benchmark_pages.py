@@ -338,6 +338,7 @@ def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from number_pages import numbers_page
     from peer_pages import peers_page
+    from planning_page import planning_page
     from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
     from speed_page import speed_page
@@ -351,6 +352,7 @@ def write_pages() -> None:
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
         "sbc": sbc_page(),
+        "planning": planning_page(),
         "speed": speed_page(),
         "peers": peers_page(),
     }
