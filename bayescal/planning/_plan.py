@@ -137,7 +137,7 @@ def plan(
     distance is bounded, so that its interval narrows more slowly than 1 / sqrt(n).
 
     For O/E, calibration-in-the-large, intercept, slope and signed error the width of every study is
-    first computed by the normal approximation of its posterior; 40 studies at the planned size
+    first computed by the normal approximation of its posterior; 32 studies at the planned size
     are then fitted, and the widths corrected by what these say.
 
     References

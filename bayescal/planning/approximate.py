@@ -8,8 +8,10 @@ thousandths of a fit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
@@ -27,11 +29,105 @@ LINEAR = {
     "signed_error",
 }
 """Functionals that are nearly linear in the curve, so that this approximation serves."""
-STEPS = 25
+STEPS = 50
 LONGEST = 2.0
 CONVERGED = 1e-6
 LEAST_VARIANCE = 1e-12
 SEPARATED = 1e-3
+ROUNDING = 1e-9
+CUT = 0.3
+SMALLEST = 1e-300
+
+
+class _Point(NamedTuple):
+    """Log posterior densities of all studies at one point each, and what their slopes need."""
+
+    value: Floats
+    gradient: Floats
+    expected: Floats
+    curve: Floats
+    slopes: Floats
+    coefficient: Floats
+
+
+class _Densities:
+    """Log posterior densities of a curve's coordinates, one a study."""
+
+    def __init__(
+        self, setting: Setting, trials: Floats, hits: Floats, family: Curve, prior: Prior
+    ) -> None:
+        self.score = np.clip(setting.score, EDGE, 1 - EDGE)
+        self._trials, self._hits, self._size = trials, hits, family.size
+        x = logit(self.score)
+        parts = [
+            family.basis(score, Frame(prior.centre_for(own, setting.weight)))
+            for score, own in zip(self.score, x, strict=True)
+        ]
+        self._offset = np.stack([part[0] for part in parts])
+        self._basis = np.stack([part[1] for part in parts])
+        shape = (-1, family.size)
+        self._combination = np.array(family.combination, dtype=np.float64).reshape(shape)
+        self._positive = np.array(family.positive, dtype=bool)
+        self._distributions = [prior.of(name) for name in family.coordinates]
+
+    def mode(self) -> _Point:
+        """Where each density is highest, by Newton steps that are cut while they do not climb."""
+        studies = len(self._trials)
+        u, cut = np.zeros((studies, self._size)), np.ones(studies)
+        at = self._at(u, np.arange(studies))
+        move = self._step(at)
+        for _ in range(STEPS):
+            rows = np.flatnonzero(np.vecdot(at.gradient, move) > CONVERGED)
+            if not rows.size:
+                break
+            trial = u[rows] + cut[rows, None] * move[rows]
+            there = self._at(trial, rows)
+            better = there.value >= at.value[rows] - ROUNDING
+            up = rows[better]
+            u[up] = trial[better]
+            for old, new in zip(at, there, strict=True):
+                old[up] = new[better]
+            move[up] = self._step(_Point(*(part[better] for part in there)))
+            cut[rows] = np.where(better, 1.0, CUT * cut[rows])
+        return at
+
+    def information(self, at: _Point) -> Floats:
+        """The negative Hessian at points, of shape (studies, d, d)."""
+        shared = np.broadcast_to(self._basis, (len(self._trials), *self._basis.shape[1:]))
+        residual = self._hits - self._trials * at.curve
+        by_coefficient = np.einsum("skj,sk->sj", shared, residual)
+        bend = np.where(self._positive, by_coefficient * at.coefficient, 0.0)
+        exact = at.expected - np.matmul(self._combination.T * bend[:, None], self._combination)
+        proper = np.linalg.eigvalsh(exact).min(axis=1) > LEAST_VARIANCE
+        return np.where(proper[:, None, None], exact, at.expected)
+
+    def _at(self, u: Floats, rows: NDArray[np.intp]) -> _Point:
+        """Densities of some studies at a point each."""
+        common = len(self._basis) == 1
+        basis, offset = (part if common else part[rows] for part in (self._basis, self._offset))
+        trials, hits = self._trials[rows], self._hits[rows]
+        linear = u @ self._combination.T
+        coefficient = np.where(self._positive, np.exp(linear), linear)
+        jacobian = np.where(self._positive, coefficient, 1.0)[:, :, None] * self._combination
+        log_odds = offset + _combined(basis, coefficient)
+        curve = expit(log_odds)
+        slopes = np.matmul(basis, jacobian)
+        fitted = trials * curve
+        weighted = slopes * (fitted * (1 - curve))[..., None]
+        expected = np.matmul(np.swapaxes(weighted, 1, 2), slopes)
+        gradient = np.matmul((hits - fitted)[:, None], slopes)[:, 0]
+        value = np.vecdot(hits, log_odds) + np.vecdot(trials, np.log1p(-curve + SMALLEST))
+        for k, distribution in enumerate(self._distributions):
+            first, second = distribution.slope_and_curvature(u[:, k])
+            value += distribution.logpdf(u[:, k])
+            gradient[:, k] += first
+            expected[:, k, k] += np.maximum(-second, LEAST_VARIANCE)
+        return _Point(value, gradient, expected, curve, slopes, coefficient)
+
+    def _step(self, at: _Point) -> Floats:
+        move = np.linalg.solve(at.expected, at.gradient[..., None])[..., 0]
+        longest = np.abs(move).max(axis=1, keepdims=True)
+        return np.asarray(move * np.minimum(1, LONGEST / np.maximum(longest, LEAST_VARIANCE)))
 
 
 @dataclass(frozen=True)
@@ -69,44 +165,10 @@ class NormalPosterior:
             Without deviations or cells.
         prior : Prior
         """
-        score = np.clip(setting.score, EDGE, 1 - EDGE)
-        x = logit(score)
-        frames = [Frame(prior.centre_for(x[k], setting.weight)) for k in range(len(score))]
-        parts = [family.basis(score[k], frame) for k, frame in enumerate(frames)]
-        offset = np.stack([part[0] for part in parts])
-        basis = np.stack([part[1] for part in parts])
-        combination = np.array(family.combination, dtype=np.float64).reshape(-1, family.size)
-        positive = np.array(family.positive, dtype=bool)
-        distributions = [prior.of(name) for name in family.coordinates]
-        u, move = np.zeros((len(trials), family.size)), np.full(1, np.inf)
-        diagonal = np.arange(family.size)
-        for _ in range(STEPS):
-            linear = u @ combination.T
-            coefficient = np.where(positive, np.exp(linear), linear)
-            jacobian = np.where(positive, coefficient, 1.0)[:, :, None] * combination
-            curve = expit(offset + _combined(basis, coefficient))
-            slopes = np.matmul(basis, jacobian)
-            weight = trials * curve * (1 - curve)
-            information = np.matmul(np.swapaxes(slopes * weight[..., None], 1, 2), slopes)
-            by_log_odds = hits - trials * curve
-            gradient = np.einsum("skd,sk->sd", slopes, by_log_odds)
-            for k, distribution in enumerate(distributions):
-                first, second = distribution.slope_and_curvature(u[:, k])
-                gradient[:, k] += first
-                information[:, k, k] += np.maximum(-second, 0)
-            if np.abs(move).max() < CONVERGED:
-                break
-            move = np.linalg.solve(information, gradient[..., None])[..., 0]
-            u = u + np.clip(move, -LONGEST, LONGEST)
-        exact = information.copy()
-        shared = np.broadcast_to(basis, (len(trials), *basis.shape[1:]))
-        by_coefficient = np.einsum("skj,sk->sj", shared, by_log_odds)
-        bend = np.where(positive, by_coefficient * coefficient, 0.0)
-        exact -= np.matmul(combination.T * bend[:, None], combination)
-        proper = np.linalg.eigvalsh(exact).min(axis=1) > LEAST_VARIANCE
-        information[proper] = exact[proper]
-        information[:, diagonal, diagonal] += LEAST_VARIANCE
-        return cls(score, trials, curve, slopes, np.linalg.inv(information))
+        densities = _Densities(setting, trials, hits, family, prior)
+        at = densities.mode()
+        covariance = np.linalg.inv(densities.information(at))
+        return cls(densities.score, trials, at.curve, at.slopes, covariance)
 
     def widths(self, name: str, half: float) -> Floats:
         """Widths of the intervals of a functional in `LINEAR`, of shape (studies,).
@@ -173,26 +235,33 @@ def _line(weight: Floats, x: Floats, events: Floats, *, with_slope: bool) -> Flo
     events : ndarray of shape (studies, rows)
         Weighted events, whose sum, and whose sum times x, the line has.
     """
-    a, b = np.zeros(len(x)), np.ones(len(x))
+    mean = np.vecdot(weight, x)[:, None]
+    spread = np.sqrt(np.vecdot(weight, (x - mean) ** 2))[:, None]
+    z = (x - mean) / np.maximum(spread, LEAST_VARIANCE)
     first = events.sum(axis=1)
-    second = np.vecdot(events, x)
-    line = expit(x)
+    second = np.vecdot(events, z)
+    # From a line without slope Newton steps do not overshoot far.
+    a = (
+        logit(np.clip(first, LEAST_VARIANCE, 1 - LEAST_VARIANCE))
+        if with_slope
+        else np.zeros(len(x))
+    )
+    b = np.zeros(len(x))
+    line = expit(a[:, None] + b[:, None] * z) if with_slope else expit(x)
     for _ in range(STEPS):
         each = weight * line * (1 - line)
         miss = first - np.vecdot(weight, line)
         mass = np.maximum(each.sum(axis=1), LEAST_VARIANCE)
         if with_slope:
-            of_x = np.vecdot(each, x)
-            of_square = np.vecdot(each, x * x)
-            miss_x = second - np.vecdot(weight * line, x)
-            spread = np.maximum(of_square * mass - of_x**2, LEAST_VARIANCE)
-            step = (mass * miss_x - of_x * miss) / spread
-            up = (of_square * miss - of_x * miss_x) / spread
+            of_z, of_square = np.vecdot(each, z), np.vecdot(each, z * z)
+            miss_z = second - np.vecdot(weight * line, z)
+            area = np.maximum(of_square * mass - of_z**2, LEAST_VARIANCE)
+            step = np.clip((mass * miss_z - of_z * miss) / area, -1, 1)
+            up = np.clip((of_square * miss - of_z * miss_z) / area, -1, 1)
         else:
-            step, up = np.zeros(len(x)), miss / mass
-        a += np.clip(up, -LONGEST, LONGEST)
-        b += np.clip(step, -LONGEST, LONGEST)
-        line = expit(a[:, None] + b[:, None] * x)
+            step, up = np.zeros(len(x)), np.clip(miss / mass, -1, 1)
+        a, b = a + up, b + step
+        line = expit(a[:, None] + (b[:, None] * z if with_slope else x))
         if max(np.abs(step).max(), np.abs(up).max()) < CONVERGED:
             break
     return np.asarray(line)

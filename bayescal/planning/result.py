@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["LABELS", "Plan"]
 
 LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | {
+    "observed_expected": "ratio of observed to expected events (O/E)",
+    "calibration_in_the_large": "calibration-in-the-large",
+    "calibration_intercept": "calibration intercept",
+    "calibration_slope": "calibration slope",
+    "signed_error": "mean signed error",
     "c_statistic": "c-statistic",
     "gain": "fall in the Brier score",
 }

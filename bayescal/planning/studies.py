@@ -27,7 +27,8 @@ __all__ = ["Studies"]
 
 BATCH = 25
 PILOT = 1000
-CORRECTED_BY = 40
+CORRECTED_BY = 32
+FIRST_LOOK = 100
 CLOSE_TO_ENDS = 1e-13
 """Scores nearer to 0 or 1 are read as the table says, and not by the approximation."""
 
@@ -60,6 +61,7 @@ class Studies:
         self._n_jobs, self._progress = n_jobs, progress
         self._folder: str | PathLike[str] | None = None
         self._ratios = np.ones(1)
+        self._quick: dict[int, Floats] = {}
         if isinstance(resume, Plan):
             self.known = dict(resume.simulated)
         elif resume is None or isinstance(resume, (str, PathLike)):
@@ -104,7 +106,12 @@ class Studies:
         if self.is_exact:
             return self._exact(n)
         if self.is_approximate:
-            return self._approximate(n) * np.resize(self._ratios, self.setting.size)
+            if first_look:
+                few = self.setting.part(range(min(self.setting.size, FIRST_LOOK)))
+                return self._widths(few, *few.counts(n, self.seed))
+            if n not in self._quick:
+                self._quick[n] = self._widths(self.setting, *self.setting.counts(n, self.seed))
+            return self._quick[n] * np.resize(self._ratios, self.setting.size)
         parts = spans(self.setting.size, BATCH)
         return self._analysed(n, parts[:1] if first_look else parts)
 
@@ -166,9 +173,6 @@ class Studies:
         if self.analysis.of == "observed_expected":
             return observed_expected_width(hits.sum(axis=1), n, self.half)
         return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
-
-    def _approximate(self, n: int) -> Floats:
-        return self._widths(self.setting, *self.setting.counts(n, self.seed))
 
     def _widths(self, setting: Setting, trials: Floats, hits: Floats) -> Floats:
         analysis = self.analysis

@@ -342,6 +342,7 @@ def write_pages() -> None:
     from number_pages import numbers_page
     from optimism_page import optimism_page
     from peer_pages import peers_page
+    from planning_page import planning_page
     from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
     from sites_page import sites_page
@@ -365,6 +366,7 @@ def write_pages() -> None:
         "recalibrators": recalibrators_page(),
         "subgroups": subgroups_page(),
         "sbc": sbc_page(),
+        "planning": planning_page(),
         "speed": speed_page(),
         "peers": peers_page(),
     }

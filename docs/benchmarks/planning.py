@@ -72,7 +72,7 @@ def reached(goal: dict[str, Any], y: np.ndarray, p: np.ndarray, seed: int) -> bo
     """Whether one study reaches the goal."""
     if goal.get("of") == "c_statistic":
         return bool(width_of_c(y, p) <= goal["width"])
-    post = bc.fit(y, p, random_state=seed)
+    post = bc.fit(y, p, engine="importance", random_state=seed)
     if "conclude" in goal:
         return bool(post.interval("tce")[1] < goal["close"])
     lower, upper = post.interval(goal["of"])

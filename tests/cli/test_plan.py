@@ -46,7 +46,7 @@ def test_a_pilot_has_scores_and_may_be_the_truth(capsys, tmp_path) -> None:
     [
         (QUICK, "--prevalence and --c-statistic are missing"),
         ([*QUICK, "--prevalence", "0", "--c-statistic", "0.7"], "prevalence must be from"),
-        ([*SETTING], "--width is missing"),
+        ([*SETTING], "width is missing"),
         ([*QUICK, *SETTING, "--truth", "pilot"], "--truth pilot needs"),
     ],
 )

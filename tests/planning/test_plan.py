@@ -37,14 +37,15 @@ ISARIC = {
 )
 def test_the_sizes_of_isaric_are_those_published(of, width, assurance, published) -> None:
     result = bc.plan(
-        **ISARIC, of=of, width=width, assurance=assurance, analysis="wald", n_simulations=800,
+        **ISARIC, of=of, width=width, assurance=assurance, analysis="wald", n_simulations=400,
         random_state=1,
     )  # fmt: skip
     assert result.n == pytest.approx(published, rel=0.05)
     assert 0 < result.monte_carlo_error < 0.02 * result.n
 
 
-@settings(max_examples=12)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(
     of=st.sampled_from(["observed_expected", "c_statistic", "calibration_slope"]),
     width=st.floats(0.1, 0.5),
@@ -60,6 +61,7 @@ def test_narrower_and_surer_takes_more(of, width, assurance) -> None:
     assert size(width, assurance + 0.08) >= n
 
 
+@pytest.mark.slow
 def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
     truth = bc.simulate.truth("clinical-middle-overconfident")
     result = bc.plan(truth=truth, of="observed_expected", width=0.35, random_state=1)
@@ -72,9 +74,10 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
     assert np.mean(reached) == pytest.approx(0.8, abs=3 * error)
 
 
+@pytest.mark.slow
 def test_the_error_of_the_size_is_that_over_seeds() -> None:
     options = SLOPE | {"width": 0.4, "analysis": "wald", "n_simulations": 100}
-    plans = [bc.plan(**options | {"random_state": seed}) for seed in range(12)]
+    plans = [bc.plan(**options | {"random_state": seed}) for seed in range(8)]
     spread = np.std([one.n for one in plans], ddof=1)
     stated = np.mean([one.monte_carlo_error for one in plans])
     assert 0.5 < spread / stated < 2
@@ -144,6 +147,7 @@ def test_other_goals(goal) -> None:
     assert 20 < result.n < 5000
 
 
+@pytest.mark.slow
 def test_truths_can_be_posteriors_priors_and_evidence() -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     sites = np.repeat(["A", "B", "C"], 100)
