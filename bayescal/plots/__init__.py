@@ -5,8 +5,8 @@ from __future__ import annotations
 from bayescal.plots._binned_reliability import binned_reliability
 from bayescal.plots._comparison import comparison
 from bayescal.plots._consistency import consistency
-from bayescal.plots._drift import drift
 from bayescal.plots._display import BayesianCalibrationDisplay
+from bayescal.plots._drift import drift
 from bayescal.plots._forest import forest
 from bayescal.plots._functional import functional, tce
 from bayescal.plots._gain import gain
