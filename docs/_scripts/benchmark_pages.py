@@ -336,6 +336,7 @@ def sbc_page() -> str:
 
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
+    from drift_page import drift_page
     from imputation_page import imputation_page
     from number_pages import numbers_page
     from optimism_page import optimism_page
@@ -355,6 +356,7 @@ def write_pages() -> None:
         "optimism": optimism_page(),
         "variance": variance_page(),
         "sites": sites_page(),
+        "drift": drift_page(),
         "imputation": imputation_page(),
         "cifar": cifar_page(),
         "recalibrators": recalibrators_page(),
