@@ -256,13 +256,15 @@ def fit(
     if periods is not None:
         refuse_clusters(cluster, strata)
         _refuse_known(known, "periods")
-        return fit_periods(
+        drift = fit_periods(
             *(y_true, y_prob, periods, groups, size, engine),
             table=weights | {"pos_label": pos_label},
             prior=prior,
             heterogeneity=heterogeneity_prior,
             **fixed,
         )
+        _warn_about_edges(drift.problem.pooled)
+        return drift
     labels = as_factors(groups, y_true, y_prob)
     if isinstance(labels, Factors):
         refuse_clusters(cluster, strata)

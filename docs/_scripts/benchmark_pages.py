@@ -337,6 +337,7 @@ def sbc_page() -> str:
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from clusters_page import clusters_page
+    from drift_page import drift_page
     from imputation_page import imputation_page
     from information_page import information_page
     from number_pages import numbers_page
@@ -359,6 +360,7 @@ def write_pages() -> None:
         "optimism": optimism_page(),
         "variance": variance_page(),
         "sites": sites_page(),
+        "drift": drift_page(),
         "imputation": imputation_page(),
         "information": information_page(),
         "clusters": clusters_page(),
