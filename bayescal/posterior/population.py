@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, digamma, expit, log_expit, polygamma
+from scipy.special import betaln, digamma, expit, log_expit, logit, polygamma
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import maximise
@@ -79,7 +79,8 @@ def draw_population(
     merged : bool
         Whether the cases of a row differ in score, which is their mean.
     bootstrap : Bootstrap, optional
-        What "bootstrap" draws; by default that of the cases.
+        What "bootstrap" draws; by default that of the cases. It also says how many cases tell as
+        much of a "beta" density.
 
     Yields
     ------
@@ -115,7 +116,8 @@ def draw_population(
         for part in parts:
             yield part, Population(score, law.weights(part, rng), merged=merged)
     else:
-        a, b = _beta_shapes(score, trials, draws, rng)
+        worth = 1.0 if bootstrap is None else min(bootstrap.worth(logit(score)), 1.0)
+        a, b = _beta_shapes(score, worth * trials, draws, rng)
         for part in parts:
             yield part, _beta_nodes(a[part], b[part])
 

@@ -175,7 +175,7 @@ class PosteriorView:
     def _bootstrap(self) -> Bootstrap | None:
         """The law of the weights of rows; None for that of independent cases."""
         problem, clusters = self.problem, self.problem.clusters
-        if clusters is None:
+        if clusters is None or clusters.are_single:
             return None
         return ClusterBootstrap.of(clusters, problem.merged(clusters.row), problem.score.size)
 

@@ -22,6 +22,9 @@ class Bootstrap(Protocol):
     def weights(self, part: slice, rng: np.random.Generator) -> Floats:
         """Weights of a block of draws, of shape (draws of the block, rows); each sums to 1."""
 
+    def worth(self, values: Floats) -> float:
+        """Independent cases whose mean varies as that of these values by row, for each case."""
+
 
 class CaseBootstrap(NamedTuple):
     """Weights of independent cases: Dirichlet(trials).
@@ -37,6 +40,10 @@ class CaseBootstrap(NamedTuple):
     def weights(self, part: slice, rng: np.random.Generator) -> Floats:
         """Weights of a block of draws, of shape (draws of the block, rows)."""
         return dirichlet(self.trials, part.stop - part.start, rng)
+
+    def worth(self, values: Floats) -> float:
+        """One: cases are independent."""
+        return 1.0
 
 
 class Mixture(NamedTuple):
@@ -62,6 +69,10 @@ class Mixture(NamedTuple):
         gammas[none], total[none] = trials[none], trials[none].sum(axis=1, keepdims=True)
         gammas /= total
         return gammas
+
+    def worth(self, values: Floats) -> float:
+        """One: cases are independent."""
+        return 1.0
 
 
 def dirichlet(trials: Floats, draws: int, rng: np.random.Generator) -> Floats:

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from bayescal.posterior.population import draw_population
+from bayescal.posterior.populations.bootstrap import CaseBootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 DRAWS = slice(0, 40_000)
 
 
-@pytest.mark.parametrize("sizes", [(20,), (2, 2, 2), (3, 7), (2, 300)])
+@pytest.mark.parametrize("sizes", [(20,), (2,), (2, 2, 2), (3, 7), (2, 300)])
 def test_means_vary_as_those_of_clusters_drawn_anew(sizes):
     """Within each stratum the variance of the mean is s^2 / k, with s^2 over k - 1."""
     clusters = sum(sizes)
@@ -29,6 +31,36 @@ def test_means_vary_as_those_of_clusters_drawn_anew(sizes):
     for layer, size in enumerate(sizes):
         share = weight[:, stratum == layer].sum(axis=1)
         np.testing.assert_allclose(share, size / clusters)
+
+
+def test_random_groups_of_many_clusters_vary_as_the_clusters_do():
+    sizes = (2500, 40)
+    stratum = np.repeat([0, 1], sizes)
+    law = ClusterBootstrap(sparse.csr_array(np.eye(sum(sizes))), stratum)
+    weight = law.weights(slice(0, 4000), np.random.default_rng(3))
+    value = np.sin(np.arange(sum(sizes)) * 1.7) * (1 + 3 * stratum)
+    expected = sum(
+        (size / sum(sizes)) ** 2 * value[stratum == layer].var(ddof=1) / size
+        for layer, size in enumerate(sizes)
+    )
+    assert (weight @ value).var() == pytest.approx(expected, rel=0.1)
+
+
+def test_a_beta_density_counts_what_clusters_are_worth():
+    """Of four scores each in one cluster of k cases, k cases are worth one."""
+    cases = sparse.csr_array(np.kron(np.ones((50, 1)), 5 * np.eye(4)))
+    law = ClusterBootstrap(cases, np.zeros(200, int))
+    score = np.array([0.2, 0.4, 0.6, 0.7])
+    assert law.worth(np.log(score)) == pytest.approx(1 / 5, rel=0.01)
+    alone = CaseBootstrap(np.full(4, 250.0))
+    spread = {}
+    for name, each in (("clusters", law), ("cases", alone)):
+        drawn = draw_population(
+            "beta", score, np.full(4, 250.0), 2000, np.random.default_rng(1), bootstrap=each
+        )
+        means = np.concatenate([np.sum(one.score * one.weight, axis=1) for _, one in drawn])
+        spread[name] = means.std()
+    assert spread["clusters"] / spread["cases"] == pytest.approx(5**0.5, rel=0.1)
 
 
 def test_rows_of_one_cluster_rise_and_fall_together():
