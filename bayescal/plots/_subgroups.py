@@ -22,7 +22,7 @@ __all__ = ["MOST_SUBGROUPS", "subgroups"]
 
 MOST_SUBGROUPS = 80
 ENDS = ("estimate", "lower", "upper")
-GAP = 1.7
+FACTOR_GAP = 1.7
 """Lines that the name of a factor takes, with the space above it."""
 
 
@@ -99,15 +99,15 @@ def subgroups(
         )
     rows = _rows(post, chosen, of, level)
     factors = list(dict.fromkeys(row.factor for row in rows))
-    axes = style.as_axes(ax, 7.4, 1.3 + 0.27 * (len(rows) + GAP * len(factors)))
+    axes = style.as_axes(ax, 7.4, 1.3 + 0.27 * (len(rows) + FACTOR_GAP * len(factors)))
     axes.axvline(ideal(chosen), color=style.DIAGONAL, lw=1, ls="--", zorder=0)
     largest = max(row.cases for row in rows)
-    at = -GAP / 2
+    at = -FACTOR_GAP / 2
     ticks: list[float] = []
     names: list[str] = []
     headings: list[int] = []
     for factor in factors:
-        at += GAP
+        at += FACTOR_GAP
         headings.append(len(ticks))
         ticks.append(at - 1)
         names.append(label(factor))

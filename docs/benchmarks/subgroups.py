@@ -62,7 +62,7 @@ def one_run(subgroups: int, n: int, truth: str, seed: int) -> dict[str, Any]:
         "any_combination": post.prob_any_above(OFF, of="cells"),
     }
     parts = {"levels": [], "cells": []}
-    for kind, found in parts.items():
+    for kind, rows in parts.items():
         for _, of in post.report(of=kind).reset_index().iterrows():
             levels = of["level"].split(", ")
             names = list(factors) if kind == "cells" else [of["factor"]]
@@ -72,15 +72,15 @@ def one_run(subgroups: int, n: int, truth: str, seed: int) -> dict[str, Any]:
             view = post.subgroup(dict(zip(names, levels, strict=True)))
             true = risk[mine].sum() / score[mine].sum()
             lower, upper = view.interval("observed_expected", population="sample")
-            found.append(
+            rows.append(
                 {
                     "covered": float(lower <= true <= upper),
                     "shrunk": (of["observed_expected"] - true) ** 2,
                     "raw": (of["observed_expected_raw"] - true) ** 2,
                 }
             )
-    for kind, found in parts.items():
-        row[kind] = {name: float(np.mean([of[name] for of in found])) for name in found[0]}
+    for kind, rows in parts.items():
+        row[kind] = {name: float(np.mean([of[name] for of in rows])) for name in rows[0]}
     row["any_alone"] = alone(outcome, score, factors, options)
     return row
 

@@ -103,10 +103,10 @@ def _of_factor(post: SubgroupPosterior, factor: str) -> str:
 
 def _what_matters(post: SubgroupPosterior) -> str:
     """The term whose effects differ most, or that none stands out."""
-    table = post.heterogeneity
-    name = table.index.get_level_values("coordinate")[0]
-    of_one = table.xs(name, level="coordinate")
-    first, row = max(of_one.to_dict("index").items(), key=lambda item: item[1]["prob_largest"])
+    rows = post.heterogeneity.reset_index().to_dict("records")
+    of_one = [row for row in rows if row["coordinate"] == rows[0]["coordinate"]]
+    row = max(of_one, key=lambda each: float(each["prob_largest"]))
+    first = row["term"]
     spread = with_interval(row | {"estimate": row["median"]})
     share = chance(row["prob_largest"])
     if row["prob_largest"] < SPREAD_MATTERS:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MOST_CELLS",
+    "MOST_COMBINATIONS",
     "Crossed",
     "CrossedTable",
     "Factors",
@@ -34,7 +34,7 @@ __all__ = [
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Several factors as they are given."""
 
-MOST_CELLS = 200
+MOST_COMBINATIONS = 200
 """Most combinations of levels that are fitted at once."""
 
 
@@ -161,12 +161,12 @@ def check_few_cells(levels: Mapping[str, Sequence[str]], cells: int) -> None:
                 f"{_called(name)} has one level, {shortened(each[0])!r}, so that there is "
                 "nothing to compare. Leave this factor out."
             )
-    if cells > MOST_CELLS:
+    if cells > MOST_COMBINATIONS:
         counted = ", ".join(
             f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
         )
         raise InputError(
-            f"groups has {cells} combinations of levels, and at most {MOST_CELLS} can be "
+            f"groups has {cells} combinations of levels, and at most {MOST_COMBINATIONS} can be "
             f"fitted: {counted}. Leave a factor out, or join levels."
         )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayescal.data.subgroups.crossed import CrossedTable
-from bayescal.inference.effects.fit import fit_effects
 from bayescal.model.priors import Prior
 from bayescal.model.subgroups.problem import SubgroupsProblem, prepare_subgroups
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
@@ -63,5 +62,7 @@ def fit_subgroups(
     DiagnosticWarning
         When the draws should not be trusted, or NUTS took over.
     """
+    from bayescal.inference.effects.fit import fit_effects  # loads sparse matrices
+
     drawn = fit_effects(problem.effects, draws, engine, sampler)
     return SubgroupPosterior.of_draws(DrawnSubgroups.of_effects(problem, drawn))

@@ -65,17 +65,17 @@ def shares_of(table: Rows, parts: Sequence[Rows]) -> Shares:
     total = trials.sum()
     ranges = int(np.clip(total // CASES_OF_A_SHARE, 1, MOST_SHARES))
     middle = (np.cumsum(trials) - trials / 2) / total
-    _, of_row = np.unique((ranges * middle).astype(np.intp), return_inverse=True)
+    of_row = (ranges * middle).astype(np.intp)
     between = (score[1:] + score[:-1]) / 2
+    rows = [of_row[np.searchsorted(between, part.score)] for part in parts]
     counts = np.column_stack(
-        [
-            np.bincount(of_row[np.searchsorted(between, part.score)], part.trials, of_row[-1] + 1)
-            for part in parts
-        ]
+        [np.bincount(at, part.trials, ranges) for at, part in zip(rows, parts, strict=True)]
     )
-    weight = np.bincount(of_row, trials)
-    at = np.bincount(of_row, trials * logit(score)) / weight
-    return Shares(at, counts / counts.sum(axis=1, keepdims=True))
+    weight = np.bincount(of_row, trials, ranges)
+    some = weight > 0
+    total_log_odds = np.bincount(of_row, trials * logit(score), ranges)
+    shares = counts[some] / counts[some].sum(axis=1, keepdims=True)
+    return Shares(total_log_odds[some] / weight[some], shares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,8 @@ class SubgroupsProblem:
         data: CalibrationData = reduce(add, [part.data for part in parts])
         seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
         together = replace(self.pooled, data=data, seed=seed)
-        shares = shares_of(together.table, [part.table for part in parts])
+        weighted = [replace(part.table, trials=part.data.trials) for part in parts]
+        shares = shares_of(together.table, weighted)
         return replace(together, curve=mixture_of(self.pooled.curve, shares))
 
     def to_attributes(self) -> dict[str, str]:

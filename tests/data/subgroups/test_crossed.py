@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.data.subgroups.crossed import (
-    MOST_CELLS,
+    MOST_COMBINATIONS,
     CrossedTable,
     Factors,
     as_factors,
@@ -84,7 +84,7 @@ def test_bad_factors_are_refused(groups, message):
 
 
 def test_too_many_cells_are_refused():
-    many = {"x": np.arange(MOST_CELLS + 1), "y": np.arange(MOST_CELLS + 1) % 2}
+    many = {"x": np.arange(MOST_COMBINATIONS + 1), "y": np.arange(MOST_COMBINATIONS + 1) % 2}
     with pytest.raises(InputError, match=r"201 combinations of levels, and at most 200.*x has 201"):
         as_factors(many)
 

@@ -17,21 +17,21 @@ PART = RNG.integers(0, 3, 900)
 
 
 def tables():
-    whole = prepare((SCORE > 0.5).astype(int), SCORE, curve="logistic", random_state=0)
+    every = prepare((SCORE > 0.5).astype(int), SCORE, curve="logistic", random_state=0)
     parts = [
         prepare((SCORE > 0.5).astype(int)[k == PART], SCORE[k == PART], random_state=0).table
         for k in range(3)
     ]
-    return whole, parts
+    return every, parts
 
 
 def test_shares_sum_to_one_and_keep_the_sizes_of_the_parts():
-    whole, parts = tables()
-    shares = shares_of(whole.table, parts)
+    every, parts = tables()
+    shares = shares_of(every.table, parts)
     at = shares.at(np.array([[0.01, 0.3], [0.6, 0.99]]))
     assert at.shape == (2, 2, 3)
     np.testing.assert_allclose(at.sum(axis=-1), 1)
-    total = whole.table.trials @ shares.at(whole.table.score)
+    total = every.table.trials @ shares.at(every.table.score)
     sizes = np.bincount(PART)
     np.testing.assert_allclose(total, sizes, rtol=0.02)
 
@@ -40,26 +40,26 @@ def test_shares_of_few_scores_are_those_of_each_score():
     score, part = np.repeat([0.2, 0.5, 0.8], 100), np.tile([0, 1], 150)
     part[:100] = 0
     y = np.zeros(300)
-    whole = prepare(y, score, random_state=0)
+    every = prepare(y, score, random_state=0)
     parts = [prepare(y[part == k], score[part == k], random_state=0).table for k in (0, 1)]
-    at = shares_of(whole.table, parts).at(np.array([0.2, 0.5, 0.8]))
+    at = shares_of(every.table, parts).at(np.array([0.2, 0.5, 0.8]))
     np.testing.assert_allclose(at, [[1, 0], [0.5, 0.5], [0.5, 0.5]], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["logistic", "beta", "intercept", "temperature"])
 def test_a_mixture_of_equal_curves_is_that_curve(name):
-    whole, parts = tables()
+    every, parts = tables()
     curve = as_curve(name)
     u = RNG.normal(0, 0.3, (20, curve.size))
-    mixed = mixture_of(curve, shares_of(whole.table, parts))
+    mixed = mixture_of(curve, shares_of(every.table, parts))
     assert mixed.size == 3 * curve.size
     for score in (SCORE[:50], RNG.uniform(0.1, 0.9, (20, 7))):
-        expected = curve.probability(u, score, whole.frame)
+        expected = curve.probability(u, score, every.frame)
         np.testing.assert_allclose(
-            mixed.probability(np.tile(u, 3), score, whole.frame), expected, rtol=1e-12
+            mixed.probability(np.tile(u, 3), score, every.frame), expected, rtol=1e-12
         )
         np.testing.assert_allclose(
-            mixed.log_odds(np.tile(u, 3), score, whole.frame), logit(expected), rtol=1e-9, atol=1e-9
+            mixed.log_odds(np.tile(u, 3), score, every.frame), logit(expected), rtol=1e-9, atol=1e-9
         )
 
 
