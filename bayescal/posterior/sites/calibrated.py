@@ -78,12 +78,12 @@ def identity_log_likelihood(problem: SitesProblem) -> float:
     value = 0.0
     for site in problem.tables.values():
         table = site.table
-        value += table.hits @ np.log(table.score)
-        value += (table.trials - table.hits) @ np.log1p(-table.score)
+        value += float(table.hits @ np.log(table.score))
+        value += float((table.trials - table.hits) @ np.log1p(-table.score))
     for summary in problem.summaries.values():
         calibrated = np.array([summary.mean_score]), np.ones(1)
-        value += summary.log_likelihood(*calibrated, np.log, np.log1p)[0]
-    return float(value)
+        value += float(summary.log_likelihood(*calibrated, np.log, np.log1p)[0])
+    return value
 
 
 def _normal_log_density(draws: Floats, point: Floats) -> float:
