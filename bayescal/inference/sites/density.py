@@ -30,7 +30,7 @@ SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
 SITE_STEPS = 2
 SITE_LONGEST_STEP = 1.0
-LEAST_MEAN = 1e-15
+LEAST_CURVE_MEAN = 1e-15
 """Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
 MOST_OFF = 30.0
 """Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
@@ -224,7 +224,7 @@ class SummaryLikelihood(SiteLikelihood):
         return expit_in_place(coefficients @ self.summary.columns)
 
     def _inside(self, mean: Floats) -> Floats:
-        return np.clip(mean, LEAST_MEAN, 1 - LEAST_MEAN)
+        return np.clip(mean, LEAST_CURVE_MEAN, 1 - LEAST_CURVE_MEAN)
 
 
 class PopulationDensity:

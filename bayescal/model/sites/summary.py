@@ -69,7 +69,7 @@ class Summary:
     @cached_property
     def weight(self) -> Floats:
         """Share of the patients at each score, of shape (rows,)."""
-        return self.problem.trials / self.problem.trials.sum()
+        return np.asarray(self.problem.trials / self.problem.trials.sum())
 
     @cached_property
     def columns(self) -> Floats:

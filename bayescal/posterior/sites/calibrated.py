@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
-from scipy.stats import multivariate_normal
 
+from bayescal._base.arrays import Floats
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.sites.tree import DrawnSites
@@ -56,14 +56,12 @@ def prob_calibrated(drawn: DrawnSites) -> ProbCalibrated | None:
         return None
     problem, evidence = drawn.problem, drawn.stats["log_evidence"]
     names, zero = problem.pooled.curve.coordinates, np.zeros((1, problem.pooled.curve.size))
-    law = multivariate_normal(
-        drawn.average.mean(axis=0), np.atleast_2d(np.cov(drawn.average.T)), allow_singular=True
-    )
-    ratio = law.logpdf(zero[0]) - problem.pooled.prior.logpdf(names, zero)[0]
+    at_zero = _normal_log_density(drawn.average, zero[0])
+    ratio = at_zero - problem.pooled.prior.logpdf(names, zero)[0]
     logs = [identity_log_likelihood(problem), evidence + ratio, evidence]
     prior = [PRIOR_CALIBRATED, PRIOR_CALIBRATED, 1 - 2 * PRIOR_CALIBRATED]
-    every, average, _ = softmax(np.array(logs) + np.log(prior))
-    return ProbCalibrated(float(every), float(every + average))
+    share = softmax(np.array(logs) + np.log(prior))
+    return ProbCalibrated(float(share[0]), float(share[:2].sum()))
 
 
 def identity_log_likelihood(problem: SitesProblem) -> float:
@@ -80,9 +78,16 @@ def identity_log_likelihood(problem: SitesProblem) -> float:
     value = 0.0
     for site in problem.tables.values():
         table = site.table
-        value += table.hits @ np.log(table.score)
-        value += (table.trials - table.hits) @ np.log1p(-table.score)
+        value += float(table.hits @ np.log(table.score))
+        value += float((table.trials - table.hits) @ np.log1p(-table.score))
     for summary in problem.summaries.values():
         calibrated = np.array([summary.mean_score]), np.ones(1)
-        value += summary.log_likelihood(*calibrated, np.log, np.log1p)[0]
-    return float(value)
+        value += float(summary.log_likelihood(*calibrated, np.log, np.log1p)[0])
+    return value
+
+
+def _normal_log_density(draws: Floats, point: Floats) -> float:
+    """At a point of shape (d,), of the normal law with the mean and covariance of the draws."""
+    off, covariance = point - draws.mean(axis=0), np.atleast_2d(np.cov(draws.T))
+    log_det = np.linalg.slogdet(2 * np.pi * covariance)[1]
+    return float(-(off @ np.linalg.solve(covariance, off) + log_det) / 2)
