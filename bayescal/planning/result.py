@@ -127,6 +127,7 @@ class Plan:
 
         studies, sizes = int(self.table["studies"].max()), len(self.table)
         error = count(round(self.monte_carlo_error), "patient")
+        method = METHODS_IN_WORDS[self.analysis]
         version = library_versions("bayescal")["bayescal"]
         closed = "".join(
             " For comparison, the closed form of Riley et al. (2021), which takes a calibrated "
@@ -137,7 +138,7 @@ class Plan:
             f"Sample size. We plan to include {count(self.n, 'patient')}, of whom about "
             f"{count(round(self.events))} are expected to have the event. A study of this size "
             f"{self.goal()}. This was computed by simulating up to {studies:,} studies at each of "
-            f"{sizes} sizes and analysing each of them as planned ({METHODS_IN_WORDS[self.analysis]}; "
+            f"{sizes} sizes and analysing each of them as planned ({method}; "
             f"bayescal {version}, seed {self.seed}). Assumed: {self.described}. The Monte Carlo "
             f"standard error of the sample size is {error}."
             f"{closed}"

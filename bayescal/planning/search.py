@@ -180,8 +180,8 @@ class Search:
         if self.goal.width is None:
             return (
                 f"assurance {self.goal.assurance:g} is out of reach: in studies of "
-                f"{GRID_OF_SIZES[-1]:,} patients the conclusion is drawn with probability {share:.2f}. "
-                "Ask for less assurance, or for another conclusion."
+                f"{GRID_OF_SIZES[-1]:,} patients the conclusion is drawn with probability "
+                f"{share:.2f}. Ask for less assurance, or for another conclusion."
             )
         how = (
             "on average"
@@ -190,8 +190,8 @@ class Search:
         )
         width = float(self.goal.reached(self.values[GRID_OF_SIZES[-1]]))
         return (
-            f"width {self.goal.width:g} is out of reach: studies of {GRID_OF_SIZES[-1]:,} patients have "
-            f"{width:.3g} {how}. Ask for a wider interval."
+            f"width {self.goal.width:g} is out of reach: studies of {GRID_OF_SIZES[-1]:,} patients "
+            f"have {width:.3g} {how}. Ask for a wider interval."
         )
 
 
