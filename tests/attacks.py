@@ -83,6 +83,7 @@ FOREIGN = re.compile("has no attribute|truth value of|ufunc|inhomogeneous|array 
 """What other libraries say of a value that they cannot use."""
 MODULES = (
     bc, bc.estimators, bc.scores, bc.plots, bc.simulate, bc.validation, bc.curves, bc.priors,
+    bc.planning,
 )  # fmt: skip
 CONSTRUCTORS = {
     "bayescal": (
@@ -236,6 +237,13 @@ def special() -> dict[str, dict[str, Any]]:
     """Values that one function needs and others of that argument do not."""
     at, made = Path(folder().name), objects()
     ranks = {"dataset": _ranks()}
+    plan = {
+        "truth": bc.simulate.truth("clinical-middle-overconfident"),
+        "width": 0.4,
+        "of": "calibration_slope",
+        "analysis": "wald",
+        "n_simulations": 50,
+    }
     return {
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
@@ -255,6 +263,19 @@ def special() -> dict[str, dict[str, Any]]:
         "plots.subgroups": {"post": made["SubgroupPosterior"]},
         "HierarchicalPosterior.site": {"label": "1"},
         "HierarchicalPosterior.to_netcdf": {"path": "sites.nc"},
+        "bayescal.plan": plan,
+        "bayescal.prior_sensitivity": {"post": made["fit"]},
+        "planning.plan": plan,
+        "planning.riley": {
+            "prevalence": 0.2,
+            "c_statistic": 0.75,
+            "log_odds": (0, 1),
+            "widths": {"observed_expected": 0.3, "c_statistic": 0.1, "calibration_slope": 0.2},
+        },
+        "plots.plan": {"result": bc.plan(**plan, random_state=0)},
+        "priors.from_posterior": {"post": made["HierarchicalPosterior"]},
+        "priors.from_studies": {"calibration_slope": [(0.9, 0.8, 1.0)] * 3},
+        "simulate.scores": {"prevalence": 0.2, "c_statistic": 0.75},
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
@@ -310,14 +331,15 @@ def _callables() -> Iterator[tuple[str, str, Callable[..., Any]]]:
 def calls() -> Iterator[Call]:
     """Every public function, method and recalibrator."""
     for owner, name, function in _callables():
-        known = values(owner) | special().get(name, {})
+        own = special().get(name, {})
+        known = values(owner) | own
         parameters = inspect.signature(function).parameters
         if "truth" in parameters and owner == "scores":  # of every class
             known["y_prob"] = MATRIX
         given = {
             key: known[key]
             for key, parameter in parameters.items()
-            if key in known and (parameter.default is parameter.empty or key in GIVEN)
+            if key in known and (parameter.default is parameter.empty or key in GIVEN or key in own)
         }
         yield Call(name, function, given, tuple(sorted(parameters.keys() - OF_OTHERS)))
     for name in bc.recalibrate.__all__:

@@ -29,7 +29,7 @@ from attacks import (
     fault,
 )
 
-SLOW = ("build_model", "coverage", "sbc", "BayesianRecalibrator")
+SLOW = ("build_model", "coverage", "sbc", "BayesianRecalibrator", "bayescal.plan", "planning.plan")
 """Of these each call takes long."""
 FEW = 4
 """Values for each argument of those."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plan"]
 
-PILOT = "pilot"
+OF_PILOT = "pilot"
 
 
 def plan(
@@ -105,7 +105,7 @@ def plan(
             "--prevalence and --c-statistic were given beside a pilot; leave them out."
         )
     assumed: Any = truth
-    if truth == PILOT:
+    if truth == OF_PILOT:
         if data is None:
             raise InputError("--truth pilot needs the file of a pilot.")
         assumed = fit(data, curve=curve, prior=prior, random_state=seed)

@@ -7,10 +7,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy.special import logit, ndtri
+from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError, check_callable
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
@@ -18,20 +19,21 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis
 from bayescal.planning.closed_forms import (
     c_statistic_size,
+    half_width,
     observed_expected_size,
     slope_size,
 )
-from bayescal.planning.result import LABELS, Plan
+from bayescal.planning.result import PLANNED_LABELS, Plan
 from bayescal.planning.search import Goal, Search
-from bayescal.planning.setting import EDGE, Setting, as_truth, setting_of
+from bayescal.planning.setting import Setting, as_truth, setting_of
 from bayescal.planning.studies import Studies
 from bayescal.validation.batches import Progress
 
-__all__ = ["METHODS", "plan"]
+__all__ = ["ANALYSES", "plan"]
 
-METHODS = ("fit", "compare", "wald")
+ANALYSES = ("fit", "compare", "wald")
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
-LEAST_STUDIES, MOST_STUDIES = 50, 100_000
+LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
 WIDEST = 1e6
 
@@ -156,10 +158,15 @@ def plan(
     >>> 1000 < result.n < 3000
     True
     """
-    level, seed, size = as_level(ci_prob), as_seed(random_state), as_draws(draws)
-    studies = as_count(n_simulations, "n_simulations", LEAST_STUDIES, MOST_STUDIES)
+    half, level, seed, size = (
+        half_width(ci_prob),
+        as_level(ci_prob),
+        as_seed(random_state),
+        as_draws(draws),
+    )
+    studies = as_count(n_simulations, "n_simulations", LEAST_SIMULATED, MOST_STUDIES)
     goal = _as_goal(width, assurance, conclude)
-    name = check_choice(of, LABELS, "of")
+    name = check_choice(of, PLANNED_LABELS, "of")
     method = _as_method(analysis, name, conclude)
     limit = as_number(close, "close")
     if not 0 < limit < 1:
@@ -185,14 +192,13 @@ def plan(
         n, error = search.size(n)
     for other in (n / 2, 2 * n):
         work.around(other, search)
-    half = float(ndtri((1 + level) / 2))
     table = _table(search, goal, setting, name, half)
     table.attrs |= {
         "n": n,
         "monte_carlo_error": error,
         "width": goal.width,
         "assurance": goal.assurance,
-        "interval": f"{100 * level:g} % interval of the {LABELS[name]}",
+        "interval": f"{100 * level:g} % interval of the {PLANNED_LABELS[name]}",
         "conclude": conclude,
     }
     return Plan(
@@ -231,7 +237,7 @@ def _as_goal(width: Any, assurance: Any, conclude: Any) -> Goal:
 
 
 def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
-    method = check_choice(analysis, METHODS, "analysis")
+    method = check_choice(analysis, ANALYSES, "analysis")
     if method == "wald" and (of not in BY_WALD or conclude is not None):
         raise InputError(
             f"analysis='wald' has intervals of {', '.join(BY_WALD)} alone, and of is {of!r}. "
@@ -318,7 +324,7 @@ def _closed_form(setting: Setting, of: str, width: float | None, half: float) ->
     """Riley's size for a width, of a calibrated model with the mean scores."""
     if width is None or of not in BY_WALD:
         return {}
-    score = np.clip(setting.mean_score, EDGE, 1 - EDGE)
+    score = clipped(setting.mean_score)
     prevalence = setting.prevalence
     if of == "observed_expected":
         return {of: observed_expected_size(prevalence, width, half)}

@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import logit, ndtri
+from scipy.special import logit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.planning.closed_forms import c_statistic_size, observed_expected_size, slope_size
+from bayescal.planning.closed_forms import (
+    c_statistic_size,
+    half_width,
+    observed_expected_size,
+    slope_size,
+)
 from bayescal.planning.laws import as_nodes
 from bayescal.validation.truths import LogitNormalScores, population
 
-__all__ = ["MEASURES", "riley"]
+__all__ = ["CLOSED_FORMS", "riley"]
 
-MEASURES = ("observed_expected", "c_statistic", "calibration_slope")
+CLOSED_FORMS = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_RISK = 1e-12
 
 
@@ -87,12 +92,14 @@ def riley(
     >>> {name: round(n) for name, n in sizes.items()}
     {'observed_expected': 905, 'c_statistic': 4251, 'calibration_slope': 4554}
     """
-    half = float(ndtri((1 + as_level(ci_prob)) / 2))
+    half = half_width(ci_prob)
     wanted = _as_widths(widths)
     if log_odds is not None and scores is not None:
         raise InputError("log_odds and scores were both given: pass one of them.")
     score, weight = _nodes(log_odds, scores)
     share = as_level(prevalence, "prevalence") if prevalence is not None else None
+    if share is not None and not LEAST_RISK <= share <= 1 - LEAST_RISK:
+        raise InputError(f"prevalence must be from {LEAST_RISK:g} to 1 - 1e-12, got {share:g}.")
     if share is None and scores is not None:
         share = float(weight @ score)
     sizes = {}
@@ -119,7 +126,7 @@ def _as_widths(widths: Any) -> dict[str, float]:
             "widths must be a mapping of measures to widths, such as {'calibration_slope': 0.2}, "
             f"got {shortened(repr(widths))}."
         )
-    wanted = {check_choice(name, MEASURES, "widths"): widths[name] for name in widths}
+    wanted = {check_choice(name, CLOSED_FORMS, "widths"): widths[name] for name in widths}
     for name, value in wanted.items():
         wanted[name] = width = as_number(value, f"widths[{name!r}]")
         if not 1e-6 <= width <= 1e6:

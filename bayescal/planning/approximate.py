@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import clipped
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.priors import Prior
-from bayescal.planning.setting import EDGE, Setting
+from bayescal.planning.setting import Setting
 
 __all__ = ["LINEAR", "NormalPosterior", "logistic_slope_error"]
 
@@ -29,14 +30,14 @@ LINEAR = {
     "signed_error",
 }
 """Functionals that are nearly linear in the curve, so that this approximation serves."""
-STEPS = 50
-LONGEST = 2.0
-CONVERGED = 1e-6
+MODE_STEPS = 50
+MODE_LONGEST = 2.0
+MODE_CONVERGED = 1e-6
 LEAST_VARIANCE = 1e-12
 SEPARATED = 1e-3
-ROUNDING = 1e-9
-CUT = 0.3
-SMALLEST = 1e-300
+MODE_ROUNDING = 1e-9
+MODE_CUT = 0.3
+MODE_SMALLEST = 1e-300
 
 
 class _Point(NamedTuple):
@@ -56,7 +57,7 @@ class _Densities:
     def __init__(
         self, setting: Setting, trials: Floats, hits: Floats, family: Curve, prior: Prior
     ) -> None:
-        self.score = np.clip(setting.score, EDGE, 1 - EDGE)
+        self.score = clipped(setting.score)
         self._trials, self._hits, self._size = trials, hits, family.size
         x = logit(self.score)
         parts = [
@@ -76,19 +77,19 @@ class _Densities:
         u, cut = np.zeros((studies, self._size)), np.ones(studies)
         at = self._at(u, np.arange(studies))
         move = self._step(at)
-        for _ in range(STEPS):
-            rows = np.flatnonzero(np.vecdot(at.gradient, move) > CONVERGED)
+        for _ in range(MODE_STEPS):
+            rows = np.flatnonzero(np.vecdot(at.gradient, move) > MODE_CONVERGED)
             if not rows.size:
                 break
             trial = u[rows] + cut[rows, None] * move[rows]
             there = self._at(trial, rows)
-            better = there.value >= at.value[rows] - ROUNDING
+            better = there.value >= at.value[rows] - MODE_ROUNDING
             up = rows[better]
             u[up] = trial[better]
             for old, new in zip(at, there, strict=True):
                 old[up] = new[better]
             move[up] = self._step(_Point(*(part[better] for part in there)))
-            cut[rows] = np.where(better, 1.0, CUT * cut[rows])
+            cut[rows] = np.where(better, 1.0, MODE_CUT * cut[rows])
         return at
 
     def information(self, at: _Point) -> Floats:
@@ -116,7 +117,7 @@ class _Densities:
         weighted = slopes * (fitted * (1 - curve))[..., None]
         expected = np.matmul(np.swapaxes(weighted, 1, 2), slopes)
         gradient = np.matmul((hits - fitted)[:, None], slopes)[:, 0]
-        value = np.vecdot(hits, log_odds) + np.vecdot(trials, np.log1p(-curve + SMALLEST))
+        value = np.vecdot(hits, log_odds) + np.vecdot(trials, np.log1p(-curve + MODE_SMALLEST))
         for k, distribution in enumerate(self._distributions):
             first, second = distribution.slope_and_curvature(u[:, k])
             value += distribution.logpdf(u[:, k])
@@ -127,7 +128,7 @@ class _Densities:
     def _step(self, at: _Point) -> Floats:
         move = np.linalg.solve(at.expected, at.gradient[..., None])[..., 0]
         longest = np.abs(move).max(axis=1, keepdims=True)
-        return np.asarray(move * np.minimum(1, LONGEST / np.maximum(longest, LEAST_VARIANCE)))
+        return np.asarray(move * np.minimum(1, MODE_LONGEST / np.maximum(longest, LEAST_VARIANCE)))
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def logistic_slope_error(score: Floats, trials: Floats, hits: Floats) -> Floats:
 
     Infinite where the estimate does not exist.
     """
-    x = np.broadcast_to(logit(np.clip(score, EDGE, 1 - EDGE)), trials.shape)
+    x = np.broadcast_to(logit(clipped(score)), trials.shape)
     total = trials.sum(axis=1, keepdims=True)
     line = _line(trials / total, x, hits / total, with_slope=True)
     each = trials * line * (1 - line)
@@ -248,7 +249,7 @@ def _line(weight: Floats, x: Floats, events: Floats, *, with_slope: bool) -> Flo
     )
     b = np.zeros(len(x))
     line = expit(a[:, None] + b[:, None] * z) if with_slope else expit(x)
-    for _ in range(STEPS):
+    for _ in range(MODE_STEPS):
         each = weight * line * (1 - line)
         miss = first - np.vecdot(weight, line)
         mass = np.maximum(each.sum(axis=1), LEAST_VARIANCE)
@@ -262,7 +263,7 @@ def _line(weight: Floats, x: Floats, events: Floats, *, with_slope: bool) -> Flo
             step, up = np.zeros(len(x)), np.clip(miss / mass, -1, 1)
         a, b = a + up, b + step
         line = expit(a[:, None] + (b[:, None] * z if with_slope else x))
-        if max(np.abs(step).max(), np.abs(up).max()) < CONVERGED:
+        if max(np.abs(step).max(), np.abs(up).max()) < MODE_CONVERGED:
             break
     return np.asarray(line)
 

@@ -5,18 +5,36 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, as_level
 
 __all__ = [
     "c_statistic_error",
     "c_statistic_size",
+    "half_width",
     "observed_expected_size",
     "observed_expected_width",
     "slope_size",
     "slope_variance",
 ]
+
+LEAST_LEVEL = 1e-6
+
+
+def half_width(ci_prob: float) -> float:
+    """Standard errors on either side of an estimate, such as 1.96 for 0.95.
+
+    Raises
+    ------
+    InputError
+        If the probability is not inside (0, 1), or so near to 0 that nothing is on either side.
+    """
+    level = as_level(ci_prob)
+    if level < LEAST_LEVEL:
+        raise InputError(f"ci_prob must be at least {LEAST_LEVEL:g}, got {level:g}.")
+    return float(ndtri((1 + level) / 2))
 
 
 def observed_expected_size(prevalence: float, width: float, half: float) -> float:

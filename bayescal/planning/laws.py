@@ -17,11 +17,11 @@ from bayescal.validation.truths import Truth, population
 
 __all__ = ["as_nodes"]
 
-NODES = 20_000
+POPULATION_ROWS = 20_000
 
 
 def as_nodes(
-    scores: Any, name: str, size: int = NODES, *, log_odds: bool = False
+    scores: Any, name: str, size: int = POPULATION_ROWS, *, log_odds: bool = False
 ) -> tuple[Floats, Floats]:
     """Scores, ascending, and weights that sum to 1, each of shape (rows,).
 

@@ -14,9 +14,9 @@ from bayescal.validation.batches import Arrays
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LABELS", "Plan"]
+__all__ = ["PLANNED_LABELS", "Plan"]
 
-LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | {
+PLANNED_LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | {
     "observed_expected": "ratio of observed to expected events (O/E)",
     "calibration_in_the_large": "calibration-in-the-large",
     "calibration_intercept": "calibration intercept",
@@ -25,7 +25,7 @@ LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | 
     "c_statistic": "c-statistic",
     "gain": "fall in the Brier score",
 }
-METHODS = {
+METHODS_IN_WORDS = {
     "fit": "the posterior of a calibration curve",
     "compare": "the posterior averaged over families of curves",
     "wald": "the usual frequentist interval",
@@ -100,7 +100,7 @@ class Plan:
         if self.conclude is not None:
             concluded = CONCLUDED[self.conclude].format(close=self.close)
             return f"concludes with probability {self.assurance:g} that {concluded}"
-        label, level = LABELS[self.of], 100 * self.ci_prob
+        label, level = PLANNED_LABELS[self.of], 100 * self.ci_prob
         what = f"a {level:g} % interval of the {label}"
         if self.assurance is None:
             return f"has {what} that is on average {self.width:g} wide"
@@ -127,6 +127,7 @@ class Plan:
 
         studies, sizes = int(self.table["studies"].max()), len(self.table)
         error = count(round(self.monte_carlo_error), "patient")
+        method = METHODS_IN_WORDS[self.analysis]
         version = library_versions("bayescal")["bayescal"]
         closed = "".join(
             " For comparison, the closed form of Riley et al. (2021), which takes a calibrated "
@@ -137,7 +138,7 @@ class Plan:
             f"Sample size. We plan to include {count(self.n, 'patient')}, of whom about "
             f"{count(round(self.events))} are expected to have the event. A study of this size "
             f"{self.goal()}. This was computed by simulating up to {studies:,} studies at each of "
-            f"{sizes} sizes and analysing each of them as planned ({METHODS[self.analysis]}; "
+            f"{sizes} sizes and analysing each of them as planned ({method}; "
             f"bayescal {version}, seed {self.seed}). Assumed: {self.described}. The Monte Carlo "
             f"standard error of the sample size is {error}."
             f"{closed}"

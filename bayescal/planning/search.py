@@ -21,10 +21,10 @@ from bayescal._base.errors import InputError
 __all__ = ["LARGEST_SIZE", "LEAST_SIZE", "Goal", "Search"]
 
 LEAST_SIZE, LARGEST_SIZE = 20, 1_000_000
-SIZES = [round(LEAST_SIZE * 2 ** (k / 2)) for k in range(33)]
-RESAMPLES = 200
+GRID_OF_SIZES = [round(LEAST_SIZE * 2 ** (k / 2)) for k in range(33)]
+SIZE_RESAMPLES = 200
 FIRST_LOOKS = 8
-JUMP = 12  # most steps of the grid between two looks
+LONGEST_JUMP = 12  # most steps of the grid between two looks
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Search:
         at = self._near(start)
         while True:
             if self._excess(at) > 0:
-                if at == len(SIZES) - 1:
+                if at == len(GRID_OF_SIZES) - 1:
                     raise InputError(self._impossible())
                 at += 1
                 if at in self._done and self._excess(at) <= 0:
@@ -123,16 +123,16 @@ class Search:
                 if self._excess(at) > 0:
                     at += 1
                     break
-        pair = SIZES[at - 1], SIZES[at]
+        pair = GRID_OF_SIZES[at - 1], GRID_OF_SIZES[at]
         size = self._between(pair, *(self.goal.excess(self.values[n]) for n in pair))
         return math.ceil(float(size) - 1e-9), self._error(pair)
 
     @property
     def _done(self) -> set[int]:
-        return {SIZES.index(n) for n in self.values}
+        return {GRID_OF_SIZES.index(n) for n in self.values}
 
     def _excess(self, at: int) -> float:
-        n = SIZES[at]
+        n = GRID_OF_SIZES[at]
         if n not in self.values:
             self.values[n] = self.simulate(n, False)
         return float(self.goal.excess(self.values[n]))
@@ -143,11 +143,15 @@ class Search:
         for _ in range(FIRST_LOOKS):
             if at in seen:
                 break
-            seen[at] = float(self.goal.excess(self.simulate(SIZES[at], True)))
+            seen[at] = float(self.goal.excess(self.simulate(GRID_OF_SIZES[at], True)))
             # A width falls with the root of the size: half a step of log 2 a step of the grid.
             steps = 4 * seen[at] / math.log(2) if self.goal.width is not None else 3 * seen[at]
-            move = int(np.clip(np.ceil(np.nan_to_num(steps, posinf=JUMP)), -JUMP, JUMP))
-            at = min(max(at + move, 0), len(SIZES) - 1)
+            move = int(
+                np.clip(
+                    np.ceil(np.nan_to_num(steps, posinf=LONGEST_JUMP)), -LONGEST_JUMP, LONGEST_JUMP
+                )
+            )
+            at = min(max(at + move, 0), len(GRID_OF_SIZES) - 1)
             if move == 0:
                 break
         return at
@@ -163,35 +167,35 @@ class Search:
         """Standard deviation of the size over resamples of the simulated studies."""
         rng = np.random.default_rng([self.seed, 1])
         first, second = (self.values[n] for n in pair)
-        chosen = rng.integers(first.size, size=(RESAMPLES, first.size))
+        chosen = rng.integers(first.size, size=(SIZE_RESAMPLES, first.size))
         above, below = self.goal.excess(first[chosen]), self.goal.excess(second[chosen])
         usual = float(self.goal.excess(first) - self.goal.excess(second))
-        fall = np.full(RESAMPLES, max(usual, 1e-9))
+        fall = np.full(SIZE_RESAMPLES, max(usual, 1e-9))
         middle = (above + below) / 2
         sizes = self._between(pair, middle + fall / 2, middle - fall / 2)
         return float(np.std(sizes))
 
     def _impossible(self) -> str:
-        share = self.goal.share(self.values[SIZES[-1]])
+        share = self.goal.share(self.values[GRID_OF_SIZES[-1]])
         if self.goal.width is None:
             return (
                 f"assurance {self.goal.assurance:g} is out of reach: in studies of "
-                f"{SIZES[-1]:,} patients the conclusion is drawn with probability {share:.2f}. "
-                "Ask for less assurance, or for another conclusion."
+                f"{GRID_OF_SIZES[-1]:,} patients the conclusion is drawn with probability "
+                f"{share:.2f}. Ask for less assurance, or for another conclusion."
             )
         how = (
             "on average"
             if self.goal.assurance is None
             else f"with assurance {self.goal.assurance:g}"
         )
-        width = float(self.goal.reached(self.values[SIZES[-1]]))
+        width = float(self.goal.reached(self.values[GRID_OF_SIZES[-1]]))
         return (
-            f"width {self.goal.width:g} is out of reach: studies of {SIZES[-1]:,} patients have "
-            f"{width:.3g} {how}. Ask for a wider interval."
+            f"width {self.goal.width:g} is out of reach: studies of {GRID_OF_SIZES[-1]:,} patients "
+            f"have {width:.3g} {how}. Ask for a wider interval."
         )
 
 
 def _nearest(n: float) -> int:
     if not n > LEAST_SIZE:
         return 0
-    return min(round(2 * math.log2(n / LEAST_SIZE)), len(SIZES) - 1)
+    return min(round(2 * math.log2(n / LEAST_SIZE)), len(GRID_OF_SIZES) - 1)

@@ -13,6 +13,7 @@ from scipy.special import expit, logit, ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.model.curve import Curve
@@ -31,10 +32,9 @@ from bayescal.validation.truths import Truth
 
 __all__ = ["Setting", "as_truth", "setting_of"]
 
-ROWS = 128
+SIMULATED_ROWS = 128
 """Rows of a simulated table: scores at which cases are counted."""
-FINE = np.linspace(-40, 40, 1601)
-EDGE = 1e-12
+FINE_LOG_ODDS = np.linspace(-40, 40, 1601)
 LEAST_PREVALENT = 1e-6
 
 Assumed = Truth | Prior | CalibrationPosterior
@@ -116,7 +116,7 @@ class Setting:
 
     def functional(self, name: str) -> Floats:
         """True value of a functional in each study, of shape (studies,)."""
-        inside = np.clip(self.score, EDGE, 1 - EDGE)
+        inside = clipped(self.score)
         score = inside[0] if len(inside) == 1 else inside
         weight = self.weight if score.ndim == 1 else np.broadcast_to(self.weight, inside.shape)
         draws = CurveDraws(self.curve, Population(score, weight))
@@ -142,7 +142,10 @@ def as_truth(truth: Any) -> Assumed:
     if isinstance(truth, HierarchicalPosterior):
         return truth.new_site()
     if isinstance(truth, Mapping):
-        return as_prior(truth)
+        try:
+            return as_prior(truth)
+        except InputError as error:
+            raise InputError(f"truth is a mapping, and {error}") from error
     known = (*PRESETS, *names())
     if not isinstance(truth, str) or truth not in known:
         raise InputError(
@@ -179,7 +182,8 @@ def setting_of(
     """
     if scores is None and isinstance(truth, Prior):
         raise InputError(
-            "scores is missing: a prior says nothing of them. Pass those of a pilot, or "
+            "scores is missing, and truth is a prior, which says nothing of them. Pass those of a "
+            "pilot, or "
             "bc.simulate.scores(prevalence=, c_statistic=)."
         )
     of_scores = "its own" if scores is None else _described(scores)
@@ -188,7 +192,7 @@ def setting_of(
     if isinstance(scores, ScoresOfSetting):
         score, weight, curve = _of_risks(truth, scores, size, rng, family)
     else:
-        score, weight = as_nodes(truth if scores is None else scores, "scores", ROWS)
+        score, weight = as_nodes(truth if scores is None else scores, "scores", SIMULATED_ROWS)
         if np.ptp(score) == 0:
             raise InputError(
                 f"scores are all {score[0]:g}: their calibration is one ratio, and the sample size "
@@ -217,7 +221,7 @@ def _curves(
     if isinstance(truth, Truth):
         return np.tile(truth.curve(score), (size, 1))
     if isinstance(truth, Prior):
-        inside = np.clip(score, EDGE, 1 - EDGE)
+        inside = clipped(score)
         curve = as_curve(family)
         frame = Frame(truth.centre_for(logit(inside), weight))
         return curve.probability(_coordinates(truth, curve, size, rng), inside, frame)
@@ -245,13 +249,13 @@ def _of_risks(
     truth: Assumed, law: ScoresOfSetting, size: int, rng: np.random.Generator, family: str | Curve
 ) -> tuple[Floats, Floats, Floats]:
     """Scores at which true curves give risks of a known law, weights, and these risks."""
-    t = (np.arange(ROWS) + 0.5) / ROWS
+    t = (np.arange(SIMULATED_ROWS) + 0.5) / SIMULATED_ROWS
     weight = t * (1 - t) / (t * (1 - t)).sum()
     mean, sd = law.settings(size, rng)
     risk = mean[:, None] + sd[:, None] * ndtri(t**2 * (3 - 2 * t))
     score = np.empty_like(risk)
-    fine = expit(FINE)
-    inside = np.clip(fine, EDGE, 1 - EDGE)
+    fine = expit(FINE_LOG_ODDS)
+    inside = clipped(fine)
     if isinstance(truth, Prior):
         curve = as_curve(family)
         u = _coordinates(truth, curve, size, rng)
@@ -261,10 +265,10 @@ def _of_risks(
             on_grid = curve.log_odds(u[k : k + 1], inside, Frame(float(centre[k])))[0]
             score[k] = _inverse(risk[k], on_grid, logit(inside))
     else:
-        curves = logit(np.clip(_curves(truth, inside, weight, size, rng, family), EDGE, 1 - EDGE))
+        curves = logit(clipped(_curves(truth, inside, weight, size, rng, family)))
         for k in range(size):
             score[k] = _inverse(risk[k], curves[k], logit(inside))
-    return np.clip(expit(score), EDGE, 1 - EDGE), weight, expit(risk)
+    return clipped(expit(score)), weight, expit(risk)
 
 
 def _inverse(risk: Floats, curve: Floats, log_odds: Floats) -> Floats:

@@ -7,26 +7,30 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.files import as_path
 from bayescal._base.text import shortened
 from bayescal.model.curve import Curve
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import PRESETS
 from bayescal.planning.analysis import Analysis, analyse, analysis_seed
 from bayescal.planning.approximate import LINEAR, NormalPosterior, logistic_slope_error
-from bayescal.planning.closed_forms import c_statistic_error, observed_expected_width
+from bayescal.planning.closed_forms import (
+    c_statistic_error,
+    half_width,
+    observed_expected_width,
+)
 from bayescal.planning.result import Plan
-from bayescal.planning.search import LARGEST_SIZE, SIZES, Search
+from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Search
 from bayescal.planning.setting import Setting
 from bayescal.validation.batches import Arrays, Batch, Progress, run_batches, spans
 
 __all__ = ["Studies"]
 
 BATCH = 25
-PILOT = 1000
+FIRST_SIZE = 1000
 CORRECTED_BY = 32
 FIRST_LOOK = 100
 CLOSE_TO_ENDS = 1e-13
@@ -56,7 +60,7 @@ class Studies:
         resume: Plan | str | PathLike[str] | None,
     ) -> None:
         self.analysis, self.setting, self.seed = analysis, setting, seed
-        self.half = float(ndtri((1 + analysis.ci_prob) / 2))
+        self.half = half_width(analysis.ci_prob)
         self.known: dict[str, Arrays] = {}
         self._n_jobs, self._progress = n_jobs, progress
         self._folder: str | PathLike[str] | None = None
@@ -65,7 +69,7 @@ class Studies:
         if isinstance(resume, Plan):
             self.known = dict(resume.simulated)
         elif resume is None or isinstance(resume, (str, PathLike)):
-            self._folder = resume
+            self._folder = None if resume is None else as_path(resume, "resume")
         else:
             raise InputError(
                 "resume must be an earlier plan, or a folder for finished batches, got "
@@ -125,12 +129,12 @@ class Studies:
         """
         few = self.setting.part(range(min(self.setting.size, BATCH)))
         if self.is_exact or self.is_approximate:
-            middle = float(np.median(self.values(PILOT, True)))
+            middle = float(np.median(self.values(FIRST_SIZE, True)))
         else:
-            trials, hits = few.counts(PILOT, self.seed)
+            trials, hits = few.counts(FIRST_SIZE, self.seed)
             quick = NormalPosterior.of(few, trials, hits, CURVES["logistic"], PRESETS["neutral"])
             middle = float(np.median(quick.widths("signed_error", self.half)))
-        start = PILOT * (middle / width) ** 2 if np.isfinite(middle) else float(PILOT)
+        start = FIRST_SIZE * (middle / width) ** 2 if np.isfinite(middle) else float(FIRST_SIZE)
         bounded = self.is_exact or self.is_approximate
         if bounded and start > 2 * LARGEST_SIZE:
             raise InputError(
@@ -159,7 +163,7 @@ class Studies:
 
     def around(self, n: float, search: Search) -> None:
         """Look at a size too, for the table and its figure."""
-        near = min(SIZES, key=lambda size: abs(np.log(size / n)))
+        near = min(GRID_OF_SIZES, key=lambda size: abs(np.log(size / n)))
         if near in search.values:
             return
         few = spans(self.setting.size, BATCH)[:2]

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plan"]
 
-COLUMNS = ("n", "studies", "width", "width_assured", "reached", "reached_error", "closed_form")
+PLAN_COLUMNS = ("n", "studies", "width", "width_assured", "reached", "reached_error", "closed_form")
 PLAN_HALF = 1.96
-CONCLUSION = {
+PLAN_CONCLUSIONS = {
     "close enough": "close enough",
     "miscalibrated": "miscalibrated",
     "update": "an update is recommended",
@@ -108,7 +108,7 @@ def _draw_assurance(ax: Axes, table: pd.DataFrame) -> None:
     if attrs["conclude"] is None:
         _title(ax, f"With an interval no wider than {attrs['width']:g}")
     else:
-        _title(ax, f"Concluding: {CONCLUSION[attrs['conclude']]}")
+        _title(ax, f"Concluding: {PLAN_CONCLUSIONS[attrs['conclude']]}")
 
 
 def _finish(ax: Axes, table: pd.DataFrame) -> None:
@@ -151,7 +151,7 @@ def _as_table(result: Any) -> pd.DataFrame:
     import pandas as pd
 
     table: pd.DataFrame = getattr(result, "table", result)
-    is_plan = isinstance(table, pd.DataFrame) and {*COLUMNS} <= {*map(str, table.columns)}
+    is_plan = isinstance(table, pd.DataFrame) and {*PLAN_COLUMNS} <= {*map(str, table.columns)}
     if not is_plan or "monte_carlo_error" not in table.attrs:
         raise InputError(
             f"result must be what bayescal.plan returns, or its table, got "

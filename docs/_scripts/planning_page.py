@@ -26,11 +26,11 @@ def planning_page() -> str:
     studies = int(cells["studies"].min())
     parts = [
         "# Planned sizes",
-        f"Sizes by `bayescal.plan` with assurance 0.8, and the share of {studies} simulated studies "
-        "of that size that reach the goal. The studies are drawn case by case and analysed with "
-        "`bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is 0.2; under *prior "
-        "clinical* the c-statistic is 0.75 and every study has a curve from the prior; *calibrated* is "
-        "one calibrated model. Made by `docs/benchmarks/planning.py`.",
+        f"Sizes by `bayescal.plan` with assurance 0.8, and the share of {studies} simulated "
+        "studies of that size that reach the goal. The studies are drawn case by case and analysed "
+        "with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is 0.2; under "
+        "*prior clinical* the c-statistic is 0.75 and every study has a curve from the prior; "
+        "*calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
         "## The assumed truth is right",
         _judged(cells[right]),
         _table(cells[right]),
@@ -41,8 +41,8 @@ def planning_page() -> str:
         "For ISARIC 4C, with the predictive distributions of its eight regions and the usual "
         "frequentist intervals, a published simulation asks for 397, 517 and 1172 patients "
         "(c-statistic, O/E and slope, assurance 0.9). `bayescal.plan(analysis='wald')` gives 395, "
-        "517 and 1190, with Monte Carlo errors of 1, 3 and 3. The posterior of O/E is narrower than "
-        "that interval, since it knows the scores: `analysis='fit'` asks for 412 (error 6).",
+        "517 and 1190, with Monte Carlo errors of 1, 3 and 3. The posterior of O/E is narrower "
+        "than that interval, since it knows the scores: `analysis='fit'` asks for 412 (error 6).",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -50,7 +50,8 @@ def planning_page() -> str:
 def _judged(cells: pd.DataFrame) -> str:
     """How many shares are the assurance up to three Monte Carlo errors of their own."""
     near = (cells["share"] - 0.8).abs() <= 3 * cells["share_error"]
-    return f"The share is 0.8 up to three Monte Carlo errors in {int(near.sum())} of {len(cells)} plans."
+    number = f"{int(near.sum())} of {len(cells)}"
+    return f"The share is 0.8 up to three Monte Carlo errors in {number} plans."
 
 
 def _table(cells: pd.DataFrame, *, wrong: bool = False) -> str:

@@ -17,8 +17,14 @@ from bayescal.model.prior import Distribution, Normal, Prior, StudentT
 
 __all__ = ["Predictive", "from_studies", "next_study"]
 
-LEAST_STUDIES = 3
-MEASURES = ("observed_expected", "calibration_in_the_large", "calibration_slope", "asymmetry")
+LEAST_PUBLISHED = 3
+LEAST_PUBLISHED_LEVEL = 1e-3
+PUBLISHED_MEASURES = (
+    "observed_expected",
+    "calibration_in_the_large",
+    "calibration_slope",
+    "asymmetry",
+)
 TAILS = ("normal", "t")
 SEARCHED = 60  # scales of heterogeneity at which the search for the best begins
 LARGEST_ESTIMATE = 1e6
@@ -118,6 +124,8 @@ def from_studies(
     (-0.076, 0.128)
     """
     level = as_level(ci_prob)
+    if level < LEAST_PUBLISHED_LEVEL:
+        raise InputError(f"ci_prob must be at least {LEAST_PUBLISHED_LEVEL:g}, got {level:g}.")
     check_choice(tails, TAILS, "tails")
     given = {
         "observed_expected": observed_expected,
@@ -126,7 +134,9 @@ def from_studies(
         "asymmetry": asymmetry,
     }
     if all(studies is None for studies in given.values()):
-        raise InputError(f"no studies were given: pass at least one of {', '.join(MEASURES)}.")
+        raise InputError(
+            f"no studies were given: pass at least one of {', '.join(PUBLISHED_MEASURES)}."
+        )
     if observed_expected is not None and calibration_in_the_large is not None:
         raise InputError(
             "observed_expected and calibration_in_the_large are two measures of one shift: pass "
@@ -207,10 +217,10 @@ def _as_estimates(
 ) -> tuple[Floats, Floats]:
     """Estimates and standard errors on the scale of the analysis, each of shape (studies,)."""
     rows = as_items(studies, measure)
-    if len(rows) < LEAST_STUDIES:
+    if len(rows) < LEAST_PUBLISHED:
         raise InputError(
             f"{measure} has {len(rows)} studies, and how much studies differ takes at least "
-            f"{LEAST_STUDIES}. State the prior itself with bc.priors.Prior."
+            f"{LEAST_PUBLISHED}. State the prior itself with bc.priors.Prior."
         )
     ends = np.array([_as_row(row, measure, at) for at, row in enumerate(rows)])
     if scale is math.log:

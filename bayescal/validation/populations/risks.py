@@ -22,10 +22,10 @@ Known = float | tuple[float, float]
 
 LEAST_PREVALENCE = 1e-5
 LEAST_C, MOST_C = 0.501, 0.995
-NODES = 400
-STEPS = 40
-CONVERGED = 1e-9
-LONGEST = 1.0
+RISKS_NODES = 400
+RISKS_STEPS = 40
+RISKS_CONVERGED = 1e-9
+RISKS_LONGEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,13 @@ def log_odds_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats
     point = np.stack([logit(prevalence) * np.sqrt(1 + 0.35 * spread**2), np.log(spread)])
     aim = np.stack([logit(prevalence), logit(c_statistic)])
     small = 1e-5
-    for _ in range(STEPS):
+    for _ in range(RISKS_STEPS):
         value = _of_law(point)
         moved = [_of_law(point + small * axis) - value for axis in np.eye(2)[:, :, None]]
         jacobian = np.moveaxis(np.stack(moved, axis=1) / small, -1, 0)
         step = np.linalg.solve(jacobian, (aim - value).T[..., None])[..., 0].T
-        point = point + np.clip(step, -LONGEST, LONGEST)
-        if np.abs(step).max() < CONVERGED:
+        point = point + np.clip(step, -RISKS_LONGEST, RISKS_LONGEST)
+        if np.abs(step).max() < RISKS_CONVERGED:
             return point[0], np.exp(point[1])
     raise InputError(
         "prevalence and c_statistic have no calibrated scores with normal log-odds: "
@@ -152,7 +152,7 @@ def log_odds_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats
 
 def _of_law(point: Floats) -> Floats:
     """Log-odds of prevalence and c-statistic at means and log standard deviations, (2, n)."""
-    t = (np.arange(NODES) + 0.5) / NODES
+    t = (np.arange(RISKS_NODES) + 0.5) / RISKS_NODES
     z = ndtri(t**2 * (3 - 2 * t))
     weight = t * (1 - t) / (t * (1 - t)).sum()
     risk = expit(point[0][:, None] + np.exp(point[1])[:, None] * z)
