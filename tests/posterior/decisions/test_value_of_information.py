@@ -196,3 +196,13 @@ def test_no_warnings_at_extremes() -> None:
         for method in ("curve", "cells"):
             worth = post.value_of_information([1e-9, 0.5, 1 - 1e-9], [1, 10**9], method)
             assert np.isfinite(worth["evsi"]).all()
+
+
+def test_clusters_have_no_further_patients(cases) -> None:
+    y_true, y_prob = cases
+    post = bc.fit(y_true, y_prob, cluster=np.arange(y_true.size) // 3, draws=400, random_state=0)
+    worth = post.value_of_information(AT)
+    assert (worth["evpi"] <= worth["evpi_of_recalibrating"]).all()
+    for options in ({"n_more": 50}, {"method": "cells"}):
+        with pytest.raises(ValueError, match=f"{next(iter(options))}.*come in clusters"):
+            post.value_of_information(AT, **options)
