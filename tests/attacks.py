@@ -101,8 +101,8 @@ OF_OTHERS = {"estimator", "options", "args", "kwargs", "details"}
 """Arguments that are scikit-learn's, or passed on."""
 ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
 """What errors may call an argument instead."""
-NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame", "average_of"} | {
-    "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates", "as_prior",
+NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame"} | {
+    "average_of", "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates", "as_prior",
 }  # fmt: skip
 """What no person calls, or what changes the families for all tests."""
 
