@@ -102,7 +102,8 @@ OF_OTHERS = {"estimator", "options", "args", "kwargs", "details"}
 ALSO = {"new": "X", "chunks": "chunk", "truths": "truth", "axes": "ax"}
 """What errors may call an argument instead."""
 NOT_CALLED = {"of_draws", "of_posteriors", "in_average", "stored_curve", "stored_frame"} | {
-    "average_of", "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates", "as_prior",
+    "average_of", "MODEST", "PRESETS", "CURVES", "AVERAGE", "register", "unregister", "updates",
+    "as_prior",
 }  # fmt: skip
 """What no person calls, or what changes the families for all tests."""
 
