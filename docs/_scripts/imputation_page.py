@@ -44,9 +44,9 @@ def imputation_page() -> str:
         f"{runs} studies of {record['size']} patients were simulated. The score is a function of "
         f"two predictors, and the second is missing in {100 * record['missing']:.0f} % of the "
         "patients, more often where the first is high and where the event happened. It is imputed "
-        "by a linear regression on the first predictor, the outcome and their product, whose parameters "
-        "are drawn, too. The intervals are compared with the true values over the population of "
-        f"all patients: {true}.",
+        "by a linear regression on the first predictor, the outcome and their product, whose "
+        "parameters are drawn, too. The intervals are compared with the true values over the "
+        f"population of all patients: {true}.",
         f"**Share of 95 % intervals that contain the true value** (Monte Carlo error {error:.3f} "
         "at .95):",
         markdown(wide(cells, "covered").astype(float)),
