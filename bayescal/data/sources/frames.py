@@ -61,7 +61,7 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
     table = needed.collect() if isinstance(needed, nw.LazyFrame) else needed
     outcome, score, weight, group = (
         None if name is None else _values_of(table[name], f"{source}: column {name!r}")
-        for name in columns
+        for name in (columns.outcome, columns.score, columns.weight, columns.group)
     )
     assert outcome is not None and score is not None
     return _plain(outcome), _plain(score), None if weight is None else _plain(weight), group
