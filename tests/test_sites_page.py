@@ -181,8 +181,8 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
     assert "2.0 with 5 sites" in lost
     assert "above the pooled one in miscalibrated, 5 sites, sd 0.33: 2.00 and 1.00" in lost
     assert "above the unpooled" not in lost
-    assert "curve of a new site is better by mixed model in 1 of 2 cells" in lost
-    assert "by two-stage pooling" not in lost
+    assert "curve of a new site: mixed model is better in 1 of 2 cells" in lost
+    assert "two-stage pooling is" not in lost
     assert "20.0% are left out" in text
     assert "0.25 with 5 sites" in text
     assert "| calibrated | 5 | 0 | 0.50 | 0.25 |" in text
