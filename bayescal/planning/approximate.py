@@ -168,7 +168,7 @@ class NormalPosterior:
         """
         densities = _Densities(setting, trials, hits, family, prior)
         at = densities.mode()
-        covariance = np.linalg.inv(densities.information(at))
+        covariance: Floats = np.linalg.inv(densities.information(at)).astype(np.float64)
         return cls(densities.score, trials, at.curve, at.slopes, covariance)
 
     def widths(self, name: str, half: float) -> Floats:
@@ -275,11 +275,11 @@ def _lead(name: str, each: Floats, x: Floats) -> Floats:
         return np.broadcast_to(1 / mass, x.shape)
     mean = np.vecdot(each, x)[:, None] / mass
     slope = (x - mean) / np.vecdot(each, (x - mean) ** 2)[:, None]
-    return slope if name == "calibration_slope" else 1 / mass - mean * slope
+    return np.asarray(slope if name == "calibration_slope" else 1 / mass - mean * slope)
 
 
 def _combined(basis: Floats, coefficient: Floats) -> Floats:
     """Sums of the basis at each score, by the coefficients of each study."""
     if len(basis) == 1:
-        return coefficient @ basis[0].T
+        return np.asarray(coefficient @ basis[0].T)
     return np.asarray(np.matmul(basis, coefficient[..., None])[..., 0])

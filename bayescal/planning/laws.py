@@ -83,4 +83,4 @@ def _merged(score: Floats, weight: Floats, size: int) -> tuple[Floats, Floats]:
     total = np.bincount(row, weight, size)
     mean = np.bincount(row, weight * score, size)
     filled = total > 0
-    return mean[filled] / total[filled], total[filled]
+    return mean[filled] / total[filled], np.asarray(total[filled], dtype=np.float64)

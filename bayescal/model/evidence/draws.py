@@ -104,13 +104,13 @@ def marginal(values: Floats) -> Distribution:
         nu, scale = np.exp(point[[0, 2]])
         return StudentT(float(nu), float(point[1]), float(scale))
 
-    found = minimize(
+    best = minimize(
         lambda point: -law(point).logpdf(standard).mean(),
         np.array([np.log(8.0), 0.0, -0.1]),
         method="L-BFGS-B",
         bounds=[(np.log(LEAST_NU), np.log(LARGEST_NU)), (-1, 1), (-5, 1)],
     )
-    fitted = law(found.x)
+    fitted = law(best.x)
     if fitted.nu > NEARLY_NORMAL:
         return normal
     return StudentT(fitted.nu, normal.mu + normal.sigma * fitted.mu, normal.sigma * fitted.sigma)

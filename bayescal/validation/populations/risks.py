@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from bayescal._base.arrays import Floats, RandomState
+from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.validate import as_number
 from bayescal.validation.truths import LogitNormalScores
 
-__all__ = ["ScoresOfSetting", "log_odds_of", "scores"]
+__all__ = ["ScoresOfSetting", "moments_of", "scores"]
 
 Known = float | tuple[float, float]
 """A number, or its mean and standard deviation."""
@@ -45,7 +45,7 @@ class ScoresOfSetting:
     def law(self) -> LogitNormalScores:
         """The law at the means of prevalence and c-statistic."""
         known = np.array([[_mean(self.prevalence)], [_mean(self.c_statistic)]])
-        mean, sd = log_odds_of(*known)
+        mean, sd = moments_of(*known)
         return LogitNormalScores(float(mean[0]), float(sd[0]))
 
     def draw(self, n: int, random_state: RandomState = None) -> Floats:
@@ -61,7 +61,7 @@ class ScoresOfSetting:
         """Whether prevalence or c-statistic has a standard deviation."""
         return isinstance(self.prevalence, tuple) or isinstance(self.c_statistic, tuple)
 
-    def settings(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def settings(self, size: int, random_state: RandomState = None) -> tuple[Floats, Floats]:
         """Means and standard deviations of log-odds in several settings, each of shape (size,).
 
         Prevalences and c-statistics are drawn from Beta laws of their means and standard
@@ -69,8 +69,9 @@ class ScoresOfSetting:
         """
         if not self.is_uncertain:
             return np.full(size, self.law.mean), np.full(size, self.law.sd)
+        rng = random_generator(random_state)
         drawn = _drawn(self.prevalence, size, rng), _drawn(self.c_statistic, size, rng)
-        return log_odds_of(
+        return moments_of(
             np.clip(drawn[0], LEAST_PREVALENCE, 1 - LEAST_PREVALENCE),
             np.clip(drawn[1], LEAST_C, MOST_C),
         )
@@ -120,7 +121,7 @@ def scores(*, prevalence: Any, c_statistic: Any) -> ScoresOfSetting:
     return made
 
 
-def log_odds_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats]:
+def moments_of(prevalence: Floats, c_statistic: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the log-odds of calibrated scores, by Newton steps.
 
     Parameters
