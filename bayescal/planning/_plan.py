@@ -35,7 +35,7 @@ ANALYSES = ("fit", "compare", "wald")
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
-WIDEST = 1e6
+WIDEST_COUNTED = 1e6
 
 
 def plan(
@@ -300,7 +300,7 @@ def _table(search: Search, goal: Goal, setting: Setting, of: str, half: float) -
         if goal.width is not None:
             level = goal.assurance if goal.assurance is not None else 0.5
             widths["width"] = float(values.mean())
-            widths["width_assured"] = float(np.quantile(np.minimum(values, WIDEST), level))
+            widths["width_assured"] = float(np.quantile(np.minimum(values, WIDEST_COUNTED), level))
             widths["closed_form"] = _closed_width(setting, of, n, half)
         rows.append(row | widths | {"reached": share, "reached_error": float(error)})
     return pd.DataFrame(rows)

@@ -242,11 +242,7 @@ def _line(weight: Floats, x: Floats, events: Floats, *, with_slope: bool) -> Flo
     first = events.sum(axis=1)
     second = np.vecdot(events, z)
     # From a line without slope Newton steps do not overshoot far.
-    a = (
-        logit(np.clip(first, LEAST_VARIANCE, 1 - LEAST_VARIANCE))
-        if with_slope
-        else np.zeros(len(x))
-    )
+    a = logit(clipped(first)) if with_slope else np.zeros(len(x))
     b = np.zeros(len(x))
     line = expit(a[:, None] + b[:, None] * z) if with_slope else expit(x)
     for _ in range(MODE_STEPS):
