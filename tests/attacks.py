@@ -198,6 +198,7 @@ def values(owner: str) -> dict[str, Any]:
         "frame": pd.DataFrame({"y": OUTCOME, "p": SCORE}),
         "group": None,
         "hits": [1, 2],
+        "limit": 0.05,
         "mean": 0.0 if owner in ("priors", "simulate") else SCORE,
         "mean_score": 0.3,
         "minimum": 0.01,
@@ -248,6 +249,7 @@ def special() -> dict[str, dict[str, Any]]:
     return {
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
+        "bayescal.optimism": {"estimator": LogisticRegression(), "X": SCORE[:, None]},
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
