@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import check_type
 from bayescal._base.files import as_path, replacing
@@ -19,6 +19,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.model.drift.problem import DriftProblem
 from bayescal.posterior.drift.draws import DrawnDrift
+from bayescal.posterior.drift.steps import steps_of
 from bayescal.posterior.drift.tree import drift_tree, read_drift
 from bayescal.posterior.drift.updating import gain_of_maps
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -259,19 +260,7 @@ class DriftPosterior:
 
     @cached_property
     def _steps(self) -> Floats:
-        """Mean distance of the curves of neighbouring periods, (periods - 1, draws)."""
-        pooled, periods = self.problem.pooled, self._drawn.periods
-        weight = pooled.trials / pooled.trials.sum()
-        steps = np.zeros((len(periods) - 1, periods.shape[1]))
-        moved = np.flatnonzero(self._drawn.explanation > 0)
-        for part in blocks(moved.size, weight.size):
-            rows = moved[part]
-            last = pooled.probability(periods[0, rows])
-            for index in range(len(steps)):
-                curve = pooled.probability(periods[index + 1, rows])
-                steps[index, rows] = np.abs(curve - last) @ weight
-                last = curve
-        return steps
+        return steps_of(self._drawn)
 
     def prob_now_above(
         self, limit: float, name: str = "tce", population: str = "bootstrap"
