@@ -155,7 +155,7 @@ def plan(
     >>> result = bc.plan(
     ...     width=0.3, of="calibration_slope", truth="clinical", scores=scores, random_state=1
     ... )
-    >>> 1000 < result.n < 3000
+    >>> 2000 < result.n < 5000
     True
     """
     half, level, seed, size = (
