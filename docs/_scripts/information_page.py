@@ -36,8 +36,9 @@ def information_page() -> str:
         "## Curves drawn from the prior",
         f"Logistic curves of the neutral prior, {min(runs)} in each cell, fitted with the same "
         "family. Here both must agree on average where the population is that of *these scores*. "
-        "Of *scores like these* it need not: their true law is smooth, and the Bayesian bootstrap "
-        "does not know it.",
+        "Of *scores like these* they need not, quite: the true law of the scores is always the "
+        "same here, and the Bayesian bootstrap does not know it. All cells of one size have the "
+        "same curves, so that their numbers are not independent.",
         *_tables(drawn, record["thresholds"]),
         _farthest(drawn),
     ]
