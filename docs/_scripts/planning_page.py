@@ -28,10 +28,10 @@ def planning_page() -> str:
     parts = [
         "# Planned sizes",
         f"Sizes by `bayescal.plan` with assurance 0.8, and the share of at least {studies} "
-        "simulated studies of that size that reach the goal. The studies are drawn case by case and "
-        "analysed with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is 0.2; under "
-        "*prior clinical* the c-statistic is 0.75 and every study has a curve from the prior; "
-        "*calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
+        "simulated studies of that size that reach the goal. The studies are drawn case by case "
+        "and analysed with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is "
+        "0.2; under *prior clinical* the c-statistic is 0.75 and every study has a curve from the "
+        "prior; *calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
         "## The assumed truth is right",
         _judged(cells[right]),
         _table(cells[right]),
