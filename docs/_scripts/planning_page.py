@@ -11,6 +11,7 @@ COLUMNS = {
     "width": "width",
     "n": "planned size",
     "n_error": "its Monte Carlo error",
+    "studies": "studies",
     "share": "goal reached",
     "share_error": "its Monte Carlo error",
 }
@@ -26,11 +27,11 @@ def planning_page() -> str:
     studies = int(cells["studies"].min())
     parts = [
         "# Planned sizes",
-        f"Sizes by `bayescal.plan` with assurance 0.8, and the share of {studies} simulated "
-        "studies of that size that reach the goal. The studies are drawn case by case and analysed "
-        "with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is 0.2; under "
-        "*prior clinical* the c-statistic is 0.75 and every study has a curve from the prior; "
-        "*calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
+        f"Sizes by `bayescal.plan` with assurance 0.8, and the share of at least {studies} "
+        "simulated studies of that size that reach the goal. The studies are drawn case by case "
+        "and analysed with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is "
+        "0.2; under *prior clinical* the c-statistic is 0.75 and every study has a curve from the "
+        "prior; *calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
         "## The assumed truth is right",
         _judged(cells[right]),
         _table(cells[right]),
