@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 @given(prevalence=st.floats(0.001, 0.999), c=st.floats(0.51, 0.98))
 def test_the_law_has_the_prevalence_and_c_statistic_asked_for(prevalence, c) -> None:
     law = bc.simulate.scores(prevalence=prevalence, c_statistic=c)
-    even = (np.arange(4000) + 0.5) / 4000
+    even = (np.arange(100_000) + 0.5) / 100_000
     risk, _ = law.quantiles(even, 1 - even)
     events, others = risk / risk.sum(), (1 - risk) / (1 - risk).sum()
     assert risk.mean() == pytest.approx(prevalence, rel=2e-3)
