@@ -164,11 +164,12 @@ def optimism(
 
     Notes
     -----
-    Models of the folds see (n_folds - 1) / n_folds of the cases, so that the slope is rather too
-    small where there are few events for each feature. The bootstrap tests a resampled model on
-    cases most of which it has seen: it is right for regressions, and too optimistic for models that
-    reproduce their own cases, such as forests. The benchmark page has the measured coverage of
-    both. Cases of one patient must not be in different folds: give one row a patient.
+    Models of the folds see (n_folds - 1) / n_folds of the cases. On simulated development sets of
+    200 and 500 cases 95 % intervals of the posterior contained the TCE that new patients meet in
+    .92 to 1 of them, O/E in .87 to .98 and the slope in .88 to .93. The bootstrap tests a resampled
+    model on cases most of which it has seen. Its range contained the slope in .87 to .95 for
+    regressions, in .80 after a choice of features, and in none of the data sets for a forest.
+    Cases of one patient must not be in different folds: give one row a patient.
 
     References
     ----------
