@@ -358,7 +358,7 @@ def test_headline_verdict_and_advice_follow_the_data(
     a.to_html(tmp_path / "report.html")
     printed = Page((tmp_path / "report.html").read_text("utf-8")).printed()
     assert f" {heading} On average, a prediction is off by" in printed
-    assert printed.count(f"Recommended: {advice}") == 2
+    assert printed.count(f"Recommended: {advice}") == 3
     assert ("Fewer than 100 are usually too few" in printed) == (n == 20)
     assert ("is too small to tell" in printed) == (n == 20)
     assert ("this does not mean that the model is calibrated" in printed) == (n == 20)

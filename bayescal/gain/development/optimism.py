@@ -259,7 +259,7 @@ def _scores_of(estimator: Any, X: Any, outcome: Floats, rng: np.random.Generator
         predicted = np.asarray(fitted.predict_proba(X), np.float64)[:, 1]
     except Exception as error:
         raise InputError(
-            f"estimator could not be fitted to X and y: {shortened(str(error))} Check X, and that "
-            "the estimator takes it: estimator.fit(X, y)."
+            f"estimator could not be fitted to X and y ({type(error).__name__}, shown above). "
+            "Check X, and that the estimator takes it: estimator.fit(X, y)."
         ) from error
     return as_scores(predicted, "predict_proba of estimator")

@@ -19,6 +19,9 @@ from bayescal.data.validate import as_vector
 
 __all__ = ["MOST_PERIODS", "Periods", "periods_of_labels", "read_periods"]
 
+LARGEST_PERIOD = 1e15
+"""Numbers beyond it are no times of anything; differences of one are still seen below."""
+
 MOST_PERIODS = 60
 MONTHS = 12
 EPOCH = datetime.date(1970, 1, 1)
@@ -135,9 +138,8 @@ def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
         raise InputError(
             f"periods[{missing[0]}] is missing. Say when every case was, or drop the case."
         )
-    distinct, row = np.unique(
-        given.astype(str) if given.dtype == object else given, return_inverse=True
-    )
+    texts = [str(value) for value in given.tolist()] if given.dtype == object else given
+    distinct, row = np.unique(texts, return_inverse=True)
     if given.dtype == object:
         first = {str(value): value for value in given.tolist()}
         named = _named([first[text] for text in distinct.tolist()])
@@ -194,7 +196,7 @@ def _named(values: list[Any]) -> Named:
         isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
         for value in values
     )
-    if numeric and np.isfinite(np.array(values, dtype=np.float64)).all():
+    if numeric and all(abs(value) <= LARGEST_PERIOD for value in values):
         numbers_ = [float(value) for value in values]
         return [f"{value:.15g}" for value in numbers_], numbers_, "numbers"
     raise _no_order(values)
