@@ -43,7 +43,11 @@ def estimates(draws: np.ndarray) -> dict[str, tuple[float, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "curve"), [*((name, "beta") for name in SETS), ("oracle A", "spline")]
+    ("name", "curve"),
+    [
+        *((name, "beta") for name in SETS),
+        pytest.param("oracle A", "spline", marks=pytest.mark.long),
+    ],
 )
 def test_importance_agrees_with_nuts(name, curve, shared_data):
     path, outcome, score = SETS[name]

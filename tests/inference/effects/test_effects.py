@@ -61,6 +61,7 @@ def named(drawn):
         yield f"effects {number}", effects.transpose(1, 0, 2)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "problem",

@@ -107,6 +107,7 @@ def test_it_is_near_a_mixed_model(studies, shared_data):
         assert np.exp(float(site["site_log_slope"])) == pytest.approx(float(row["lc"]), abs=0.25)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", ["logistic", "beta"])
 def test_both_engines_agree(curve):
