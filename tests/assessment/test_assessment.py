@@ -6,6 +6,7 @@ import json
 import math
 import re
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -307,7 +308,6 @@ def test_the_record_is_ready_for_json(off, rare) -> None:
 
 
 def test_the_record_keeps_to_its_schema(off, rare) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     y_true, y_prob = data("calibrated", 30)
     more = bc.assess(y_true, y_prob, thresholds=(0.2, 0.5), **CHEAP)
     one = bc.assess([1], [0.3], **CHEAP)

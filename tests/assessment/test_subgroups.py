@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,7 +66,6 @@ def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
         assert row["observed_expected_raw"] == mine["observed_expected_raw"]
     any_level = a.subgroups.prob_any_above(a.close, of="levels")
     assert record["prob_any_level_off"] == any_level
-    jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(json.loads(json.dumps(a.to_dict())), schema())
 
 
