@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import check_type
-from bayescal._base.files import as_path, replacing
 from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
@@ -26,6 +24,7 @@ from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.sites.raw import raw_of_table
 from bayescal.posterior.sites.rows import beside_raw
+from bayescal.posterior.sites.several import SeveralCurves
 from bayescal.posterior.sites.view import SiteView
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["DriftPosterior", "as_drift"]
 
 
-class DriftPosterior:
+class DriftPosterior(SeveralCurves[DrawnDrift]):
     """Posterior of the calibration curves of ordered periods.
 
     Three explanations are averaged: one curve for all periods (prior probability 1/2), one sudden
@@ -59,24 +58,13 @@ class DriftPosterior:
     ['constant', 'sudden', 'gradual']
     """
 
-    def __init__(self, tree: xr.DataTree) -> None:
-        self._tree, self._drawn = tree, read_drift(tree)
+    @staticmethod
+    def _read(tree: xr.DataTree) -> DrawnDrift:
+        return read_drift(tree)
 
-    @classmethod
-    def of_draws(cls, drawn: DrawnDrift) -> Self:
-        """A posterior whose tree is written when it is first read."""
-        posterior = cls.__new__(cls)
-        posterior._drawn = drawn
-        return posterior
-
-    @cached_property
-    def _tree(self) -> xr.DataTree:
-        return drift_tree(self._drawn)
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The `xarray.DataTree` in ArviZ's schema; coordinates have a dim `period`."""
-        return self._tree
+    @staticmethod
+    def _written(drawn: DrawnDrift) -> xr.DataTree:
+        return drift_tree(drawn)
 
     @property
     def problem(self) -> DriftProblem:
@@ -92,11 +80,6 @@ class DriftPosterior:
     def labels(self) -> tuple[str, ...]:
         """Names of the periods, in order of time."""
         return self.problem.labels
-
-    @property
-    def engine(self) -> str:
-        """The engine that drew it: "importance"."""
-        return self._drawn.engine
 
     @property
     def draws(self) -> int:
@@ -350,19 +333,6 @@ class DriftPosterior:
         each = [self.period(label).functional(name, population, **options) for label in self.labels]
         labels = xr.DataArray(list(self.labels), dims="period", name="period")
         return xr.concat(each, labels).transpose("chain", "draw", "period")
-
-    def to_netcdf(self, path: str | PathLike[str]) -> None:
-        """Write the tree to a NetCDF file; `bayescal.load` reads it back.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
-
-    def __repr__(self) -> str:
-        return "\n".join(["DriftPosterior", *(f"  {line}" for line in self._lines())])
 
     def _repr_html_(self) -> str:
         rows = {}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,6 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import check_type
-from bayescal._base.files import as_path, replacing
-from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
@@ -29,21 +26,21 @@ from bayescal.posterior.sites.calibrated import prob_calibrated
 from bayescal.posterior.sites.measures import SiteMeasures
 from bayescal.posterior.sites.raw import raw_estimates
 from bayescal.posterior.sites.rows import beside_raw
+from bayescal.posterior.sites.several import SeveralCurves, diagnosed
 from bayescal.posterior.sites.tree import DrawnSites, read_sites, sites_tree
 from bayescal.posterior.sites.view import SiteView
-from bayescal.posterior.view import nuts_verdict
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["HierarchicalPosterior", "as_hierarchical", "diagnosed"]
+__all__ = ["HierarchicalPosterior", "as_hierarchical"]
 
 DIFFERS = 0.05
 """Mean distance between the curve of a site and that of the average site that is counted."""
 
 
-class HierarchicalPosterior(SiteMeasures):
+class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
     """Posterior of the calibration curves of several sites.
 
     Each site has a curve of its own, drawn towards the others as far as the data say that sites
@@ -69,24 +66,13 @@ class HierarchicalPosterior(SiteMeasures):
     ('chain', 'draw', 'site')
     """
 
-    def __init__(self, tree: xr.DataTree) -> None:
-        self._tree, self._drawn = tree, read_sites(tree)
+    @staticmethod
+    def _read(tree: xr.DataTree) -> DrawnSites:
+        return read_sites(tree)
 
-    @classmethod
-    def of_draws(cls, drawn: DrawnSites) -> Self:
-        """A posterior whose tree is written when it is first read."""
-        posterior = cls.__new__(cls)
-        posterior._drawn = drawn
-        return posterior
-
-    @cached_property
-    def _tree(self) -> xr.DataTree:
-        return sites_tree(self._drawn)
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The `xarray.DataTree` in ArviZ's schema; coordinates of sites have a dim `site`."""
-        return self._tree
+    @staticmethod
+    def _written(drawn: DrawnSites) -> xr.DataTree:
+        return sites_tree(drawn)
 
     @property
     def problem(self) -> SitesProblem:
@@ -112,11 +98,6 @@ class HierarchicalPosterior(SiteMeasures):
     def centre(self) -> float:
         """Score at which the shift acts: that of the mean log-odds of all scores."""
         return self.problem.pooled.frame.centre
-
-    @property
-    def engine(self) -> str:
-        """The engine that drew it: "importance" or "nuts"."""
-        return self._drawn.engine
 
     @property
     def draws(self) -> int:
@@ -325,19 +306,6 @@ class HierarchicalPosterior(SiteMeasures):
             shares[label] = float(np.mean(distance > limit))
         return pd.Series(shares, name="prob_differs").rename_axis("site")
 
-    def to_netcdf(self, path: str | PathLike[str]) -> None:
-        """Write the tree to a NetCDF file; `bayescal.load` reads it back.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
-
-    def __repr__(self) -> str:
-        return "\n".join(["HierarchicalPosterior", *(f"  {line}" for line in self._lines())])
-
     def _repr_html_(self) -> str:
         rows = {}
         for title, view in (("average site", self._average), ("new site", self._new_site)):
@@ -369,16 +337,6 @@ def as_hierarchical(post: Any) -> HierarchicalPosterior:
     """A hierarchical posterior, and nothing else."""
     cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
     return check_type(post, HierarchicalPosterior, "post", cure)
-
-
-def diagnosed(engine: str, stats: Mapping[str, float]) -> dict[str, float | str]:
-    """What a sampler reports, and a verdict: "ok", or what is wrong."""
-    numbers, verdict = dict(stats), "ok"
-    if numbers.get("pareto_k", 0) > BAD_K:
-        verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'"
-    elif engine == "nuts":
-        verdict = nuts_verdict(numbers)
-    return {"engine": engine, **numbers, "verdict": verdict}
 
 
 def _described(values: Floats) -> dict[str, float]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.files import as_path, replacing
 from bayescal._base.text import rounded, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.subgroups.crossed import CrossedTable
@@ -20,7 +18,7 @@ from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.subgroups.problem import SubgroupsProblem
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
-from bayescal.posterior.sites.hierarchical import diagnosed
+from bayescal.posterior.sites.several import SeveralCurves, diagnosed
 from bayescal.posterior.sites.view import SiteView
 from bayescal.posterior.subgroups.answers import (
     OFF_BY,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["SubgroupPosterior", "as_subgroups"]
 
 
-class SubgroupPosterior(SubgroupAnswers):
+class SubgroupPosterior(SubgroupAnswers, SeveralCurves[DrawnSubgroups]):
     """Posterior of the calibration curves of subgroups by several factors.
 
     Every combination of levels that occurs is a cell with a curve of its own: the average curve,
@@ -64,24 +62,13 @@ class SubgroupPosterior(SubgroupAnswers):
     True
     """
 
-    def __init__(self, tree: xr.DataTree) -> None:
-        self._tree, self._drawn = tree, read_subgroups(tree)
+    @staticmethod
+    def _read(tree: xr.DataTree) -> DrawnSubgroups:
+        return read_subgroups(tree)
 
-    @classmethod
-    def of_draws(cls, drawn: DrawnSubgroups) -> Self:
-        """A posterior whose tree is written when it is first read."""
-        posterior = cls.__new__(cls)
-        posterior._drawn = drawn
-        return posterior
-
-    @cached_property
-    def _tree(self) -> xr.DataTree:
-        return subgroups_tree(self._drawn)
-
-    @property
-    def tree(self) -> xr.DataTree:
-        """The `xarray.DataTree` in ArviZ's schema; coordinates of cells have a dim `cell`."""
-        return self._tree
+    @staticmethod
+    def _written(drawn: DrawnSubgroups) -> xr.DataTree:
+        return subgroups_tree(drawn)
 
     @property
     def problem(self) -> SubgroupsProblem:
@@ -102,11 +89,6 @@ class SubgroupPosterior(SubgroupAnswers):
     def centre(self) -> float:
         """Score at which the shift acts: that of the mean log-odds of all scores."""
         return self.problem.pooled.frame.centre
-
-    @property
-    def engine(self) -> str:
-        """The engine that drew it: "importance" or "nuts"."""
-        return self._drawn.engine
 
     @property
     def draws(self) -> int:
@@ -267,19 +249,6 @@ class SubgroupPosterior(SubgroupAnswers):
         order = [(term, name) for term in self.problem.terms for name in varying]
         index = pd.MultiIndex.from_tuples(order, names=["term", "coordinate"])
         return pd.DataFrame([rows[key] for key in order], index)
-
-    def to_netcdf(self, path: str | PathLike[str]) -> None:
-        """Write the tree to a NetCDF file; `bayescal.load` reads it back.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        with replacing(as_path(path)) as file:
-            self.tree.to_netcdf(file, engine="h5netcdf")
-
-    def __repr__(self) -> str:
-        return "\n".join(["SubgroupPosterior", *(f"  {line}" for line in self._lines())])
 
     def _repr_html_(self) -> str:
         table, rows = self.report(of="levels"), {}
