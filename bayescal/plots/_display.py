@@ -361,10 +361,16 @@ def _probabilities(estimator: Any, X: Any, pos_label: Any) -> tuple[Floats, Any]
         )
     column = 1
     if pos_label is not None:
-        equal = [np.array_equal(each, pos_label) for each in classes]
+        equal = [_is_label(pos_label, each) for each in classes]
         if not any(equal):
             first, second = (shortened(repr(each)) for each in classes)
             given = shortened(repr(pos_label))
             raise InputError(f"pos_label must be {first} or {second}, got {given}.")
         column = equal.index(True)
     return np.asarray(estimator.predict_proba(X))[:, column], classes[column]
+
+
+def _is_label(given: Any, label: Any) -> bool:
+    """Whether what was given is this label; texts and numbers are never equal."""
+    one = np.ndim(given) == 0 and isinstance(given, str) == isinstance(label, str)
+    return bool(one and np.array_equal(label, given))
