@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 import typer
 
@@ -61,6 +62,7 @@ def test_examples_print_what_the_page_shows(path: Path, monkeypatch: pytest.Monk
             shown = page[slice(*step.output)]
             where = f"{name_of(path)}, line {step.line}"
             assert agrees(shown, printed), f"{where} shows\n{shown}\nbut prints\n{printed}"
+        plt.close("all")
 
 
 @pytest.mark.parametrize(
