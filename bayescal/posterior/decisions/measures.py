@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_count, as_items
 from bayescal.data.validate import as_levels, as_vector, check_choice
 from bayescal.posterior.decisions.information import ROUNDING, Information, by_cells, by_curve
@@ -74,8 +75,6 @@ class DecisionMeasures(Measures):
         >>> benefit["model"].dims
         ('chain', 'draw', 'threshold')
         """
-        import xarray as xr
-
         at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
         treated = by_score(self.problem, at)
         model, everyone = np.empty((2, self.draws, at.size))
@@ -84,6 +83,12 @@ class DecisionMeasures(Measures):
             own = draws.population.score.ndim == 1
             model[part] = net_benefit(draws, at, *(treated if own else ()))
             everyone[part] = net_benefit_of_all(draws, at)
+        return self._benefit(model, everyone, at)
+
+    def _benefit(self, model: Floats, everyone: Floats, at: Floats) -> xr.Dataset:
+        """Draws of net benefit by threshold, and how probable it is that the model is best."""
+        import xarray as xr
+
         best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
         return xr.Dataset(
             {

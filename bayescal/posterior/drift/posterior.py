@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
-from bayescal._base.card import card
 from bayescal._base.errors import check_type
-from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.model.drift.problem import DriftProblem
@@ -21,7 +19,6 @@ from bayescal.posterior.drift.steps import steps_of
 from bayescal.posterior.drift.tree import drift_tree, read_drift
 from bayescal.posterior.drift.updating import gain_of_maps
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.sites.raw import raw_of_table
 from bayescal.posterior.sites.rows import beside_raw
 from bayescal.posterior.sites.several import SeveralCurves
@@ -335,13 +332,7 @@ class DriftPosterior(SeveralCurves[DrawnDrift]):
         return xr.concat(each, labels).transpose("chain", "draw", "period")
 
     def _repr_html_(self) -> str:
-        rows = {}
-        for title, view in (("now", self.now()), ("next period", self.next_period())):
-            for name in ("tce", "observed_expected"):
-                lower, upper = view.interval(name)
-                middle, low, high = rounded((view.estimate(name), lower, upper), lower, upper)
-                rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
-        return card(repr(self), SUMMARY_COLUMNS, rows)
+        return self._card({"now": self.now(), "next period": self.next_period()})
 
     def _lines(self) -> list[str]:
         pooled, first, last = self.problem.pooled, self.labels[0], self.labels[-1]

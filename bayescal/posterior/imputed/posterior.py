@@ -15,7 +15,6 @@ from bayescal._base.errors import InputError, check_type
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
 from bayescal.model.clusters.design import Design
-from bayescal.posterior.decisions.information import ROUNDING
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
@@ -266,22 +265,13 @@ class ImputedPosterior(CalibrationPosterior):
         -------
         xarray.Dataset
         """
-        import xarray as xr
-
         each = [post.net_benefit(thresholds, population) for post in self._posts]
         at = each[0]["threshold"].to_numpy()
         model, everyone = (
             self._mixed([one[name].to_numpy().reshape(-1, at.size) for one in each])
             for name in ("model", "treat_all")
         )
-        best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
-        return xr.Dataset(
-            {
-                "model": self._array(model, "model", threshold=at),
-                "treat_all": self._array(everyone, "treat_all", threshold=at),
-                "prob_best": ("threshold", best),
-            }
-        )
+        return self._benefit(model, everyone, at)
 
     def value_of_information(
         self,

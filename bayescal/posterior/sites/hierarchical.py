@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
-from bayescal._base.card import card
 from bayescal._base.errors import check_type
-from bayescal._base.text import rounded
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_number, as_scores, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.sites.problem import SitesProblem
-from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.intervals import SUMMARY_COLUMNS, equal_tailed
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.sites.calibrated import prob_calibrated
 from bayescal.posterior.sites.measures import SiteMeasures
@@ -307,13 +304,7 @@ class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
         return pd.Series(shares, name="prob_differs").rename_axis("site")
 
     def _repr_html_(self) -> str:
-        rows = {}
-        for title, view in (("average site", self._average), ("new site", self._new_site)):
-            for name in ("tce", "observed_expected"):
-                lower, upper = view.interval(name)
-                middle, low, high = rounded((view.estimate(name), lower, upper), lower, upper)
-                rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
-        return card(repr(self), SUMMARY_COLUMNS, rows)
+        return self._card({"average site": self._average, "new site": self._new_site})
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled

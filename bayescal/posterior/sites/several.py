@@ -8,8 +8,13 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
+from bayescal._base.card import card
 from bayescal._base.files import as_path, replacing
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal._base.text import rounded
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.intervals import SUMMARY_COLUMNS
+from bayescal.posterior.sites.view import SiteView
 from bayescal.posterior.view import nuts_verdict
 
 if TYPE_CHECKING:
@@ -91,6 +96,16 @@ class SeveralCurves(ABC, Generic[D]):
 
     def __repr__(self) -> str:
         return "\n".join([type(self).__name__, *(f"  {line}" for line in self._lines())])
+
+    def _card(self, views: Mapping[str, SiteView]) -> str:
+        """HTML for a notebook: error and O/E of a few of the curves, by their titles."""
+        rows = {}
+        for title, view in views.items():
+            for name in ("tce", "observed_expected"):
+                lower, upper = view.interval(name)
+                middle, low, high = rounded((view.estimate(name), lower, upper), lower, upper)
+                rows[f"{FUNCTIONALS[name].label}, {title}"] = middle, f"{low} to {high}"
+        return card(repr(self), SUMMARY_COLUMNS, rows)
 
 
 def diagnosed(engine: str, stats: Mapping[str, float]) -> dict[str, float | str]:
