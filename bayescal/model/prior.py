@@ -19,7 +19,7 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
 
-__all__ = ["Distribution", "Normal", "Prior", "StudentT"]
+__all__ = ["CLINICAL", "Distribution", "Normal", "Prior", "StudentT"]
 
 LARGEST = 1e300
 """Numbers beyond it are no parameter of a prior: their squares are not finite."""
@@ -321,3 +321,13 @@ def _described(distribution: Distribution) -> dict[str, Any]:
 def _distribution(described: Mapping[str, Any]) -> Distribution:
     arguments = dict(described)
     return _KINDS[arguments.pop("distribution")](**arguments)
+
+
+CLINICAL = Prior(
+    shift=StudentT(4.0, 0.0, 0.5),
+    log_slope=Normal(0.0, 0.4),
+    asymmetry=Normal(0.0, 0.5),
+    centre="mean",
+    name="clinical",
+)
+"""Follows the spread between external validations of clinical models."""

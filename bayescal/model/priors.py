@@ -8,7 +8,7 @@ from typing import Any
 from bayescal.data.validate import check_choice
 from bayescal.model.evidence.draws import from_posterior
 from bayescal.model.evidence.studies import from_studies
-from bayescal.model.prior import Normal, Prior, StudentT
+from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
 from bayescal.model.sites.heterogeneity import Heterogeneity
 
 __all__ = [
@@ -25,13 +25,7 @@ __all__ = [
 
 PRESETS: dict[str, Prior] = {
     "neutral": Prior(name="neutral"),
-    "clinical": Prior(
-        shift=StudentT(4.0, 0.0, 0.5),
-        log_slope=Normal(0.0, 0.4),
-        asymmetry=Normal(0.0, 0.5),
-        centre="mean",
-        name="clinical",
-    ),
+    "clinical": CLINICAL,
 }
 """The presets: "neutral" by default; "clinical" follows the spread between external validations."""
 

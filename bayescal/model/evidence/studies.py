@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal._base.text import shortened
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.model.prior import Distribution, Normal, Prior, StudentT
+from bayescal.model.prior import CLINICAL, Distribution, Normal, Prior, StudentT
 
 __all__ = ["Predictive", "from_studies", "next_study"]
 
@@ -167,12 +168,8 @@ def from_studies(
             coordinates["log_slope"] = _distribution(expected, tails, mu, sigma)
         else:
             coordinates["asymmetry"] = _distribution(expected, tails, expected.mean, expected.sd)
-    usual: dict[str, Distribution] = {
-        "shift": StudentT(4.0, 0.0, 0.5),
-        "log_slope": Normal(0.0, 0.4),
-        "asymmetry": Normal(0.0, 0.5),
-    }
-    return Prior(**usual | coordinates, centre="mean", name=name)  # type: ignore[arg-type]
+    changed: dict[str, Any] = {"name": name} | coordinates
+    return replace(CLINICAL, **changed)
 
 
 def next_study(estimate: Floats, error: Floats) -> Predictive:
