@@ -1,0 +1,34 @@
+"""Every file of tests is one that pytest collects."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+
+def test_pytest_enters_the_folder_of_every_test(pytestconfig: pytest.Config) -> None:
+    """Pytest leaves out folders of some names, such as `build`, without a word."""
+    ignored = pytestconfig.hook.pytest_ignore_collect
+    left_out = {
+        str(part.relative_to(TESTS))
+        for path in TESTS.rglob("test_*.py")
+        for part in (path, *path.parents)
+        if part.is_relative_to(TESTS) and ignored(collection_path=part, config=pytestconfig)
+    }
+    assert not left_out
+
+
+def test_files_with_tests_have_the_name_that_pytest_looks_for(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.getini("testpaths") == [TESTS.name]
+    assert "test_*.py" in pytestconfig.getini("python_files")
+    other_names = [
+        str(path.relative_to(TESTS))
+        for path in TESTS.rglob("*.py")
+        if not path.name.startswith("test_")
+        if re.search("^ *def test_", path.read_text("utf-8"), re.M)
+    ]
+    assert not other_names
