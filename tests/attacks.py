@@ -13,7 +13,7 @@ import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -128,7 +128,9 @@ class Call:
     arguments: tuple[str, ...] = field(default=())
 
     def __call__(self, **changed: Any) -> Any:
-        return self.function(**self.given | changed)
+        """Call it in a temporary folder, where functions that write may write."""
+        with chdir(scratch().name):
+            return self.function(**self.given | changed)
 
 
 @cache
@@ -180,6 +182,12 @@ def folder() -> tempfile.TemporaryDirectory[str]:
     known["Assessment"].to_html(at / "report.html")
     pd.DataFrame({"y": OUTCOME, "p": SCORE}).to_parquet(at / "cases.parquet")
     return made
+
+
+@cache
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """Where every call runs, whose files are named by whatever it is attacked with."""
+    return tempfile.TemporaryDirectory()
 
 
 def values(owner: str) -> dict[str, Any]:

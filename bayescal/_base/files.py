@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -81,6 +81,8 @@ def replacing(path: Path) -> Iterator[Path]:
         If it cannot be written, as on a full disk; its `filename` is `path`.
     """
     try:
+        with suppress(FileNotFoundError):
+            path.stat()  # fails for a link that leads to itself
         if path.exists() and not path.is_file():
             yield path
             return

@@ -14,6 +14,7 @@ from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
+from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.words import first_words, headline
@@ -176,7 +177,8 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the file does not exist, is no report of bayescal, or is of another version.
+        If the file does not exist, is no report of bayescal, is of another version, or a value in
+        it is not one that a report has; the value is named by its place.
 
     Examples
     --------
@@ -198,17 +200,25 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         page.feed(text)
         text = page.text
     try:
-        record = json.loads(text)
+        record = parsed(text)
     except json.JSONDecodeError:
         record = None
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply to be a report.") from None
     if not isinstance(record, dict) or "verdict" not in record:
         raise InputError(
             f"{file} carries no assessment. Pass a report that Assessment.to_html or "
             "bayescal assess --html wrote."
         )
-    if record.get("schema") != SCHEMA_VERSION:
+    version = record.get("schema")
+    if isinstance(version, int) and version != SCHEMA_VERSION:
         raise InputError(
-            f"{file} is of version {record.get('schema')!r} of the format, and this bayescal reads "
+            f"{file} is of version {shortened(version)} of the format, and this bayescal reads "
             f"version {SCHEMA_VERSION}. Read it with the bayescal that wrote it."
+        )
+    fault = first_fault(record, schema())
+    if fault:
+        raise InputError(
+            f"{file} is damaged or was edited: {fault}. Pass the report as bayescal wrote it."
         )
     return record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import errno
 import os
 import platform
 from collections.abc import Sequence
@@ -55,7 +56,7 @@ def check_targets(
     ------
     InputError
         If a folder does not exist, an output is one of the inputs or another output, by whatever
-        path or link, or the figure's suffix is no format of matplotlib.
+        path or link, or a link to itself, or the figure's suffix is no format of matplotlib.
     """
     targets = [path for path in (plot, *others) if path is not None]
     for path in targets:
@@ -63,6 +64,8 @@ def check_targets(
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder.")
+        if _leads_to_itself(path):
+            raise InputError(f"cannot write {path}: it is a link that leads to itself.")
         _check_permission(path)
     _check_distinct(targets, [path for path in inputs if path is not None])
     if plot is not None:
@@ -82,6 +85,14 @@ def check_csv(path: Path) -> None:
     """
     if path.suffix.lower() in BINARY:
         raise InputError(f"cannot write {path}: a table is written as CSV. End its name in .csv.")
+
+
+def _leads_to_itself(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _check_permission(path: Path) -> None:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
 from bayescal.data.data import CalibrationData, Edges, as_data
@@ -199,8 +201,17 @@ class Problem:
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),
-            read["seed"],
+            _stored_seed(read["seed"]),
         )
+
+
+def _stored_seed(seed: Any) -> int:
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InputError(
+            f"the tree's attribute seed is {shortened(repr(seed))}, and a fit writes a whole "
+            "number of at least 0. Refit the data."
+        )
+    return seed
 
 
 def prepare(

@@ -102,6 +102,13 @@ def test_two_outputs_are_not_one_file(refused, table, options) -> None:
     assert not list(table.parent.glob("out.*"))
 
 
+@pytest.mark.parametrize("command", [("assess", "a.csv", "--json"), ("compare", "a.csv", "--plot")])
+def test_an_output_is_no_link_to_itself(refused, table, command) -> None:
+    os.symlink("loop.svg", "loop.svg")
+    message = refused(*command, "loop.svg")
+    assert "cannot write loop.svg: it is a link that leads to itself" in message
+
+
 def test_the_mark_of_a_recalibration_is_an_output_too(refused, table) -> None:
     mark = table.rename("b.csv.bayescal.json")
     assert "it is the input" in refused("recalibrate", mark, "--output", "b.csv")

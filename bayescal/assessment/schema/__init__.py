@@ -1,0 +1,1 @@
+"""The JSON schema of a record, and a record held against it."""
