@@ -17,9 +17,9 @@ from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.sites import sites_model
 from bayescal.model.sites.problem import SitesProblem
+from bayescal.posterior.checks.verdict import convergence
 from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import CHAINS, coordinates_of
-from bayescal.posterior.view import convergence
 
 if TYPE_CHECKING:
     import xarray as xr
