@@ -50,7 +50,9 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
             f"cases come in {post.design}. What is computed without a curve (the C-statistic, the "
             "Brier score, ranges of estimators) takes them as independent."
         )
-        if post.design.clusters - post.design.strata < FEW_CLUSTERS:
+        if post.design.separated:
+            yield f"{post.design.verdict}. Intervals are rough."
+        elif post.design.clusters - post.design.strata < FEW_CLUSTERS:
             yield (
                 f"there are only {count(post.design.clusters, 'cluster')}, which say little of how "
                 "much clusters differ: the intervals are wide for it, and rough."

@@ -148,7 +148,8 @@ def fit(
         PyMC form: its draws are from exact sums, and "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
-        PyMC chooses) and `progress` (a bar on a terminal).
+        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
+        120 where "auto" takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     groups : array-like of shape (n,), data frame or mapping, optional

@@ -72,10 +72,14 @@ def methods(f: Findings) -> str:
 def _clusters_in_words(f: Findings) -> str:
     if f.posterior.design is None:
         return ""
-    return (
-        "Cases of one cluster were not taken as independent: the curvature of the likelihood was "
-        f"adjusted for clusters (Ribatet, Cooley and Davison, 2012), {f.posterior.design}. "
+    how = (
+        "since the outcomes are separated by the scores or of one class, each cluster counts as "
+        "one case:"
+        if f.posterior.design.separated
+        else "the curvature of the likelihood was adjusted for clusters (Ribatet, Cooley and "
+        "Davison, 2012),"
     )
+    return f"Cases of one cluster were not taken as independent: {how} {f.posterior.design}. "
 
 
 def _interval_in_words(f: Findings) -> str:

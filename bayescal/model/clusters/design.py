@@ -128,7 +128,7 @@ def cluster_design(problem: Problem) -> Design:
         effect = problem.n / effective
         return Design(
             *(clusters.size, clusters.strata, effect, effect, np.inf, 1.0, problem.n, effective),
-            separated=True,
+            separated=not clusters.are_single,
         )
     x, trials = problem.log_odds, problem.trials
     basis = np.stack([np.ones_like(x), x])
