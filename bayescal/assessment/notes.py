@@ -136,6 +136,12 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     data, edges = post.data, post.problem.edges
     if not edges.moved or edges.assumed:
         return
+    if edges.given:
+        yield (
+            f"{count(edges.moved, 'score')} nearer to 0 or 1 than {edges.low:.3g} moved to that "
+            "distance. Change this with edge=."
+        )
+        return
     moves = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
     moves += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []
     yield (

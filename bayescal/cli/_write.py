@@ -203,6 +203,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
         "functionals": functionals,
+        "undefined": stated["undefined"],
         "settings": {
             "curve": problem.curve.name,
             "prior": problem.prior.name,

@@ -14,6 +14,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.curves import Curve, stored_curve
 from bayescal.model.problem import Problem
+from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
 from bayescal.posterior.evaluation import Evaluated, Evaluation
 from bayescal.posterior.populations.bootstrap import Bootstrap
@@ -195,6 +196,11 @@ class PosteriorView:
         for column, name in enumerate(self.family.coordinates):
             u[:, column] = drawn[name]
         return Evaluation(self.problem, u, bootstrap=self._bootstrap)
+
+    @cached_property
+    def _undefined(self) -> dict[str, str]:
+        """Functionals that the scores do not define, and why."""
+        return undefined_measures([part.problem for part in self._posterior.parts])
 
     @cached_property
     def _mean_curve(self) -> Evaluated:

@@ -15,6 +15,7 @@ from bayescal.assessment.words import (
     where,
     with_interval,
 )
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.one_sided import SURE
 
 __all__ = ["describe", "methods", "performance", "sample", "short_method"]
@@ -127,6 +128,9 @@ def performance(f: Findings) -> list[str]:
             f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
             f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
         )
+    else:
+        why = table.attrs["undefined"]["calibration_slope"]
+        sentences.append(f"Calibration slope and intercept were {NOT_DEFINED}: {why}.")
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(
