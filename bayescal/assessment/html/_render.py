@@ -183,7 +183,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "near": _measures.near_table(f),
         "even_odds": f.comparison.prob_calibrated_at(0.5),
         "families": _details.families_table(f),
-        "updates": _details.updates_table(f),
+        "updates": None if f.recommendation.choice is None else _details.updates_table(f),
         "benefit": _details.benefit_table(f) if f.thresholds else None,
         "information": _details.information_table(f) if len(f.information) else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
