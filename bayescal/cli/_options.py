@@ -136,5 +136,7 @@ Threshold = Annotated[
         help="Risk from which a patient is treated, for the net benefit. Can be repeated."
     ),
 ]
-Html = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
+Html = Annotated[
+    Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
+]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]
