@@ -15,6 +15,7 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "OutOfTimeError",
     "SeparationError",
     "WeightWarning",
     "as_count",
@@ -37,6 +38,10 @@ class InputError(ValueError):
 
 class SeparationError(InputError):
     """The outcomes are perfectly separated, so a maximum-likelihood estimate does not exist."""
+
+
+class OutOfTimeError(InputError):
+    """Sampling took longer than it was given; the message says how to give it more."""
 
 
 class DiagnosticWarning(UserWarning):

@@ -59,6 +59,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "prob_calibrated": f.prob_calibrated,
         "prob_calibrated_even_odds": f.comparison.prob_calibrated_at(0.5),
         "functionals": _functionals(f),
+        "undefined": stated["undefined"],
         "stretches": [part._asdict() for part in f.stretches],
         "curves": _rows(f.comparison.table),
         "sensitivity": _rows(f.comparison.sensitivity),

@@ -12,6 +12,7 @@ from bayescal import estimators, scores
 from bayescal._base.errors import InputError
 from bayescal.assessment.performance import with_ranks
 from bayescal.data.data import CalibrationData
+from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,8 @@ def val_prob(data: CalibrationData) -> pd.Series:
     -------
     pandas.Series
         Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax, E90,
-        Eavg, S:z and S:p; NaN where the data do not define one.
+        Eavg, S:z and S:p; NaN where the data do not define one, as slope and intercept where many
+        scores are exactly 0 or 1.
 
     References
     ----------
@@ -80,6 +82,8 @@ def val_prob(data: CalibrationData) -> pd.Series:
     for name, (_, number) in VAL_PROB.items():
         with suppress(InputError):
             values[name] = number(data)
+    if share_at_ends(data) >= MOST_AT_ENDS:
+        values["Intercept"] = values["Slope"] = np.nan
     return pd.Series(values, name="val_prob", dtype=float)
 
 

@@ -12,6 +12,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import LIKELY, Stretch
 from bayescal.data.data import CalibrationData
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.validation.consistency import RARE
 
@@ -212,6 +213,9 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     sentences = [_direction(table, "observed_expected", "O/E", own)]
     if "calibration_slope" in table.index:
         sentences.append(_direction(table, "calibration_slope", "slope"))
+    elif "calibration_slope" in table.attrs["undefined"]:
+        why = table.attrs["undefined"]["calibration_slope"]
+        sentences.append(f"The slope is {NOT_DEFINED}: {why}.")
     return " ".join(sentences)
 
 

@@ -90,7 +90,7 @@ class Averaged:
         """
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, html, table, inputs=[file])
+        check_targets(plot, record, table, page=html, inputs=[file])
         return cls(
             as_prior(prior),
             None if close is None else as_level(close, "close"),

@@ -61,7 +61,7 @@ def compare(
     as_level(prior_calibrated, "prior_calibrated")
     if close is not None:
         as_level(close, "close")
-    check_targets(plot, json, html, inputs=[file])
+    check_targets(plot, json, page=html, inputs=[file])
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     predictions = read_predictions(
         file,

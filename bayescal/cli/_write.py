@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
-import errno
 import os
 import platform
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
+from bayescal._base.files import check_page, replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,10 @@ BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
 
 
 def check_targets(
-    plot: Path | None, *others: Path | None, inputs: Sequence[Path | None] = ()
+    plot: Path | None,
+    *others: Path | None,
+    page: Path | None = None,
+    inputs: Sequence[Path | None] = (),
 ) -> None:
     """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
 
@@ -49,6 +52,8 @@ def check_targets(
         The figure.
     *others : Path or None
         Any other files that are written.
+    page : Path or None
+        The report.
     inputs : sequence of Path or None
         Files that are read.
 
@@ -56,9 +61,10 @@ def check_targets(
     ------
     InputError
         If a folder does not exist, an output is one of the inputs or another output, by whatever
-        path or link, or a link to itself, or the figure's suffix is no format of matplotlib.
+        path or link, or a link to itself, or the suffix of the figure is no format of matplotlib or
+        that of the report none of a web page.
     """
-    targets = [path for path in (plot, *others) if path is not None]
+    targets = [path for path in (plot, *others, page) if path is not None]
     for path in targets:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
@@ -74,6 +80,8 @@ def check_targets(
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if plot.suffix.lower().removeprefix(".") not in formats:
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+    if page is not None:
+        check_page(page, "--html")
 
 
 def check_csv(path: Path) -> None:
@@ -214,6 +222,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
         "functionals": functionals,
+        "undefined": stated["undefined"],
         "settings": {
             "curve": problem.curve.name,
             "prior": problem.prior.name,

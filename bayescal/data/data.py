@@ -256,12 +256,12 @@ class CalibrationData(FromSources):
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
 
         They are taken as rounded: moved inside by a quarter of the distance to the nearest other
-        score, or by `edge`, and never nearer than 1e-12.
+        score, and never nearer than 1e-12. With `edge` no score is read as nearer to 0 or 1.
 
         Parameters
         ----------
         edge : float in (0, 0.5), optional
-            Distance from 0 and 1 to use instead.
+            The least distance from 0 and 1 to use instead.
 
         Returns
         -------

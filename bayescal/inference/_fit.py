@@ -148,7 +148,8 @@ def fit(
         PyMC form: its draws are from exact sums, and "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
-        PyMC chooses) and `progress` (a bar on a terminal).
+        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
+        120 where "auto" takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     groups : array-like of shape (n,), data frame or mapping, optional
@@ -181,8 +182,8 @@ def fit(
     random_state : int or numpy.random.Generator, optional
         Seed. Drawn and kept in the tree when None, so any result can be repeated.
     edge : float in (0, 0.5), optional
-        How far inside scores of exactly 0 and 1 are moved; by default a quarter of the distance
-        to the nearest other score.
+        The least distance of a score from 0 and 1; nearer ones are moved there. By default only
+        scores of exactly 0 and 1 are moved, by a quarter of the distance to the nearest other.
     pos_label : object, optional
         The label in `y_true` that counts as the event, when labels are not 0/1.
     imputations : array-like of shape (m, n), optional

@@ -15,6 +15,7 @@ from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
 from bayescal.inference.pieces import sample_pieces
+from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.problem import Problem
 
 __all__ = ["CurveDensity", "sample_importance"]
@@ -57,8 +58,19 @@ class CurveDensity:
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.positive = np.array(self.curve.positive, dtype=bool)
         self.adjustment: Adjustment | None = None
-        if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
+        if problem.clusters is None or problem.clusters.are_single or not self.curve.size:
+            return
+        if is_separated(problem.table):
+            self._count_less(cluster_design(problem).effect)
+        else:
             self.adjustment = adjustment_of(self, problem, *_middle(self))
+
+    def _count_less(self, effect: float) -> None:
+        """Count every case as one over the effect, with the diagonal's likelihood as it is."""
+        on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))[0, 1:]
+        left = (1 - 1 / effect) * self.by_coefficients(on_diagonal)[0]
+        self.trials, self.events_basis = self.trials / effect, self.events_basis / effect
+        self._constant = self._constant / effect + left
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""

@@ -92,7 +92,7 @@ class Analysis:
     def _result(self, data: CalibrationData, seed: int) -> float:
         if self.conclude == "update":
             advice = recommend(data, prior=self.prior, draws=self.draws, random_state=seed)
-            return float(advice.choice != "identity")
+            return float(advice.choice not in (None, "identity"))
         if self.of == "gain":
             assert self.update is not None
             at, updated = self.update

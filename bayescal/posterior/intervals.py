@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.text import rounded
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -81,4 +82,6 @@ def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
         ends = row["lower"], row["upper"]
         middle, low, high = rounded((row["estimate"], *ends), *ends)
         rows[FUNCTIONALS[str(name)].label] = middle, f"{low} to {high}"
+    for name, why in table.attrs["undefined"].items():
+        rows[FUNCTIONALS[name].label] = NOT_DEFINED, why
     return rows

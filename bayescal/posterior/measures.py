@@ -281,7 +281,8 @@ class Measures(PosteriorView):
         population : {"bootstrap", "sample", "beta"}
         names : sequence of str, optional
             Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
-            that differ. One that the data do not define has no row.
+            that differ. Intercept and slope have no row where the scores do not define them: 0.5 %
+            of the scores or more are exactly 0 or 1, or all are equal.
 
         Returns
         -------
@@ -290,8 +291,8 @@ class Measures(PosteriorView):
             distance from calibration is that of the posterior mean curve, brought into the
             interval; of anything else it is the posterior mean. `attrs` state the interval, the
             population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), and whether this is a pseudo-posterior; of clusters also their
-            number, design effects and the effective number of cases.
+            read (`weight_type`), whether this is a pseudo-posterior, and why rows are `undefined`;
+            of clusters also their number, design effects and the effective number of cases.
 
         Raises
         ------
@@ -339,6 +340,7 @@ class Measures(PosteriorView):
             one_read_as=edges.high,
             pseudo_posterior=self.data.is_pseudo,
             weight_type=self.data.weight_type,
+            undefined={name: why for name, why in self._undefined.items() if name in names},
             **({} if self.design is None else self.design.to_dict()),
         )
         return table
@@ -352,10 +354,7 @@ class Measures(PosteriorView):
 
     def _defined(self, names: Sequence[str]) -> list[str]:
         """Those of the functionals that these data, and the version that stored them, define."""
-        undefined: set[str] = set()
-        tables = self._posterior.parts
-        if any(np.unique(part.problem.score).size < 2 for part in tables):
-            undefined |= {"calibration_intercept", "calibration_slope"}
+        undefined = set(self._undefined)
         if self._families is not None and self._lower is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
         chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]

@@ -194,14 +194,14 @@ def small_disk() -> Iterator[None]:
     ],
 )
 def test_a_full_disk_leaves_the_former_file_and_names_it(capsys, table, command) -> None:
-    former = Path("out.svg")
+    former = Path("out.html" if "--html" in command else "out.svg")
     former.write_text("former")
     with pytest.raises(SystemExit) as left:
         main([*command, str(former)])
     assert left.value.code == 2
-    assert capsys.readouterr().err == "Error: out.svg: File too large.\n"
+    assert capsys.readouterr().err == f"Error: {former}: File too large.\n"
     assert former.read_text() == "former"
-    assert sorted(one.name for one in table.parent.iterdir()) == ["a.csv", "out.svg"]
+    assert sorted(one.name for one in table.parent.iterdir()) == ["a.csv", str(former)]
 
 
 @pytest.mark.parametrize("protected", ["out.json", "."])
@@ -311,3 +311,13 @@ def test_errors_name_the_option_before_anything_is_printed(
     refused, table, arguments, option
 ) -> None:
     assert f"Error: {option}" in refused(*arguments)
+
+
+@pytest.mark.parametrize("command", [("assess", "missing.csv"), ("compare", "missing.csv"), ("demo",)])
+@pytest.mark.parametrize("name", ["out.docx", "out.pdf", "out", "out.html.txt"])
+def test_a_report_is_a_web_page_and_nothing_else(refused, table, command, name) -> None:
+    """Said before the data are looked for."""
+    line = refused(*command, "--html", name)
+    assert f"--html '{name}' does not end in .html or .htm" in line
+    assert "print it to PDF" in line
+    assert not Path(name).exists()

@@ -595,3 +595,31 @@ def test_the_figure_says_what_was_gained(actual) -> None:
     )
     with pytest.raises(InputError, match="must be a RecalibrationGain"):
         bc.plots.gain("gain")
+
+
+@pytest.mark.parametrize(
+    ("events", "non_events", "told"),
+    [(19, 60, "19 events"), (60, 19, "19 non-events"), (3, 2, "2 non-events"), (0, 30, "0 events")],
+)
+def test_nothing_is_recommended_of_too_few(events, non_events, told) -> None:
+    y = np.repeat([1, 0], [events, non_events])
+    s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
+    advice = bc.recommend(y, s, draws=400, random_state=0)
+    assert advice.choice is None
+    assert str(advice).startswith(f"Nothing is recommended, with only {told}: at least 20 events")
+    assert np.isfinite(advice.table["gain"]).all()
+
+
+def test_twenty_of_each_are_enough_in_clusters_as_well() -> None:
+    y = np.repeat([1, 0], 20)
+    s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
+    options = {"draws": 400, "random_state": 0}
+    assert bc.recommend(y, s, **options).choice is not None
+    clustered = bc.compare(y, s, cluster=np.arange(40) // 4 % 5, **options)
+    assert recommendation(clustered).choice is not None
+    weighted = bc.CalibrationData(
+        y, s, sample_weight=np.linspace(0.5, 1.5, 40), weight_type="sampling"
+    )
+    assert "non-events" in str(bc.recommend(weighted, **options))
+    imputed = bc.compare(y[1:], imputations=[s[1:], s[1:] ** 1.1], **options)
+    assert recommendation(imputed).too_few == "19 events"

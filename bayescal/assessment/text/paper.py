@@ -15,6 +15,7 @@ from bayescal.assessment.words import (
     where,
     with_interval,
 )
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.one_sided import SURE
 
 __all__ = ["describe", "methods", "performance", "sample", "short_method"]
@@ -72,10 +73,14 @@ def methods(f: Findings) -> str:
 def _clusters_in_words(f: Findings) -> str:
     if f.posterior.design is None:
         return ""
-    return (
-        "Cases of one cluster were not taken as independent: the curvature of the likelihood was "
-        f"adjusted for clusters (Ribatet, Cooley and Davison, 2012), {f.posterior.design}. "
+    how = (
+        "since the outcomes are separated by the scores or of one class, each cluster counts as "
+        "one case:"
+        if f.posterior.design.separated
+        else "the curvature of the likelihood was adjusted for clusters (Ribatet, Cooley and "
+        "Davison, 2012),"
     )
+    return f"Cases of one cluster were not taken as independent: {how} {f.posterior.design}. "
 
 
 def _interval_in_words(f: Findings) -> str:
@@ -123,6 +128,9 @@ def performance(f: Findings) -> list[str]:
             f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
             f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
         )
+    else:
+        why = table.attrs["undefined"]["calibration_slope"]
+        sentences.append(f"Calibration slope and intercept were {NOT_DEFINED}: {why}.")
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(

@@ -143,7 +143,7 @@ class _Between:
     def _degrees(self, single: Floats, pairs: Floats, both: Floats, layers: float) -> float:
         """Satterthwaite's: clusters count by what they add to the variance of the total."""
         part = single + self.variance * pairs
-        noise = float(np.sum(part**2 * pairs / both))
+        noise = float(np.sum(part[both > 0] ** 2 * pairs[both > 0] / both[both > 0]))
         total = float(part.sum())
         if noise <= 1e-12 * total**2:
             return np.inf

@@ -72,7 +72,7 @@ def build_model(
     weight_type : {"counts", "sampling"}, optional
         As in `bayescal.fit`.
     edge : float in (0, 0.5), optional
-        How far inside scores of exactly 0 and 1 are moved.
+        The least distance of a score from 0 and 1; nearer ones are moved there.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
 

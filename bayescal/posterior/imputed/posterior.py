@@ -190,6 +190,7 @@ class ImputedPosterior(CalibrationPosterior):
             degrees=float(np.mean([one.degrees for one in each])),
             inflation=float(np.mean([one.inflation for one in each])),
             effective_n=float(np.mean([one.effective_n for one in each])),
+            separated=any(one.separated for one in each),
         )
 
     @cached_property
