@@ -11,6 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.chunks import named
 from bayescal.data.build.labels import GroupNames
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
 from bayescal.data.validate import as_floats, as_scores, as_vector, as_weights, check_same_length
@@ -81,6 +82,7 @@ def as_tables(score: Any, trials: Any, hits: Any, groups: Any = None) -> Tables:
     InputError
         As `as_rows` does, or if the labels are not as many, or one is missing.
     """
+    score, trials, hits, groups = aligned(score=score, trials=trials, hits=hits, groups=groups)
     if groups is None:
         return {None: as_rows(score, trials, hits)}
     as_rows(score, trials, hits)  # so that a fault is named by its row of all

@@ -6,7 +6,6 @@ door, with the argument's name, the first offending position, and the cure.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -26,12 +25,14 @@ from bayescal._base.errors import (
     check_choice,
 )
 from bayescal._base.text import shortened
+from bayescal.data.sources.alignment import columns_in_order
 from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
     "are_binary_integers",
+    "as_class_matrix",
     "as_count",
     "as_draws",
     "as_floats",
@@ -47,7 +48,6 @@ __all__ = [
     "as_weights",
     "check_choice",
     "check_same_length",
-    "check_same_order",
     "check_scores",
     "is_matrix",
 ]
@@ -246,6 +246,18 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
     return prob
 
 
+def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
+    """Class probabilities of shape (n, k), the columns in the order of the classes.
+
+    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
+    0, 1, ..., k - 1 by default.
+    """
+    if not is_matrix(values):
+        return as_probability_matrix(values, name)
+    names = range(np.shape(values)[1]) if classes is None else np.asarray(classes).tolist()
+    return as_probability_matrix(columns_in_order(values, names), name)
+
+
 def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
     """Raise unless two arguments describe the same observations."""
     if first != second:
@@ -253,26 +265,6 @@ def check_same_length(first: int, first_name: str, second: int, second_name: str
             f"{first_name} has {first} observations but {second_name} has {second}. "
             "They must describe the same patients, in the same order."
         )
-
-
-def check_same_order(**arrays: Any) -> None:
-    """Raise when pandas objects, by the names of arguments, hold the same labels in other orders.
-
-    Arrays are read by position; two shuffled indices would pair the wrong patients.
-    """
-    if all(values is None or type(values) is np.ndarray for values in arrays.values()):
-        return
-    indexes: dict[str, Any] = {
-        name: getattr(values, "index", None) for name, values in arrays.items()
-    }
-    indexed = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
-    for name, index in list(indexed.items())[1:]:
-        first, labels = next(iter(indexed.items()))
-        if not labels.equals(index) and Counter(labels) == Counter(index):
-            raise InputError(
-                f"{first} and {name} have the same index labels in different orders, and arrays "
-                f"are read by position. Align them first, for example {name}.loc[{first}.index]."
-            )
 
 
 def _largest_bits(values: NDArray[Any]) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_count, as_flag
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
 from bayescal.inference import compare, fit
 from bayescal.plots import style
@@ -146,6 +147,7 @@ random_state, **kwargs
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         """
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
         y_prob, positive = _probabilities(estimator, X, pos_label)
         return cls.from_predictions(
             y,
@@ -228,6 +230,9 @@ random_state, **kwargs
             If the input is not labels of two classes and probabilities of the same cases, or an
             option is unknown.
         """
+        y_true, y_prob, sample_weight = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+        )
         event = _as_event(y_true, pos_label)
         options: dict[str, Any] = {
             "prior": prior,

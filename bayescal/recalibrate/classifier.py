@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate.logistic import LogisticRecalibrator
 
@@ -103,6 +104,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 "bayescal.recalibrate: CalibratedClassifierCV's method='isotonic' is "
                 "IsotonicRecalibrator() here, and 'sigmoid' is near to LogisticRecalibrator()."
             )
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
         self.classes_ = self.estimator.classes_
         self.recalibrator_ = clone(recalibrator).fit(
             self.estimator.predict_proba(X),

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
     are_binary_integers,
     as_outcomes,
     as_vector,
     as_weights,
     check_same_length,
-    check_same_order,
     check_scores,
 )
 
@@ -67,10 +67,12 @@ def check_cases(
         If they are not outcomes and probabilities of the same cases.
     """
     check_given(y_prob)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
     outcome = _outcomes(y_true, pos_label)
     score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
-    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
 
 

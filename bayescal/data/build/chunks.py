@@ -12,6 +12,7 @@ from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
 from bayescal.data.validate import as_vector, as_weights
@@ -66,6 +67,9 @@ class ChunkReader:
         """
         y_true, y_prob, weight, groups = _columns(chunk, name)
         try:
+            y_true, y_prob, weight, groups = aligned(
+                y_true=y_true, y_prob=y_prob, sample_weight=weight, groups=groups
+            )
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
             self._check_columns(weight is not None, groups is not None)
