@@ -129,8 +129,9 @@ class BayesianCalibrationDisplay:
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels.
-        n_bins, strategy, name, ax, ref_line, curve, prior, ci_prob, draws, sample_weight, \
-random_state, **kwargs
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `from_predictions`.
+        n_bins, strategy, name, ax, ref_line, curve, prior, ci_prob, draws, random_state, **kwargs
             As in `from_predictions`; the name is that of the class by default.
         pos_label : object, optional
             The positive class; by default `estimator.classes_[1]`.

@@ -143,6 +143,30 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         """
         return self._answer("predict", X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of cases whose class `predict` gives, as scikit-learn's classifiers have it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Case counts.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If these are not of the same cases.
+        """
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
     def __sklearn_clone__(self) -> Self:
         recalibrator = None if self.recalibrator is None else clone(self.recalibrator)
         return type(self)(self.estimator, recalibrator)

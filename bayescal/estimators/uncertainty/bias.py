@@ -107,7 +107,9 @@ def estimator_bias(
     differences = []
     for _ in range(as_count(n_simulations, "n_simulations", 2, MOST_DRAWS)):
         y_true, y_prob, probability, by_case = _drawn(sample, rng)
-        y_true, y_prob, probability = aligned(y_true=y_true, y_prob=y_prob, probability=probability)
+        y_true, y_prob, probability, *_ = aligned(
+            y_true=y_true, y_prob=y_prob, probability=probability, across=(), **by_case
+        )
         cases, truth = read(y_true, y_prob), as_scores(probability, "probability")
         check_same_length(truth.size, "probability", cases.scores.size, "y_prob")
         estimate = replace(applied, options=options | by_case).to_data(cases)
