@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
+from bayescal._base.text import exact
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.sources.alignment import aligned
@@ -319,7 +320,7 @@ def as_numbers(values: Any, name: str) -> Floats:
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"{name}[{at}] = {numbers[at]:g} is not a finite number of at most "
+            f"{name}[{at}] = {exact(numbers[at])} is not a finite number of at most "
             f"{LARGEST_NUMBER:g} in size. Drop or impute missing values first."
         )
     return numbers
@@ -332,7 +333,7 @@ def as_variances(values: Any, name: str = "variance") -> Floats:
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"{name}[{at}] = {variances[at]:g} is not a variance, a positive number from "
+            f"{name}[{at}] = {exact(variances[at])} is not a variance, a positive number from "
             f"{1 / most:g} to {most:g}. If these are logarithms of variances, pass their "
             "exponentials."
         )

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import exact
 from bayescal.data.data import CalibrationData
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
@@ -88,7 +89,7 @@ def _as_classes(y_true: Any, number: int, size: int, name: str) -> NDArray[Any]:
         at = np.unravel_index(int(wrong.argmax()), labels.shape)
         where = ", ".join(map(str, at))
         raise InputError(
-            f"y_true[{where}] = {labels[at]:g} is no column of {name}, which are 0 to "
+            f"y_true[{where}] = {exact(labels[at])} is no column of {name}, which are 0 to "
             f"{number - 1}. Labels that start at 1 need 1 taken away."
         )
     return labels

@@ -55,7 +55,7 @@ def check_cases(
     pos_label : object, optional
         The label in `y_true` that counts as the event.
     part : bool
-        Whether more cases follow, so that all weights may be 0 here.
+        Whether more cases follow, so that all weights may be 0 here, and no case have the event.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def check_cases(
     y_true, y_prob, sample_weight = aligned(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
     )
-    outcome = _outcomes(y_true, pos_label)
+    outcome = _outcomes(y_true, pos_label, part)
     score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
     return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
@@ -82,11 +82,11 @@ def check_given(y_prob: Any) -> None:
         raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
 
 
-def _outcomes(values: Any, pos_label: Any) -> NDArray[Any]:
+def _outcomes(values: Any, pos_label: Any, part: bool) -> NDArray[Any]:
     labels = as_vector(values, "y_true")
     if pos_label is None and (are_binary_integers(labels) or _are_binary_floats(labels)):
         return labels
-    return as_outcomes(labels, pos_label=pos_label)
+    return as_outcomes(labels, pos_label=pos_label, part=part)
 
 
 def _are_binary_floats(values: NDArray[Any]) -> bool:

@@ -15,7 +15,7 @@ from bayescal.data.build.labels import GroupNames, in_order
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
-from bayescal.data.validate import as_vector, as_weights
+from bayescal.data.validate import as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
@@ -43,6 +43,8 @@ class ChunkReader:
         Number of cases so far.
     other_label : object or None
         With `pos_label`, the label beside the event, once there was one.
+    has_event : bool
+        Whether some case so far had the event.
     """
 
     def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
@@ -54,6 +56,7 @@ class ChunkReader:
         self._groups = GroupNames()
         self._columns: tuple[bool, bool] | None = None
         self.other_label: Any = None
+        self.has_event = False
         self._sampling = False
         self._largest = 0.0
 
@@ -79,6 +82,7 @@ class ChunkReader:
             self._check_weights(cases)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
+        self.has_event |= bool(cases.outcome.any())
         self.cases += cases.outcome.size
         self._builder.add(*cases, codes)
         if self._is_unclear and cases.weight is not None:
@@ -92,11 +96,13 @@ class ChunkReader:
         return self._weight_type is None and not self._sampling
 
     def finished(self) -> tuple[Tables, WeightType | None]:
-        """As `tables`, with a warning when whole-number weights can be either type.
+        """As `tables`, with a warning when whole-number weights can be either type, or no event is.
 
         Rows that are exact show whether they were collapsed; on the grid nothing does.
         """
         tables, weight_type = self.tables()
+        if self._pos_label is not None and not self.has_event:
+            warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
             rows = named(self._unweighted, None if None in tables else self._groups)
             total = sum(float(table.trials.sum()) for table in tables.values())

@@ -150,11 +150,13 @@ def _index_of(values: Any, across: bool) -> Index | None:
 
 def _check(first: Labelled, second: Labelled) -> None:
     one, other = first.index, second.index
-    if len(one) == len(other) and one.equals(other):
+    if one.dtype == other.dtype and one.equals(other):
         return
     for default, labels in ((one, other), (other, one)):
         if getattr(labels, "inferred_type", "") not in NUMBERS and _is_default(default):
             return
+    if len(one) == len(other) and one.equals(other):  # of several types
+        return
     if len(one) != len(other):
         _refuse(
             first,
@@ -165,7 +167,7 @@ def _check(first: Labelled, second: Labelled) -> None:
             _common(first, second),
         )
     mine, theirs = _values(one), _values(other)
-    if one.dtype != other.dtype and mine == theirs:
+    if mine == theirs:
         return
     if Counter(mine) == Counter(theirs):
         at = next(k for k, pair in enumerate(zip(mine, theirs, strict=True)) if pair[0] != pair[1])
