@@ -62,11 +62,13 @@ class CalibrationData(FromSources):
     Raises
     ------
     InputError
-        If the inputs are not outcomes and probabilities of the same cases, or counts are not whole
-        numbers.
+        If the inputs are not outcomes and probabilities of the same cases, their labels (of pandas
+        or xarray) differ, or counts are not whole numbers.
 
     Warns
     -----
+    LabelWarning
+        When `pos_label` does not occur in `y_true`.
     WeightWarning
         When nothing says what whole-number weights are, they add up to at least twice the number
         of rows, the rows do not look like a collapsed table, and intervals would be at least twice
