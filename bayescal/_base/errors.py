@@ -15,6 +15,7 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "LabelWarning",
     "OutOfTimeError",
     "SeparationError",
     "WeightWarning",
@@ -50,6 +51,10 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class LabelWarning(UserWarning):
+    """The label of the event does not occur among the outcomes, so that no case has the event."""
 
 
 class WeightWarning(UserWarning):

@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Iterable
 from itertools import takewhile
+from typing import Any
 
 __all__ = [
     "cases_and_events",
     "chance",
     "count",
     "decimals",
+    "exact",
     "in_natural_order",
     "interval",
     "per_thousand",
@@ -34,6 +36,19 @@ def decimals(lower: float, upper: float) -> int:
     if not (math.isfinite(width) and width > 1e-6):
         return 3
     return min(max(1 - math.floor(math.log10(width)), 2 if width < 10 else 1), 6)
+
+
+def exact(value: Any) -> str:
+    """A number in at most six digits where that is all of it, else in every digit that it has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exact(np.float64(1.5)), exact(np.nextafter(1, 2))
+    ('1.5', '1.0000000000000002')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value or value != value else str(value)
 
 
 def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from bayescal.data.clusters.read import (
 from bayescal.data.data import as_data
 from bayescal.data.imputed.read import imputed_tables
 from bayescal.data.imputed.stack import stacked
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
@@ -128,7 +129,17 @@ def assess(
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    groups = as_factors(groups, y_true, y_prob)
+    y_true, y_prob, sample_weight, groups, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
+    groups = as_factors(groups)
     several = isinstance(groups, Factors)
     cases: dict[str, Any] = {
         "groups": groups.cells if several else groups,

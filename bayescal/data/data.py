@@ -18,8 +18,9 @@ from bayescal.data.counts import as_tables
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.grouped import common_weight_type
 from bayescal.data.multiclass import binary_cases
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.sources.constructors import FromSources
-from bayescal.data.validate import check_choice, check_same_order
+from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
 __all__ = ["CalibrationData", "Edges", "as_data"]
@@ -61,11 +62,13 @@ class CalibrationData(FromSources):
     Raises
     ------
     InputError
-        If the inputs are not outcomes and probabilities of the same cases, or counts are not whole
-        numbers.
+        If the inputs are not outcomes and probabilities of the same cases, their labels (of pandas
+        or xarray) differ, or counts are not whole numbers.
 
     Warns
     -----
+    LabelWarning
+        When `pos_label` does not occur in `y_true`.
     WeightWarning
         When nothing says what whole-number weights are, they add up to at least twice the number
         of rows, the rows do not look like a collapsed table, and intervals would be at least twice
@@ -97,10 +100,12 @@ class CalibrationData(FromSources):
         weight_type: WeightType | None = None,
         pos_label: Any = None,
     ) -> None:
+        y_true, y_prob, sample_weight, groups = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups
+        )
         cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
         chosen = as_weight_type(weight_type, cases.weight)
         names = GroupNames()
-        check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         codes = None if groups is None else names.codes(groups, cases.outcome.size)
         if cases.weight is not None and chosen is None:
             warn_of_ambiguity(cases.weight, cases.score, cases.outcome, codes)

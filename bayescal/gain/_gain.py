@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_flag
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
@@ -158,6 +159,16 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
+    y_true, before, after, sample_weight, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        before=before,
+        after=after,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"after", "imputations"},
+    )
     if imputations is not None:
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
 from bayescal.inference.comparison.curves import CurveComparison
@@ -100,6 +101,15 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
+    y_true, y_prob, sample_weight, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
     if imputations is not None:
         options: dict[str, Any] = {
             "sample_weight": sample_weight,

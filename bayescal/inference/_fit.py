@@ -14,6 +14,7 @@ from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters, refuse_clusters
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
@@ -242,6 +243,17 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
+    y_true, y_prob, sample_weight, groups, periods, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     if imputations is not None:
@@ -266,7 +278,7 @@ def fit(
         )
         _warn_about_edges(drift.problem.pooled)
         return drift
-    labels = as_factors(groups, y_true, y_prob)
+    labels = as_factors(groups)
     if isinstance(labels, Factors):
         refuse_clusters(cluster, strata)
         _refuse_known(known, "groups of several factors")

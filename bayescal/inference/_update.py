@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
 from bayescal.inference.drift.table import update_periods
@@ -80,6 +81,13 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
+    y_true, y_prob, sample_weight, groups, periods = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+    )
     if isinstance(post, SiteView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "

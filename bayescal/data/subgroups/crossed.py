@@ -15,7 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order, shortened
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import check_same_order
+from bayescal.data.sources.alignment import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,15 +116,13 @@ def is_several(groups: Any) -> bool:
     )
 
 
-def as_factors(groups: Any, y_true: Any = None, y_prob: Any = None) -> Any:
+def as_factors(groups: Any) -> Any:
     """Several factors, or what serves as the labels of one.
 
     Parameters
     ----------
     groups : data frame, mapping of str to array-like of shape (n,), or array-like of shape (n,)
         A column, or an item, for each factor.
-    y_true, y_prob : array-like of shape (n,), optional
-        Whose index the factors must not have in another order.
 
     Returns
     -------
@@ -143,8 +141,7 @@ def as_factors(groups: Any, y_true: Any = None, y_prob: Any = None) -> Any:
     columns = [groups[name] for name in (groups if isinstance(groups, Mapping) else groups.columns)]
     if len(names) == 1:
         return columns[0]
-    for name, column in zip(names, columns, strict=True):
-        check_same_order(y_true=y_true, y_prob=y_prob, **{_called(name): column})
+    aligned(groups=groups)
     return _crossed(names, columns)
 
 

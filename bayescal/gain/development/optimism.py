@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, as_draws, as_level, check_callable
 from bayescal._base.text import cases_and_events, interval, rounded, shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
 from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
@@ -197,6 +198,7 @@ def optimism(
     True
     """
     _check_estimator(estimator)
+    aligned(X=X, y=y)
     outcome = as_outcomes(y, "y", pos_label=pos_label)
     _check_features(X, outcome.size)
     check_callable(progress, "progress", "the numbers of fits that are done, and of all")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
@@ -111,6 +112,9 @@ def build_model(
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
     ...     bc.build_model(y_true, y_prob, offset=effect[hospital])
     """
+    y_true, y_prob, sample_weight, groups, offset = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
+    )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     if y_true is None:
         data = scores_alone(y_prob, known, groups, **weights)

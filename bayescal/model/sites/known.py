@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import exact, shortened
 from bayescal.data.build.labels import is_missing
 from bayescal.data.validate import as_floats, as_vector
 
@@ -245,7 +245,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         return {}
     n, expected = counts["n"], counts["expected"]
     if n < 1:
-        raise InputError(f"n {of_site} is {n:g}, but a site has at least one patient.")
+        raise InputError(f"n {of_site} is {exact(n)}, but a site has at least one patient.")
     if not 0 < expected < n:
         raise InputError(
             f"expected {of_site} is {expected:g}, but the sum of {n:g} predicted probabilities is "
@@ -253,7 +253,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         )
     if not 0 <= counts.get("observed", 0) <= n:
         raise InputError(
-            f"observed {of_site} is {counts['observed']:g}, but from 0 to n = {n:g} of "
+            f"observed {of_site} is {exact(counts['observed'])}, but from 0 to n = {exact(n)} of "
             "the patients have the event."
         )
     return counts
@@ -274,7 +274,8 @@ def _interval(
     estimate, lower, upper = (given[name] for name in names)
     if not (lower <= estimate <= upper and lower < upper):
         raise InputError(
-            f"{names[0]} {of_site} is {estimate:g}, {names[1]} {lower:g} and {names[2]} {upper:g}: "
+            f"{names[0]} {of_site} is {exact(estimate)}, {names[1]} {exact(lower)} "
+            f"and {names[2]} {exact(upper)}: "
             "they must ascend from lower to upper, with the estimate between."
         )
     if names == RATIO and lower <= 0:

@@ -89,10 +89,12 @@ def test_too_many_cells_are_refused():
         as_factors(many)
 
 
-def test_factors_in_another_order_than_the_cases_are_refused():
-    y = pd.Series(Y, index=[3, 2, 1, 0])
-    with pytest.raises(InputError, match=r"groups\['sex'\] have the same index labels"):
-        as_factors(pd.DataFrame({"sex": SEX, "age": AGE}), y)
+def test_factors_in_another_order_than_each_other_are_refused():
+    factors = {"sex": pd.Series(SEX, index=[3, 2, 1, 0]), "age": pd.Series(AGE)}
+    with pytest.raises(
+        InputError, match=r"groups\['sex'\] and groups\['age'\] have the same index"
+    ):
+        as_factors(factors)
 
 
 def test_factors_beside_a_table_are_refused():
