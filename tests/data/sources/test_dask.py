@@ -217,3 +217,11 @@ def test_the_work_of_a_killed_worker_is_done_again(client, frame, tmp_path):
     )
     assert marker.exists()
     assert table == bc.CalibrationData(frame.y, frame.p)
+
+
+def test_labels_of_series_are_compared():
+    score = pd.Series([0.1, 0.6, 0.8], index=["a", "b", "c"])
+    lazy, outcome = dd.from_pandas(score, npartitions=2), pd.Series([0, 1, 1], index=score.index)
+    assert bc.estimators.ece(outcome, lazy) == bc.estimators.ece(outcome, score)
+    with pytest.raises(InputError, match="in different orders, the first at"):
+        bc.estimators.ece(outcome.iloc[::-1], lazy)
