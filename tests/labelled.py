@@ -150,16 +150,16 @@ class Paired:
 def array_arguments(function: Callable[..., Any]) -> list[str]:
     """Arguments with an entry for each case, by the docstring, or else by the annotation."""
     described = _described(inspect.getdoc(function) or "")
-    found = []
+    of_cases = []
     for name, parameter in inspect.signature(function).parameters.items():
         about, kind = described.get(name, ""), str(parameter.annotation)
         if not about and re.search("ArrayLike|Outcomes", kind) and not kind.startswith("Callable"):
-            found.append(name)
+            of_cases.append(name)
         shapes = re.findall(r"\(([\w., ]*)\)", about) if "array-like" in about else []
         lengths = {length.strip() for shape in shapes for length in shape.split(",")} - {"", "1"}
         if "array-like" in about and not (lengths and lengths <= NOT_OF_CASES):
-            found.append(name)
-    return found
+            of_cases.append(name)
+    return of_cases
 
 
 def _described(docstring: str) -> dict[str, str]:
@@ -184,14 +184,14 @@ def paired(call: Call, described: Callable[..., Any] | None = None) -> Iterator[
     columns = tuple(name for name in arguments if name in usual)
     given = {name: value for name, value in call.given.items() if name not in arguments}
     others = tuple(name for name in arguments if name not in columns)
-    found = Paired(call.name, call.function, given, columns, others)
-    yield found
+    base = Paired(call.name, call.function, given, columns, others)
+    yield base
     about = _described(inspect.getdoc(function) or "")
     for name in arguments:
         for shape, (values, across) in OTHER_FORMS.items():
             known = SPECIAL.get(call.name, {}).get(name, COLUMNS[name])
             if re.search(shape, about.get(name, "")) and np.shape(known) != values.shape:
-                yield replace(found, form=(name, values, across))
+                yield replace(base, form=(name, values, across))
 
 
 def every_paired() -> Iterator[Paired]:

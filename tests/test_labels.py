@@ -51,8 +51,8 @@ EVERY = list(every_paired())
 
 
 def test_labels_that_differ_are_seen_in_every_function() -> None:
-    found = [wrong for one in EVERY if one.name not in NOT_PAIRED for wrong in wrongs(one)]
-    assert not found
+    ignored = [wrong for one in EVERY if one.name not in NOT_PAIRED for wrong in wrongs(one)]
+    assert not ignored
 
 
 @pytest.mark.slow
@@ -116,9 +116,9 @@ def overcautious(y_true: Any, y_prob: Any) -> float:
 def test_a_function_that_ignores_labels_is_found() -> None:
     (one,) = paired(Call("careless", careless, {}))
     assert one.columns == ("y_true", "y_prob")
-    found = wrongs(one)
-    assert len(found) == 3
-    assert all(found.endswith("ignored") for found in found)
+    ignored = wrongs(one)
+    assert len(ignored) == 3
+    assert all(wrong.endswith("ignored") for wrong in ignored)
     assert not accepted(one)
     (one,) = paired(Call("overcautious", overcautious, {}))
     assert not wrongs(one)

@@ -125,10 +125,10 @@ def _labelled(name: str, values: Any, across: bool) -> list[Labelled]:
         return []
     if isinstance(values, Mapping):
         parts = {f"{name}[{shortened(str(key))!r}]": one for key, one in values.items()}
-        return [found for part, one in parts.items() for found in _labelled(part, one, False)]
+        return [labelled for part, one in parts.items() for labelled in _labelled(part, one, False)]
     if across and isinstance(values, (list, tuple)) and values and not np.isscalar(values[0]):
         rows = enumerate(values)
-        return [found for at, one in rows for found in _labelled(f"{name}[{at}]", one, False)]
+        return [labelled for at, one in rows for labelled in _labelled(f"{name}[{at}]", one, False)]
     index = _index_of(values, across)
     return [] if index is None else [Labelled(name, index)]
 
@@ -140,7 +140,9 @@ def _index_of(values: Any, across: bool) -> Index | None:
     values = values.to_native() if hasattr(values, "to_native") else values  # of narwhals
     if hasattr(values, "indexes") and isinstance(values.dims, tuple):  # of xarray
         return values.indexes.get(values.dims[-1 if across else 0]) if values.ndim else None
-    index = getattr(values, "index", None)
+    index: Any = getattr(values, "index", None)
+    if hasattr(index, "compute"):  # of Dask
+        index = index.compute()
     if not hasattr(index, "equals"):
         return None
     if across and len(getattr(values, "columns", ())) > 1:
@@ -230,4 +232,4 @@ def _plain(values: Any) -> Any:
     if type(values) is np.ndarray or not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
         return values
     is_labelled = values.ndim == 1 and _index_of(values, False) is not None
-    return values.to_numpy() if is_labelled else values
+    return np.asarray(values) if is_labelled else values

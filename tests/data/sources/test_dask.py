@@ -277,3 +277,11 @@ def test_a_partition_that_kills_every_worker_is_named(client, frame):
         InputError, match=r"partition 6 of frame cannot be .*: KilledWorker: .*memo"
     ):
         bc.CalibrationData.from_dask(parts, **NAMES)
+
+
+def test_labels_of_series_are_compared():
+    score = pd.Series([0.1, 0.6, 0.8], index=["a", "b", "c"])
+    lazy, outcome = dd.from_pandas(score, npartitions=2), pd.Series([0, 1, 1], index=score.index)
+    assert bc.estimators.ece(outcome, lazy) == bc.estimators.ece(outcome, score)
+    with pytest.raises(InputError, match="in different orders, the first at"):
+        bc.estimators.ece(outcome.iloc[::-1], lazy)
