@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
-import errno
 import os
 import platform
 from collections.abc import Sequence
