@@ -67,7 +67,7 @@ def test_a_seed_that_no_fit_writes_is_refused(tmp_path: Path, seed: str) -> None
     tree = bc.fit(OUTCOME, SCORE, curve="logistic", draws=200, random_state=0).tree
     tree.attrs["seed"] = seed
     tree.to_netcdf(path, engine="h5netcdf")
-    with pytest.raises(bc.errors.InputError, match="seed is|edited or damaged"):
+    with pytest.raises(bc.errors.InputError, match=r"seed is|edited or damaged"):
         bc.load(path)
 
 

@@ -1,1 +1,1 @@
-"""The JSON schema of a record, and a record held against it."""
+"""The JSON schema of a record, and its checks."""

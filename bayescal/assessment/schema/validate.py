@@ -1,4 +1,4 @@
-"""A record from outside: parsed without a way to harm, and held against its JSON schema.
+"""A record from outside, parsed and checked against its JSON schema.
 
 Of JSON Schema this is what our schema uses.
 """
@@ -38,7 +38,7 @@ def parsed(text: str) -> Any:
     RecursionError
         If its values are nested too deeply to be parsed.
     """
-    return json.loads(text, parse_int=_whole)
+    return json.loads(text, parse_int=_as_number)
 
 
 def first_fault(record: Any, schema: Rules) -> str:
@@ -83,7 +83,7 @@ def _parts(path: Path, value: Any, rules: Rules) -> Iterator[tuple[Path, Any, Ru
             yield (*path, name), item, known.get(name, more)
 
 
-def _whole(digits: str) -> int | float:
+def _as_number(digits: str) -> int | float:
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 

@@ -149,10 +149,10 @@ def _failing(tables: Sequence[Any], partitions: Sequence[Partition], task: Any) 
 
 
 def _fails(tables: Sequence[Any]) -> bool:
-    from dask import compute
+    from dask.delayed import delayed
 
     try:
-        compute(*tables)
+        delayed(list(tables)).compute()
     except InputError:
         raise
     except Exception:
