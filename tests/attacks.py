@@ -71,10 +71,15 @@ HOSTILE_CASES: tuple[Any, ...] = (
     np.full((N, 2), np.timedelta64(1, "s")),
     np.full(N, "2020-01-01", dtype="datetime64[D]"),
     MATRIX / 2,
+    (SCORE > 0.5).astype(int),
+    (SCORE < 0.5).astype(int),
+    np.ones(N),
     ["a"] * N,
     [{}] * N,
 )
 """As long as the cases, so that it is looked into."""
+CLUSTERED = ("bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.recalibration_gain")
+"""What is attacked with clusters too, by outcomes that are separated or of one class."""
 ROOM = 3 << 30
 """Of addresses, of which libraries reserve some gigabytes that they do not fill."""
 SECONDS = 20
@@ -353,6 +358,8 @@ def calls() -> Iterator[Call]:
             if key in known and (parameter.default is parameter.empty or key in GIVEN or key in own)
         }
         yield Call(name, function, given, tuple(sorted(parameters.keys() - OF_OTHERS)))
+        if name in CLUSTERED:
+            yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)
         if made is bc.recalibrate.Recalibrator:
@@ -414,7 +421,10 @@ def attack(call: Call, key: str, value: Any) -> str:
         return f"{type(error).__name__}: {error}"[:200]
     finally:
         plt.close("all")
-    return "NaN" if any(np.isnan(array).any() for array in numbers(result)) else ""
+    if any(np.isnan(array).any() for array in numbers(result)):
+        return "NaN"
+    ours = type(result).__module__.startswith("bayescal.")
+    return "NaN is printed" if ours and re.search(r"\bnan\b", repr(result)) else ""
 
 
 def fault(message: str, key: str) -> str:
