@@ -211,7 +211,7 @@ class Findings:
         """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
         return combined_estimates(
             [
-                performance_of(post.data, self.ci_prob, self.seed)
+                performance_of(post.problem.data, self.ci_prob, self.seed)
                 for post in by_imputation(self.posterior)
             ],
             self.ci_prob,
@@ -252,7 +252,7 @@ class Findings:
             E90, Eavg, S:z and S:p; NaN where the data do not define one. Of imputations, each is
             the mean over them.
         """
-        each = [val_prob(post.data) for post in by_imputation(self.posterior)]
+        each = [val_prob(post.problem.data) for post in by_imputation(self.posterior)]
         return sum(each[1:], each[0]) / len(each)
 
     @cached_property

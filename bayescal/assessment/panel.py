@@ -49,8 +49,9 @@ def panel_of(
     """
     import pandas as pd
 
-    size = resamples_for(post.data)
-    resamples = Resamples(post.data, size, seed)
+    data = post.problem.data
+    size = resamples_for(data)
+    resamples = Resamples(data, size, seed)
     calibrated = CalibratedOutcomes(post, size, seed)
     rows = {}
     for name in names:

@@ -297,7 +297,8 @@ class CalibrationData(FromSources):
             If there is no such group.
         """
         name = check_choice(group, self.groups, "group")
-        return CalibrationData._new({None: self._tables[name]}, self._weight_type)
+        table = CalibrationData._new({None: self._tables[name]}, self._weight_type)
+        return table.lacking(*self.lacks)
 
     def one_group(self) -> CalibrationData:
         """The table itself, refused if it holds several groups, which one curve cannot describe.
@@ -305,8 +306,9 @@ class CalibrationData(FromSources):
         Raises
         ------
         InputError
-            If there is more than one group.
+            If there is more than one group, or the table is not `complete`.
         """
+        self.complete()
         if len(self.groups) > 1:
             shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
             raise InputError(
@@ -318,7 +320,7 @@ class CalibrationData(FromSources):
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
         rows = sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, self._weight_type)
+        return CalibrationData._new({None: rows}, self._weight_type).lacking(*self.lacks)
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -330,26 +332,22 @@ class CalibrationData(FromSources):
             )
         builder, names = TableBuilder(), GroupNames()
         for table in (self, other):
+            table._check_outcomes()
             builder.add_tables(
                 (names.code(name or ""), rows) for name, rows in table._tables.items()
             )
         tables = named(builder, None if None in self._tables else names)
-        return CalibrationData._new(tables, common_weight_type(self, other))
+        total = CalibrationData._new(tables, common_weight_type(self, other))
+        return total.lacking(*self.lacks, *other.lacks)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        same_kind = self.groups == other.groups and self.weight_type == other.weight_type
-        if not same_kind or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
+        mine, theirs = ((it.groups, it.weight_type, it.lacks) for it in (self, other))
+        if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
             return False
-        return all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(
-                (self.score, self.trials, self.hits),
-                (other.score, other.trials, other.hits),
-                strict=True,
-            )
-        )
+        names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -359,9 +357,11 @@ class CalibrationData(FromSources):
         weights = ""
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
+        events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
+        lost = "".join(f", without {part}" for part in self.lacks if part != "outcomes")
         return (
-            f"CalibrationData({self.n:g} cases, {self.events:g} events, "
-            f"{self.score.size} rows{compressed}{groups}{weights})"
+            f"CalibrationData({self.n:g} cases, {events}, "
+            f"{self.score.size} rows{compressed}{groups}{weights}{lost})"
         )
 
 
@@ -374,7 +374,7 @@ def as_data(
     weight_type: WeightType | None = None,
     pos_label: Any = None,
 ) -> CalibrationData:
-    """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one already."""
+    """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete."""
     if not isinstance(y_true, CalibrationData):
         return CalibrationData(
             y_true, y_prob, sample_weight, groups, weight_type=weight_type, pos_label=pos_label
@@ -391,4 +391,4 @@ def as_data(
             f"{given[0]} was given beside a CalibrationData, which holds its own. "
             "Pass arrays, or the table alone."
         )
-    return y_true
+    return y_true.complete()

@@ -114,17 +114,17 @@ def update(
     if isinstance(post, HierarchicalPosterior):
         problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
         known = post.problem.known or None
-    elif not as_posterior(post).is_average:
-        problem, heterogeneity = post.problem, None
     else:
-        raise InputError(
-            "post is an average of several families, whose weights have to be computed again. Pass "
-            "the table of all cases, post.data + more, to bayescal.compare."
-        )
+        problem, heterogeneity = as_posterior(post).problem, None
     if problem.clusters is not None:
         raise InputError(
             "post has clusters, whose labels it does not keep, so that more cases of the same "
             "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
+        )
+    if not isinstance(post, HierarchicalPosterior) and post.is_average:
+        raise InputError(
+            "post is an average of several families, whose weights have to be computed again. Pass "
+            "the table of all cases, post.data + more, to bayescal.compare."
         )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"

@@ -18,6 +18,7 @@ from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
 from bayescal.data.data import CalibrationData, Edges, as_data
+from bayescal.data.grouped import Part
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
@@ -64,6 +65,16 @@ class Problem:
     seed: int
     most_rows: int | None = None
     clusters: Clusters | None = None
+
+    @cached_property
+    def own_data(self) -> CalibrationData:
+        """The table for whoever asks for it: it says that it lacks the clusters and strata."""
+        if self.clusters is None or self.clusters.are_single:
+            return self.data
+        lost: list[Part] = ["clusters"]
+        if self.clusters.strata > 1:
+            lost.append("strata")
+        return self.data.lacking(*lost)
 
     @cached_property
     def table(self) -> Rows:

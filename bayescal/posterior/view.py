@@ -98,8 +98,13 @@ class PosteriorView:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was fitted."""
-        return self.problem.data
+        """The table that was fitted.
+
+        It says what it `lacks` of what the posterior knows of its cases, and is then refused
+        where cases are read.
+        """
+        own = self.problem.own_data
+        return own if self.has_outcomes else own.lacking("outcomes")
 
     @property
     def has_outcomes(self) -> bool:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
+from bayescal.data.data import CalibrationData
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
 from bayescal.model.clusters.design import Design
@@ -143,6 +144,14 @@ class ImputedPosterior(CalibrationPosterior):
         wanted: Wanted = [(name, {}) for name in names]
         values = self._posterior.by_imputation(wanted, "bootstrap")
         return missing_information(values, "functional")
+
+    @property
+    def data(self) -> CalibrationData:
+        """The rows of all imputations, each case counted 1/m in each: it `lacks` the imputations.
+
+        That of one imputation is `imputations[0].data`.
+        """
+        return super().data.lacking("imputations", *self._posts[0].data.lacks)
 
     @cached_property
     def _drawn(self) -> Drawn:
