@@ -199,3 +199,24 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
 def test_the_impossible_and_the_unclear_are_refused(change, message) -> None:
     with pytest.raises(InputError, match=message):
         bc.plan(**SLOPE | change)
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        (SCORES, "a law with prevalence 0.2, c-statistic 0.75, at 128 of its quantiles"),
+        (bc.simulate.LogitNormalScores(-1, 1), "the law LogitNormalScores(mean=-1"),
+        (bc.simulate.LogitNormalScores(-1, 1), "at 128 of its quantiles"),
+        (np.linspace(0.1, 0.7, 300), "these very 300 scores, 300 distinct, by the means of 128"),
+        (np.linspace(0.1, 0.7, 60), "scores: these very 60 scores. "),
+        (
+            bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2]),
+            "scores: the very scores of 14 cases. ",
+        ),
+    ],
+)
+def test_the_printout_says_which_scores_were_used(scores, told) -> None:
+    options = {"width": 0.3, "of": "observed_expected", "analysis": "wald", "random_state": 1}
+    result = bc.plan(truth="clinical", scores=scores, n_simulations=50, **options)
+    assert told in result.protocol()
+    assert told.strip(". ") in repr(result)
