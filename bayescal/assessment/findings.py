@@ -29,6 +29,7 @@ from bayescal.inference import CurveComparison, compare, fit
 from bayescal.inference.subgroups.fit import fit_crossed
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
+from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
@@ -167,9 +168,7 @@ class Findings:
         above, and `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
         lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
-        if upper < self.close:
-            return "close enough"
-        return "miscalibrated" if lower > self.close else "cannot tell"
+        return verdict_of(lower, upper, self.close)
 
     @cached_property
     def stretches(self) -> list[Stretch]:

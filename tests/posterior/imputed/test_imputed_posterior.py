@@ -209,7 +209,7 @@ def test_a_prior_and_its_sensitivity_are_read_off_as_of_one_fit(cases):
     alone, of_same = (bc.prior_sensitivity(post)[columns] for post in (one, same))
     np.testing.assert_allclose(of_same, alone, atol=2e-3)
     assert (bc.prior_sensitivity(several)[columns] > 0).all(axis=None)
-    average = bc.fit(y, imputations=scores, draws=400, random_state=2)
+    average = bc.compare(y, imputations=scores, draws=400, random_state=2).posterior
     for read in (bc.priors.from_posterior, bc.prior_sensitivity):
         with pytest.raises(InputError, match="post is of the family"):
             read(average)
