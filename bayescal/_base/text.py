@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 __all__ = [
+    "UNCHANGED",
     "cases_and_events",
     "chance",
     "count",
@@ -22,10 +23,13 @@ __all__ = [
     "ratio",
     "rounded",
     "shortened",
+    "signed",
     "told_apart",
 ]
 
 LONGEST_NAME = 60
+UNCHANGED = "unchanged"
+"""What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
@@ -55,6 +59,13 @@ def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str,
     """Values of one quantity, all to the decimal places that its interval deserves."""
     places = decimals(lower, upper)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+def signed(value: float, places: int = 4) -> str:
+    """A difference with its sign: `+0.0021`, or `minus infinity`."""
+    if math.isinf(value):
+        return "infinity" if value > 0 else "minus infinity"
+    return f"{value:+.{places}f}"
 
 
 def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:

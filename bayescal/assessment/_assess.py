@@ -21,13 +21,14 @@ from bayescal.assessment.record import as_dict
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
+from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.words import headline
 from bayescal.data.clusters.read import (
     read_clusters,
     refuse_clusters,
 )
 from bayescal.data.data import as_data
-from bayescal.data.imputed.read import imputed_tables
+from bayescal.data.imputed.read import as_imputations, imputed_tables
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
@@ -159,6 +160,8 @@ def assess(
         refuse_clusters(cluster, strata)
     pooled = as_few_groups(data).pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
+    scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
+    raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,
@@ -175,7 +178,7 @@ def assess(
         del cases["groups"]
         comparison = compare(y_true, random_state=random_state, **cases, **options)
     data = data.lacking(*comparison.data.lacks)
-    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed)
+    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed, raw)
 
 
 class Assessment(Findings):
@@ -198,6 +201,9 @@ class Assessment(Findings):
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
         The cases by several factors, for subgroups.
+    raw : tuple of RawCases
+        The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
+        where they are not known, or a table tells as much.
     """
 
     @cached_property

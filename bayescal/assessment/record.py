@@ -26,7 +26,7 @@ __all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
 RECORD_ID = "assessment"
 """Of the element of a page that carries the record."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the format. Another number means that a name has gone or has another meaning."""
 
 

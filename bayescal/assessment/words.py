@@ -94,7 +94,7 @@ class EstimatorRow(NamedTuple):
     Attributes
     ----------
     title : str
-    estimate, interval, if_calibrated : str
+    estimate, if_calibrated : str
         Empty where the estimate is undefined.
     verdict : str
         "within chance", "larger than chance explains" or "undefined".
@@ -102,7 +102,6 @@ class EstimatorRow(NamedTuple):
 
     title: str
     estimate: str
-    interval: str
     if_calibrated: str
     verdict: str
 
@@ -319,14 +318,13 @@ def estimator_row(row: Any) -> EstimatorRow:
     """
     title = TITLES.get(str(row["title"]), str(row["title"]))
     if math.isnan(row["estimate"]):
-        return EstimatorRow(title, "", "", "", UNDEFINED)
-    names = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper")
-    middle, *ends = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
+        return EstimatorRow(title, "", "", UNDEFINED)
+    names = ("estimate", "calibrated_lower", "calibrated_upper")
+    middle, lower, upper = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
     return EstimatorRow(
         title,
         middle,
-        f"{ends[0]} to {ends[1]}",
-        f"{ends[2]} to {ends[3]}",
+        f"{lower} to {upper}",
         LARGER if row["prob_exceeds"] < RARE else AS_IF_CALIBRATED,
     )
 

@@ -118,7 +118,9 @@ def compare(
             _draw(plot, ladder)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
-        assessment = Assessment(ladder, predictions.data, limit, level, PANEL, options)
+        assessment = Assessment(
+            ladder, predictions.data, limit, level, PANEL, options, raw=predictions.raw
+        )
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):

@@ -13,7 +13,16 @@ from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain._readings import Readings, known_side, signed_distance
-from bayescal.gain._terms import Terms, curve_terms, mean, merged
+from bayescal.gain._terms import (
+    Terms,
+    curve_terms,
+    infinite_log_gain,
+    log_gains,
+    log_score,
+    mean,
+    merged,
+    with_infinite_log_gain,
+)
 from bayescal.gain.triples import Triples, of_equal_cells
 from bayescal.inference.averaging import mix_families, posterior_probabilities
 from bayescal.inference.ladder import in_order, prior_probabilities
@@ -69,15 +78,12 @@ def by_curve(
     mixed, _ = mix_families(problem, samples, dict.fromkeys(families, 1.0), draws)
     updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
     alike = of_equal_cells(triples, problem, updated, thresholds)
-    mapped = alike.means(triples.after[0])
-    table = _Table(
-        problem.inside(alike.means(triples.before)),
-        updated.inside(mapped),
-        levels_of(mapped).row,
-        alike.trials,
-    )
-
-    at_scores = problem.curve.at_scores(table.before, problem.frame)
+    scores, mapped = alike.means(triples.before), alike.means(triples.after[0])
+    table = _Table(scores, mapped, levels_of(mapped).row, alike.trials)
+    outcome = triples.outcome
+    happened = log_score(outcome, triples.after[0]) - log_score(outcome, triples.before)
+    logs = log_gains(scores, mapped, alike.means(happened))
+    at_scores = problem.curve.at_scores(problem.inside(scores), problem.frame)
 
     def curve(part: slice) -> Floats:
         return at_scores.probability(mixed.draws[part])
@@ -90,12 +96,14 @@ def by_curve(
         drawn = curve(part)
         gains.append(
             curve_terms(
-                drawn, population.weight, table.before, table.after, table.group, thresholds
+                drawn, population.weight, table.before, table.after, table.group, logs, thresholds
             )
         )
         ends.append(table.ends(drawn, population.weight, sides))
     readings = Readings(**joined(ends), estimate=sides.estimate)
-    return Posterior(joined(gains), readings, samples)
+    terms = joined(gains)
+    infinite = infinite_log_gain(outcome, triples.before, triples.after)
+    return Posterior(with_infinite_log_gain(terms, infinite), readings, samples)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,16 @@ from bayescal.data.data import CalibrationData
 from bayescal.gain._curve_route import Posterior, joined
 from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._refit import Refit
-from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
+from bayescal.gain._terms import (
+    Terms,
+    divergence,
+    infinite_log_gain,
+    log_score,
+    mean,
+    net_benefit_name,
+    treated,
+    with_infinite_log_gain,
+)
 from bayescal.gain.triples import Alike, Triples, of_neighbours
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
@@ -32,7 +41,8 @@ def by_pairs(
 ) -> Posterior:
     """Posterior of the gains from weights of the cases, the same on both sides.
 
-    Scores and net benefit are averages over the weighted cases. The calibration error of each side
+    Scores and net benefit are averages over the weighted cases; of clusters, their draws are
+    stretched as few of them ask (`ClusterBootstrap.stretch`). The calibration error of each side
     is that of a beta curve fitted again to each weighting (the weighted likelihood bootstrap of
     Newton & Raftery, 1994), so that the two errors of a draw share everything but the scores.
 
@@ -78,12 +88,36 @@ def by_pairs(
                 "most": unlimited,
             }
         )
-    gains = joined(blocks)
+    gains, readings = joined(blocks), joined(ends)
     del gains["signed"]
+    if law is not None:
+        each = _average([side.worth for side in after])
+        gains, readings = _stretched(
+            gains,
+            readings,
+            {name: law.stretch(each[name] - worth) for name, worth in before.worth.items()},
+        )
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
+    infinite = infinite_log_gain(triples.outcome, triples.before, triples.after)
     estimate = before.error - float(np.mean([side.error for side in after]))
-    return Posterior(gains, Readings(**joined(ends), estimate=estimate))
+    return Posterior(
+        with_infinite_log_gain(gains, infinite), Readings(**readings, estimate=estimate)
+    )
+
+
+def _stretched(gains: Terms, readings: Terms, stretch: dict[str, float]) -> tuple[Terms, Terms]:
+    """Draws from clusters, moved from their mean as few clusters ask; errors as the Brier score."""
+    brier = stretch["brier"]
+    each = stretch | {"log_calibration": stretch["log_score"]}
+    gains = {name: _moved(values, each.get(name, brier)) for name, values in gains.items()}
+    return gains, readings | {name: _moved(readings[name], brier) for name in ("low", "high")}
+
+
+def _moved(values: Floats, stretch: float) -> Floats:
+    """Draws whose deviations from their mean are so many times as large."""
+    centre = values.mean()
+    return np.asarray(centre + stretch * (values - centre))
 
 
 def _weightings(
@@ -128,10 +162,9 @@ class _Side:
         shape = (alike.start.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
         self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
-        inside = problem.inside(score)
-        worth = {"brier": -((inside - outcome) ** 2), "log_score": log_score(outcome, inside)}
+        worth = {"brier": -((score - outcome) ** 2), "log_score": log_score(outcome, score)}
         for threshold in thresholds:
-            benefit = net_benefit(outcome, 1.0, threshold) * treated(inside, threshold)
+            benefit = net_benefit(outcome, 1.0, threshold) * treated(score, threshold)
             worth[net_benefit_name(threshold)] = benefit
         self.worth = {name: alike.means(values) for name, values in worth.items()}
 

@@ -25,6 +25,7 @@ __all__ = [
     "share_below",
     "summary_rows",
     "upper_end",
+    "verdict_of",
 ]
 
 INTERVALS_ROUNDING = 1e-9
@@ -68,6 +69,26 @@ def share_below(values: Floats, x: float) -> float:
 def share_above(values: Floats, x: float) -> float:
     """Share of the draws above x."""
     return float(np.mean(values > x))
+
+
+def verdict_of(lower: float, upper: float, close: float) -> str:
+    """What an interval of the true calibration error says of a limit.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends of the interval.
+    close : float
+        An error that is close enough to none.
+
+    Returns
+    -------
+    {"close enough", "miscalibrated", "cannot tell"}
+        The interval lies below the limit, above it, or neither.
+    """
+    if upper < close:
+        return "close enough"
+    return "miscalibrated" if lower > close else "cannot tell"
 
 
 def _enough(size: int, ci_prob: float) -> int:

@@ -235,6 +235,16 @@ def test_assess_repeats_itself_with_the_seed_it_shows(run, csv) -> None:
     assert run("assess", csv, "--seed", seed).out == first
 
 
+def test_the_statistics_of_val_prob_are_of_the_scores_and_not_of_a_grid(run, tmp_path) -> None:
+    y, p = bc.simulate.sample("clinical-middle-overconfident", 2200, random_state=4)
+    pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / "many.csv", index=False)
+    record = tmp_path / "out.json"
+    assert run("assess", tmp_path / "many.csv", "--seed", "1", "--json", record).code == 0
+    brier = json.loads(record.read_text())["val_prob"]["Brier"]
+    assert brier == pytest.approx(bc.scores.brier_score(y, p), rel=1e-12)
+    assert bc.CalibrationData(y, p).is_compressed
+
+
 def test_options_reach_the_fit(run, csv, tmp_path) -> None:
     record = tmp_path / "out.json"
     options = "--curve logistic --prior clinical --p 2 --ci-prob 0.9 --edge 0.01 --seed 1"

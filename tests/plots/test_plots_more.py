@@ -179,6 +179,8 @@ def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
     assert list(rows(panels[0])) == ["TCE", "Expected calibration error", "Mine"]
     assert rows(panels[1])["Calibration slope"] == "0.700"
     table = pd.DataFrame([given["ece"]], ["ece"], ["estimate", "lower", "upper"])
+    (bare,) = bc.plots.forest(post, estimators=table[["estimate"]], names=["tce"])
+    assert bare.texts[-1].get_text() == f"{table['estimate'].iloc[-1]:.3f}"
     (panel,) = bc.plots.forest(post, estimators=table, names=["tce"])
     assert rows(panel)["Expected calibration error"] == "0.10 (0.05 to 0.20)"
 

@@ -61,8 +61,14 @@ class ImputedGain(RecalibrationGain):
         return {side: float(np.mean([one[side] for one in each])) for side in each[0]}
 
     @property
+    def contradicted(self) -> dict[str, float]:
+        """As of one gain; the most of any imputation."""
+        each = [gain.contradicted for gain in self.gains]
+        return {side: max(one[side] for one in each) for side in each[0]}
+
+    @property
     def notes(self) -> list[str]:
-        """Thresholds at which too few patients of an imputation determine the interval."""
+        """What a reader should know of an imputation; see `RecalibrationGain.notes`."""
         told: dict[str, str] = {}
         for gain in self.gains:
             for note in gain.notes:
@@ -71,10 +77,14 @@ class ImputedGain(RecalibrationGain):
 
     @cached_property
     def missing_information(self) -> pd.DataFrame:
-        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`."""
+        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`.
+
+        Without gains that are infinite in any imputation.
+        """
         draws = [gain._posterior.draws for gain in self.gains]
         values = {name: np.stack([one[name] for one in draws]) for name in draws[0]}
-        return missing_information(values, "gain")
+        finite = {name: each for name, each in values.items() if np.isfinite(each).all()}
+        return missing_information(finite, "gain")
 
     def __repr__(self) -> str:
         title, cases, *lines = super().__repr__().splitlines()
@@ -151,9 +161,12 @@ def _by_imputation(after: Any, m: int) -> list[Any]:
 
 
 def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
+    stacks = {
+        name: np.stack([one.draws[name] for one in posteriors]) for name in posteriors[0].draws
+    }
     draws = {
-        name: in_turn(widened(np.stack([one.draws[name] for one in posteriors])))
-        for name in posteriors[0].draws
+        name: in_turn(widened(each) if np.isfinite(each).all() else each)
+        for name, each in stacks.items()
     }
     each = [one.readings for one in posteriors]
     readings = Readings(

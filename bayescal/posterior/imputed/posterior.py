@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logit, logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
@@ -71,7 +71,7 @@ class ImputedPosterior(CalibrationPosterior):
     uncertain, which Rubin's rules meet with a t distribution and these draws do not.
 
     The table `data` has every imputation's rows, and each case counts 1 / m in each. The
-    coordinates in `tree` are as they were drawn.
+    coordinates in `tree` are as they were drawn; those in `coordinates` are moved apart, too.
 
     References
     ----------
@@ -185,6 +185,22 @@ class ImputedPosterior(CalibrationPosterior):
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
         return Drawn(problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged)
+
+    @property
+    def coordinates(self) -> dict[str, Floats]:
+        """Draws of each working coordinate of the curve, those of all imputations in turn.
+
+        The shift of each imputation is moved to the centre of the first. The centres of the
+        imputations are moved apart as in `functional`; not for an average over families, which
+        have different coordinates.
+        """
+        centre = self.problem.frame.centre
+        each = [_at_centre(post, centre) for post in self._posts]
+        stacks = {name: np.stack([one[name] for one in each]) for name in each[0]}
+        return {
+            name: in_turn(values if self.is_average else widened(values))
+            for name, values in stacks.items()
+        }
 
     @cached_property
     def design(self) -> Design | None:
@@ -366,3 +382,14 @@ def by_imputation(post: CalibrationPosterior) -> tuple[CalibrationPosterior, ...
     tuple of CalibrationPosterior
     """
     return post.imputations if isinstance(post, ImputedPosterior) else (post,)
+
+
+def _at_centre(post: CalibrationPosterior, centre: float) -> dict[str, Floats]:
+    """The coordinates, with the shift that the same curve, or line of it, has at another centre."""
+    drawn, own = post.coordinates, post.problem.frame.centre
+    if own == centre or "shift" not in drawn:
+        return drawn
+    slope, bend = (drawn.get(name, np.zeros(1)) for name in ("log_slope", "asymmetry"))
+    line = np.exp(slope + bend / 2) * np.log(centre / own)
+    line -= np.exp(slope - bend / 2) * (np.log1p(-centre) - np.log1p(-own))
+    return drawn | {"shift": drawn["shift"] + line - float(logit(centre) - logit(own))}
