@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -17,7 +18,7 @@ from bayescal.inference.pieces import sample_pieces
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
 
-__all__ = ["CurveDensity", "sample_importance"]
+__all__ = ["CurveDensity", "Nodes", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_NEGLIGIBLE = (
@@ -27,13 +28,28 @@ DENSITY_TOLERANCE = 1e-12
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
-NODES = 32
-"""Nodes that stand for the rows of a table, unless a check at the mode asks for more."""
 MOST_NODES = 128
 """Nodes past which the rows themselves cost less."""
-NODES_ERROR = 1e-7
-"""Most by which nodes may change the log likelihood where it is checked."""
 CHECKED_DEVIATIONS = 4.0
+"""How far from the mode the likelihood of nodes is checked."""
+
+
+class Nodes(NamedTuple):
+    """How many nodes stand for the rows of a table.
+
+    Attributes
+    ----------
+    first : int
+        Nodes to begin with; they are doubled as long as a check at the mode asks for it.
+    error : float
+        Most by which they may change the log likelihood where it is checked.
+    """
+
+    first: int = 32
+    error: float = 1e-7
+
+
+CURVE_NODES = Nodes()
 
 
 class CurveDensity:
@@ -46,14 +62,13 @@ class CurveDensity:
     Parameters
     ----------
     problem : Problem
-    nodes : int
-        Nodes to begin with.
+    nodes : Nodes
     rows : LikelihoodRows, optional
         Rows to take in place of these, without a check.
     """
 
     def __init__(
-        self, problem: Problem, nodes: int = NODES, rows: LikelihoodRows | None = None
+        self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
     ) -> None:
         self.curve, self.prior = problem.curve, problem.prior
         shape = (len(self.curve.positive), self.curve.size)
@@ -71,9 +86,9 @@ class CurveDensity:
             adjustment = adjustment_of(self, problem, *_middle(self))
             self.adjustment, self.peak = adjustment, None
 
-    def _choose_nodes(self, problem: Problem, count: int) -> None:
+    def _choose_nodes(self, problem: Problem, nodes: Nodes) -> None:
         """Double the nodes until they agree with every row, at the mode and round it."""
-        every, start = every_row(problem), None
+        every, start, count = every_row(problem), None, nodes.first
         while True:
             self.rows = at_nodes(problem, every, count) if count <= MOST_NODES else every
             self.peak = self.mode(start, DENSITY_NEAR)
@@ -81,9 +96,9 @@ class CurveDensity:
                 return
             coefficients = self.curve.with_offset(_round(self.peak))
             errors = self.rows.log_likelihood(coefficients) - every.log_likelihood(coefficients)
-            if np.abs(errors).max() <= NODES_ERROR:
+            if self.peak.converged and np.abs(errors).max() <= nodes.error:
                 return
-            count, start = 2 * count, self.peak.point
+            count, start = 2 * count, self.peak.point if self.peak.converged else None
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""
@@ -257,7 +272,8 @@ def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
 def _round(mode: Mode) -> Floats:
     """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
     variance, directions = np.linalg.eigh(mode.information)
-    steps = CHECKED_DEVIATIONS * directions.T / np.sqrt(variance)[:, None]
+    deviation = 1 / np.sqrt(np.maximum(variance, LEAST_PRECISION))
+    steps = CHECKED_DEVIATIONS * deviation[:, None] * directions.T
     steps = np.clip(steps, -DENSITY_LONGEST_STEP, DENSITY_LONGEST_STEP)
     return mode.point + np.concatenate([np.zeros((1, mode.point.size)), steps, -steps])
 

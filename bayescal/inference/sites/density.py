@@ -29,7 +29,7 @@ QUADRATURE_NODES = 4
 """Quadrature nodes in each direction in which a site's curve can differ."""
 SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
-POINTS, ROOM = 64, 1 << 17
+POINTS, ROOM = 128, 1 << 18
 """Points of the population that are taken at a time, and numbers that a block of them needs."""
 DRAWN = 1024
 """Draws of the population for which a site's curves are proposed at a time."""

@@ -17,7 +17,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.logistic import softplus_near
 from bayescal._base.newton import maximise
-from bayescal.inference.density import CurveDensity
+from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.inference.sites.small import covariance_factor, products, solve_small
 from bayescal.model.curve import expit_in_place
 from bayescal.model.problem import Problem
@@ -33,8 +33,7 @@ __all__ = [
     "of_tables",
 ]
 
-SITE_NODES = 16
-"""Nodes that stand for the rows of a site, unless a check at its mode asks for more."""
+SITE_NODES = Nodes(16, 1e-5)
 SITE_STEPS = 2
 SITE_LONGEST_STEP = 1.0
 LEAST_CURVE_MEAN = 1e-15
@@ -274,7 +273,7 @@ def of_tables(problems: Mapping[int, Problem], columns: list[int]) -> list[SiteL
     densities = {k: CurveDensity(problem, SITE_NODES) for k, problem in problems.items()}
     sizes: dict[int, list[int]] = {}
     for k, density in densities.items():
-        doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES, 1)))
+        doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
         sizes.setdefault(doublings, []).append(k)
     return [
         TableLikelihood(problems[same[0]], columns, same, [densities[k] for k in same])
