@@ -275,7 +275,7 @@ def _round(mode: Mode) -> Floats:
     deviation = 1 / np.sqrt(np.maximum(variance, LEAST_PRECISION))
     steps = CHECKED_DEVIATIONS * deviation[:, None] * directions.T
     steps = np.clip(steps, -DENSITY_LONGEST_STEP, DENSITY_LONGEST_STEP)
-    return mode.point + np.concatenate([np.zeros((1, mode.point.size)), steps, -steps])
+    return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
 
 
 def _laplace_evidence(mode: Mode) -> float:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal._base.arrays import Floats
@@ -71,6 +71,7 @@ def every_score(y: Floats, s: Floats) -> bc.CalibrationData:
 
 def prepared(data: bc.CalibrationData, most: float) -> Problem:
     """The problem of a table with at most so many rows."""
+
     def first(score: Floats, trials: Floats, _: int | None) -> NDArray[np.intp]:
         return first_of_merged(score, trials, most)
 

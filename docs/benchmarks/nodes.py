@@ -3,9 +3,9 @@
     git worktree add ../before 83460c3
     python docs/benchmarks/nodes.py ../before
 
-Each call is measured in fresh processes of one thread, the two trees in turns, so that a busy minute
-of the machine slows both. Stored are CPU seconds, the least of the turns, and their ratio; and the
-log evidence of several sites, which merged rows bias, with its Monte Carlo error.
+Each call is measured in fresh processes of one thread, the two trees in turns, so that a busy
+minute of the machine slows both. Stored are CPU seconds, the least of the turns, their ratio, and
+the log evidence of several sites, which merged rows bias, with its Monte Carlo error.
 """
 
 from __future__ import annotations

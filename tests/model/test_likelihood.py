@@ -50,7 +50,9 @@ def mass(rng, n):
 
 
 def ends(rng, n):
-    return np.where(rng.random(n) < 0.6, rng.choice([-np.inf, np.inf], n), 2 * rng.standard_normal(n))
+    return np.where(
+        rng.random(n) < 0.6, rng.choice([-np.inf, np.inf], n), 2 * rng.standard_normal(n)
+    )
 
 
 LAWS = (t4, two_humps, beta_like, uniform, shifted, heavy, mass, ends)

@@ -244,10 +244,9 @@ class EffectsDensity:
         shape = (u.shape[2], self.groups, len(self.names[columns]))
         gradient, information = np.empty(shape), np.empty((*shape, shape[-1]))
         for part in self.parts:
-            for whole, own in zip(
-                (gradient, information), part.derivatives(u[part.numbers], columns), strict=True
-            ):
-                whole[:, part.numbers] = np.moveaxis(own, -1, 0)
+            slope, curvature = part.derivatives(u[part.numbers], columns)
+            gradient[:, part.numbers] = np.moveaxis(slope, -1, 0)
+            information[:, part.numbers] = np.moveaxis(curvature, -1, 0)
         return gradient, information
 
     def _by_latents(self, information: Floats) -> Floats:

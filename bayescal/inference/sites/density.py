@@ -145,7 +145,7 @@ def _log_sums(log_values: Floats, log_weight: Floats) -> Floats:
 
 
 def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
-    """Nodes (r, 1, count^r) of a Gauss-Hermite product rule, and the logarithms of their weights."""
+    """Nodes (r, 1, count^r) of a Gauss-Hermite product rule, and logarithms of their weights."""
     at, weight = hermegauss(count)
     grid = np.meshgrid(*[at] * r, indexing="ij")
     weights = np.meshgrid(*[weight / weight.sum()] * r, indexing="ij")

@@ -142,7 +142,7 @@ class SiteLikelihood(ABC):
 
     def modes(self, spread: Spread) -> tuple[Floats, Floats]:
         """Most probable coordinates (S, d, n), and Cholesky factors (S, r, r, n) of covariances."""
-        u = np.repeat(spread.mean[None], self.size, axis=0)
+        u = np.repeat(np.clip(spread.mean, -MOST_OFF, MOST_OFF)[None], self.size, axis=0)
         moved, fixed = u[:, self.moved], spread.mean.copy()
         centre = spread.mean[self.moved]
         fixed[self.moved] = 0
@@ -229,15 +229,18 @@ class TableLikelihood(SiteLikelihood):
 
     @property
     def width(self) -> int:
+        """Nodes of each site."""
         return self._trials.shape[1]
 
     def of(self, sites: slice) -> TableLikelihood:
+        """Some of the sites."""
         part = copy(self)
         for name in (*KEPT, "_densities", "_basis", "_trials", "_events", "_weighted", "_products"):
             setattr(part, name, getattr(self, name)[sites])
         return part
 
     def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the single outcomes, without binomial coefficients."""
         coefficients = self._coefficients(u)
         value: Floats = (self._events[:, None] @ coefficients)[:, 0]
         log_odds = self._basis.transpose(0, 2, 1) @ coefficients
@@ -298,12 +301,15 @@ class SummaryLikelihood(SiteLikelihood):
 
     @property
     def width(self) -> int:
+        """Scores over which a curve has its mean."""
         return self.summary.weight.size
 
     def of(self, sites: slice) -> SummaryLikelihood:
+        """Itself: it is of one site."""
         return self
 
     def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the summaries, without constants."""
         coefficients = self._coefficients(u)
         mean = self._inside(self.summary.weight @ self._fitted(coefficients))
         slope = self.summary.line @ coefficients

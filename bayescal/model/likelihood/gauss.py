@@ -51,7 +51,6 @@ def gauss_rule(x: Floats, weight: Floats, count: int) -> tuple[Floats, Floats]:
     unit, total = (x - middle) / half, weight.sum()
     diagonal, beside = _jacobi(unit, np.sqrt(weight / total), count)
     nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
-    share = vectors[0] ** 2
     return middle + half * nodes, total * vectors[0] ** 2
 
 
