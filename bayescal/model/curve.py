@@ -165,10 +165,11 @@ class Curve:
 
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
-        weights, columns = np.ones((u.shape[0], 1 + len(self.positive))), np.array(self.positive)
-        if columns.size:
+        weights = np.ones((u.shape[0], 1 + len(self.positive)))
+        if self.positive:
             weights[:, 1:] = u @ np.array(self.combination, dtype=np.float64).T
-            weights[:, 1:][:, columns] = np.exp(weights[:, 1:][:, columns])
+        for column in np.flatnonzero(self.positive) + 1:
+            np.exp(weights[:, column], out=weights[:, column])
         return weights
 
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:
