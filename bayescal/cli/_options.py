@@ -90,7 +90,8 @@ Percent = Annotated[
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]
 CiProb = Annotated[float, typer.Option(help="Probability of the credible intervals.")]
 Edge = Annotated[
-    float | None, typer.Option(help="Least distance of a score from 0 and 1; nearer ones are moved.")
+    float | None,
+    typer.Option(help="Least distance of a score from 0 and 1; nearer ones are moved."),
 ]
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Random seed. If not given, it is drawn and shown.")

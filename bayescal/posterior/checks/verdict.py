@@ -16,9 +16,7 @@ __all__ = ["convergence", "verdict_of"]
 BAD_R_HAT = 1.01
 
 
-def verdict_of(
-    numbers: Mapping[str, float | str], cure: str = "sample with engine='nuts'"
-) -> str:
+def verdict_of(numbers: Mapping[str, float | str], cure: str = "sample with engine='nuts'") -> str:
     """What is wrong with draws of which these are the diagnostics, or "ok".
 
     Parameters

@@ -38,8 +38,8 @@ def test_separated_clusters_are_told_apart(name):
     assert (design.effect, design.effective_n) == (10, 20)
     contrary = OUTCOMES[name].copy()
     contrary[[np.argmax(SCORE), np.argmin(SCORE)]] = [0, 1]
-    contrary[np.argmax(SCORE == np.sort(SCORE)[1])] = 0
-    contrary[np.argmax(SCORE == np.sort(SCORE)[-2])] = 1
+    contrary[np.argmax(np.sort(SCORE)[1] == SCORE)] = 0
+    contrary[np.argmax(np.sort(SCORE)[-2] == SCORE)] = 1
     assert not is_separated(prepare(contrary, SCORE, random_state=0).table)
 
 
@@ -50,7 +50,7 @@ def test_both_classes_at_one_score_are_not_separated():
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
 @pytest.mark.parametrize("name", ["separated", "only events"])
 def test_cases_told_ten_times_are_told_once(curve, name):
-    """Each cluster then counts as the one case that it is; but knots of splines follow the cases."""
+    """Each cluster counts as the one case that it is; knots of splines follow all cases."""
     options = {"curve": curve, "engine": "importance", "draws": 1000, "random_state": 1}
     y, s = OUTCOMES[name][::4], SCORE[::4]
     with warnings.catch_warnings():
@@ -70,7 +70,7 @@ def test_cases_told_ten_times_are_told_once(curve, name):
 @pytest.mark.parametrize("contrary", [0.614, 0.258, 0.945])
 def test_one_contrary_patient_hardly_changes_the_answer(contrary):
     """Where the sandwich was taken at a mode that is infinitely far, the error was .055."""
-    other = np.where(SCORE == contrary, 1 - SEPARATED, SEPARATED)
+    other = np.where(contrary == SCORE, 1 - SEPARATED, SEPARATED)
     assert other.sum() != SEPARATED.sum()
     tables = []
     for y in (SEPARATED, other):
@@ -85,7 +85,10 @@ def test_one_contrary_patient_hardly_changes_the_answer(contrary):
 
 @pytest.mark.parametrize(
     "name",
-    [name if name == "separated" else pytest.param(name, marks=pytest.mark.slow) for name in OUTCOMES],
+    [
+        name if name == "separated" else pytest.param(name, marks=pytest.mark.slow)
+        for name in OUTCOMES
+    ],
 )
 def test_the_verdict_is_not_ok_and_nan_is_never_printed(name, tmp_path):
     y, options = OUTCOMES[name], {"cluster": CLUSTER, "draws": 400, "random_state": 1}
@@ -120,8 +123,6 @@ def test_a_fit_warns_and_clusters_of_one_case_do_not():
 
 def test_one_separated_imputation_is_enough():
     other = np.clip(SCORE + np.random.default_rng(1).normal(0, 0.1, N), 0.01, 0.99)
-    post = bc.fit(
-        SEPARATED, imputations=[SCORE, other], cluster=CLUSTER, draws=400, random_state=0
-    )
+    post = bc.fit(SEPARATED, imputations=[SCORE, other], cluster=CLUSTER, draws=400, random_state=0)
     assert post.diagnostics["separated"] is True
     assert post.diagnostics["verdict"].startswith("imputation 1: outcomes are separated")
