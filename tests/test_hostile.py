@@ -36,6 +36,12 @@ def outcomes_of(kind, y, s):
 
 
 def no_nan_is_told(post):
+    """And clusters of which nothing can be learned are not called ok."""
+    data, clusters = post.data, post.problem.clusters
+    one_class = data.events in (0, data.n)
+    if one_class and clusters is not None and not clusters.are_single:
+        assert post.diagnostics["verdict"] != "ok"
+        assert post.design.effective_n <= clusters.size
     known = [value for value in post.diagnostics.values() if not isinstance(value, str)]
     assert not np.isnan(known).any() or post.diagnostics["verdict"] != "ok"
     assert "nan" not in repr(post).replace("(", " ").split()
@@ -136,7 +142,7 @@ def test_the_average_of_any_small_table(table, kind, clusters, edge):
 @example(seed=0, n=2500, ends=0.2, kind="drawn", clusters=1, edge=0.02)
 @example(seed=0, n=2500, ends=0.003, kind="separated", clusters=7, edge=0.49)
 def test_the_average_of_any_table(seed, n, ends, kind, clusters, edge):
-    """Of few scores and of more than the 2048 that a table keeps; with edges beyond some of them."""
+    """Of few scores and of more than 2048, which a table does not keep; edges go beyond some."""
     rng = np.random.default_rng(seed)
     s = rng.uniform(size=n)
     y = (rng.uniform(size=n) < s).astype(int)

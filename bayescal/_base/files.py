@@ -80,9 +80,9 @@ def check_page(path: Path, name: str = "path") -> None:
     is_pipe = path.exists() and not path.is_file()
     if path.suffix.lower() not in PAGES and not is_pipe:
         raise InputError(
-            f"{name} {shortened(repr(str(path)))} does not end in {' or '.join(PAGES)}, and a report "
-            "is written as a web page only. For a PDF, open the page in a browser and print it to "
-            "PDF."
+            f"{name} {shortened(repr(str(path)))} does not end in {' or '.join(PAGES)}, and a "
+            "report is written as a web page only. For a PDF, open the page in a browser and print "
+            "it to PDF."
         )
 
 

@@ -127,8 +127,8 @@ def _sample_pymc(
 
 def _out_of_time(seconds: float | None) -> OutOfTimeError:
     return OutOfTimeError(
-        f"NUTS had not ended after {seconds:g} s. Give it more with sampler={{'seconds': ...}}, ask "
-        "for fewer draws, or use engine='importance'."
+        f"NUTS had not ended after {seconds:g} s. Give it more with sampler={{'seconds': ...}}, "
+        "ask for fewer draws, or use engine='importance'."
     )
 
 

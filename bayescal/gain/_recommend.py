@@ -59,8 +59,8 @@ class Recommendation:
     def __str__(self) -> str:
         if self.choice is None:
             return (
-                f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and as "
-                "many non-events are needed to choose an update."
+                f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
+                "as many non-events are needed to choose an update."
             )
         lead = f"Recommended: {updates()[self.choice]}."
         best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
@@ -217,8 +217,8 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
             rows[name][f"net_benefit_se@{threshold:g}"] = its_error
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    short = {name: row["short_of_best"] for name, row in rows.items()}
-    return _chosen(short, table, comparison.data)
+    shortfall = {name: row["short_of_best"] for name, row in rows.items()}
+    return _chosen(shortfall, table, comparison.data)
 
 
 def _combined(each: Sequence[Recommendation], data: CalibrationData) -> Recommendation:

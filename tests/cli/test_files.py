@@ -313,7 +313,9 @@ def test_errors_name_the_option_before_anything_is_printed(
     assert f"Error: {option}" in refused(*arguments)
 
 
-@pytest.mark.parametrize("command", [("assess", "missing.csv"), ("compare", "missing.csv"), ("demo",)])
+@pytest.mark.parametrize(
+    "command", [("assess", "missing.csv"), ("compare", "missing.csv"), ("demo",)]
+)
 @pytest.mark.parametrize("name", ["out.docx", "out.pdf", "out", "out.html.txt"])
 def test_a_report_is_a_web_page_and_nothing_else(refused, table, command, name) -> None:
     """Said before the data are looked for."""

@@ -52,7 +52,7 @@ def test_both_classes_at_one_score_are_not_separated():
 @pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
 @pytest.mark.parametrize("name", ["separated", "only events"])
 def test_cases_told_ten_times_are_told_once(curve, name):
-    """Each cluster then counts as the one case that it is; but knots of splines follow the cases."""
+    """Each cluster counts as the one case that it is; knots of splines follow all cases."""
     y, s = OUTCOMES[name][::4], SCORE[::4]
     once = prepare(y, s, curve=CURVES[curve], random_state=1)
     often = prepare(
@@ -86,7 +86,10 @@ def test_one_contrary_patient_hardly_changes_the_answer(contrary):
 
 @pytest.mark.parametrize(
     "name",
-    [name if name == "separated" else pytest.param(name, marks=pytest.mark.slow) for name in OUTCOMES],
+    [
+        name if name == "separated" else pytest.param(name, marks=pytest.mark.slow)
+        for name in OUTCOMES
+    ],
 )
 def test_the_verdict_is_not_ok_and_nan_is_never_printed(name, tmp_path):
     y, options = OUTCOMES[name], {"cluster": CLUSTER, "draws": 400, "random_state": 1}
@@ -121,8 +124,6 @@ def test_a_fit_warns_and_clusters_of_one_case_do_not():
 
 def test_one_separated_imputation_is_enough():
     other = np.clip(SCORE + np.random.default_rng(1).normal(0, 0.1, N), 0.01, 0.99)
-    post = bc.fit(
-        SEPARATED, imputations=[SCORE, other], cluster=CLUSTER, draws=400, random_state=0
-    )
+    post = bc.fit(SEPARATED, imputations=[SCORE, other], cluster=CLUSTER, draws=400, random_state=0)
     assert post.diagnostics["separated"] is True
     assert post.diagnostics["verdict"].startswith("imputation 1: outcomes are separated")

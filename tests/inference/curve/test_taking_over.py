@@ -34,9 +34,7 @@ def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
     assert "Pareto k-hat is above 0.7" in post.diagnostics["verdict"]
     assert len(told) == 2
     assert "NUTS samples instead, which takes longer: at most 120 s" in told[0]
-    assert told[1] == (
-        "NUTS had not ended after 9 s. The draws are those of importance sampling."
-    )
+    assert told[1] == ("NUTS had not ended after 9 s. The draws are those of importance sampling.")
     fit(sampler={"seconds": 7})
     assert [options["seconds"] for options in seen] == [120, 7]
     assert not any(options["progress"] for options in seen)
