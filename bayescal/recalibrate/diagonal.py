@@ -85,7 +85,6 @@ class DiagonalRecalibrator(Recalibrator):
     --------
     >>> import numpy as np
     >>> from scipy.special import softmax
-    from sklearn.utils.validation import check_is_fitted
     >>> from bayescal import recalibrate
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.uniform(-2, 2, size=(2000, 3))
