@@ -162,10 +162,10 @@ def as_items(values: Any, name: str) -> list[Any]:
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
     """One of a few names."""
-    known = sorted(choices)
+    known = list(choices)
     if not isinstance(value, str) or value not in known:
-        given = shortened(repr(value))
-        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
+        given, names = shortened(repr(value)), ", ".join(map(repr, sorted(known)))
+        raise InputError(f"{name} must be one of {names}, got {given}.")
     return value
 
 

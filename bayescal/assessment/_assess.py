@@ -13,7 +13,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import as_items
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.groups import as_few_groups, check_not_class_wise
+from bayescal.assessment.groups import check_few_groups, check_not_class_wise
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL
 from bayescal.assessment.performance import close_enough
@@ -23,6 +23,7 @@ from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.words import headline
+from bayescal.data.build.labels import count_labels
 from bayescal.data.clusters.read import (
     read_clusters,
     refuse_clusters,
@@ -142,6 +143,8 @@ def assess(
     )
     groups = as_factors(groups)
     several = isinstance(groups, Factors)
+    if groups is not None and not several:
+        check_few_groups(count_labels(groups, "groups"))
     cases: dict[str, Any] = {
         "groups": groups.cells if several else groups,
         "sample_weight": sample_weight,
@@ -155,10 +158,11 @@ def assess(
     crossed = CrossedTable(groups.levels, data) if several else None
     if crossed is not None:
         data = data.pooled()
+    check_few_groups(len(data.groups))
     check_not_class_wise(data)
     if data.groups or crossed is not None:
         refuse_clusters(cluster, strata)
-    pooled = as_few_groups(data).pooled() if data.groups else data
+    pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)

@@ -296,7 +296,9 @@ class CalibrationData(FromSources):
         InputError
             If there is no such group.
         """
-        name = check_choice(group, self.groups, "group")
+        name = group
+        if not isinstance(group, str) or group not in self._tables:
+            name = check_choice(group, self.groups, "group")
         table = CalibrationData._new({None: self._tables[name]}, self._weight_type)
         return table.lacking(*self.lacks)
 

@@ -28,6 +28,7 @@ from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
+from bayescal.model.sites.known import check_few_labels
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 from bayescal.model.subgroups.problem import prepare_subgroups
 from bayescal.posterior.drift.posterior import DriftPosterior
@@ -154,8 +155,8 @@ def fit(
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     groups : array-like of shape (n,), data frame or mapping, optional
-        Site of each case, such as its hospital. Every site then has a shift and a slope of its
-        own, drawn towards those of the average site as far as the data say that sites are alike;
+        Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
+        slope of its own, drawn towards those of the average site as far as sites are alike;
         other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
@@ -171,9 +172,9 @@ def fit(
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
     periods : array-like of shape (n,), optional
-        When each case was, such as its month, in any order of the cases: numbers, dates, texts
-        such as "2024-03", or an ordered pandas Categorical. The curve may then change from period
-        to period. `"groups"` says that the groups of a table are its periods.
+        When each case was, such as its month, in any order: numbers, dates, texts such as
+        "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
+        from period to period. `"groups"` says that the groups of a table are its periods.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -189,7 +190,7 @@ def fit(
         The label in `y_true` that counts as the event, when labels are not 0/1.
     imputations : array-like of shape (m, n), optional
         In place of `y_prob`: the predicted probabilities of the same n cases from each of m
-        imputed data sets. Each is fitted, and their posteriors are mixed
+        imputed data sets, at most 1000. Each is fitted, and their posteriors are mixed
         (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
         times `draws` in all, and at least 400 of each.
     cluster : array-like of shape (n,), optional
@@ -288,6 +289,8 @@ def fit(
         cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
         _warn_about_edges(cells.pooled)
         return fit_subgroups(cells, size, engine, options)
+    if labels is not None:
+        check_few_labels(labels)
     if y_true is None:
         data = scores_alone(y_prob, known, labels, **weights)
     else:

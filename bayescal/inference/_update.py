@@ -13,6 +13,7 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
 from bayescal.inference.drift.table import update_periods
+from bayescal.model.sites.known import check_few_labels
 from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -126,6 +127,8 @@ def update(
             "post is an average of several families, whose weights have to be computed again. Pass "
             "the table of all cases, post.data + more, to bayescal.compare."
         )
+    if groups is not None:
+        check_few_labels(groups)
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     more = as_data(

@@ -19,6 +19,7 @@ from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.rows import rows_of
 from bayescal.model.pymc.sites import sites_model
 from bayescal.model.sites.heterogeneity import Heterogeneity
+from bayescal.model.sites.known import check_few_labels
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def build_model(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if groups is not None:
+        check_few_labels(groups)
     if y_true is None:
         data = scores_alone(y_prob, known, groups, **weights)
     else:

@@ -13,10 +13,20 @@ from scipy.special import ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import exact, shortened
-from bayescal.data.build.labels import is_missing
+from bayescal.data.build.labels import count_labels, is_missing
 from bayescal.data.validate import as_floats, as_vector
 
-__all__ = ["KNOWN_COLUMNS", "Interval", "KnownSite", "as_known"]
+__all__ = [
+    "KNOWN_COLUMNS",
+    "Interval",
+    "KnownSite",
+    "as_known",
+    "check_few_labels",
+    "check_few_sites",
+]
+
+MOST_SITES = 2000
+"""Most sites that are fitted at once: the time grows with their number."""
 
 COUNTS = ("observed", "expected", "n")
 RATIO = ("observed_expected", "lower", "upper")
@@ -105,6 +115,21 @@ class KnownSite:
         return cls(**{**described, **intervals})
 
 
+def check_few_sites(sites: int, sentence: str) -> None:
+    """Refuse more sites than one fit can hold; `sentence` says where so many are."""
+    if sites > MOST_SITES:
+        raise InputError(
+            f"{sentence.format(f'{sites:,}')}, and at most {MOST_SITES:,} are fitted at once. Give "
+            "a label that many cases share, such as their hospital. If the labels are of no "
+            "interest themselves, like patients seen several times, pass them as cluster=."
+        )
+
+
+def check_few_labels(groups: Any) -> None:
+    """Refuse labels of more sites than one fit can hold, before any case is read."""
+    check_few_sites(count_labels(groups, "groups"), "groups holds {} distinct labels")
+
+
 def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:
     """Sites known by their summaries, one a row.
 
@@ -153,6 +178,7 @@ def _read(known: Any) -> tuple[list[str], dict[str, Floats]]:
         raise InputError("known has no 'site': give the label of each site under that name.")
     else:
         labels = _labels(known.index)
+    check_few_sites(len(labels), "known has {} sites")
     columns = {}
     for name in KNOWN_COLUMNS:
         if name in names:

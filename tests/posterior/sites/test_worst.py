@@ -1,4 +1,4 @@
-"""The worst of several curves is the one furthest from calibration: of sites, periods, subgroups."""
+"""The worst of several curves is the one furthest from calibration: sites, periods, subgroups."""
 
 from __future__ import annotations
 
