@@ -132,6 +132,16 @@ def recalibration_gain(
     that unseen patients show with probability below 1e-4. A penalised or averaged map, such as
     `BayesianRecalibrator`, cannot be detected.
 
+    The maps' own numbers count, also 0 and 1. Where one gives probability 0 to what happened, its
+    log loss is infinite, as in `bayescal.scores.log_score`: the gain in log score is minus infinity
+    if `after` does so to a patient to whom `before` does not, else infinity if `before` does, and
+    patients to whom both do count nothing. `contradicted` and `notes` say to how many patients.
+    Scores of 0 and 1 that no outcome contradicts are counted by these outcomes, by either route. A
+    clipped map, `numpy.clip(after, 0.01, 0.99)`, is a map of its own.
+
+    Draws from clusters are moved from their mean, so that a 95 % interval is as long as Student's
+    with the degrees of freedom that few or unequal clusters leave (Bell & McCaffrey 2002).
+
     The change in net benefit depends on the patients that cross the threshold. If they are fewer
     than ten, `notes` says so: the interval is then too narrow. With one or two its coverage was
     .47 to .85 by the curve, and .04 to .72 by pairs.
@@ -144,7 +154,8 @@ def recalibration_gain(
     Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
     Beyond", NeurIPS 2022. Vickers & Elkin, "Decision curve analysis", Medical Decision Making
     2006. Newton & Raftery, "Approximate Bayesian inference with the weighted likelihood
-    bootstrap", JRSS B 1994.
+    bootstrap", JRSS B 1994. Bell & McCaffrey, "Bias reduction in standard errors for linear
+    regression with multi-stage samples", Survey Methodology 2002.
 
     Examples
     --------

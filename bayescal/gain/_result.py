@@ -106,7 +106,7 @@ class RecalibrationGain:
         return self._triples.weight_type
 
     @property
-    def contradicted(self) -> dict[str, float]:
+    def contradicted(self) -> dict[str, int]:
         """Patients to whom "before", and "after", gives probability 0 to what happened.
 
         The log loss of such a patient is infinite. Of repeats, the patients of any of them.
@@ -155,10 +155,14 @@ class RecalibrationGain:
                 )
         return notes
 
-    def _cases(self, patients: NDArray[np.bool_]) -> float:
+    def _cases(self, patients: NDArray[np.bool_]) -> int:
         """Number of some patients: cases by their counts, rows where weights are of sampling."""
         of = self._triples
-        return float(patients @ of.weight if of.weight_type == "counts" else patients.sum())
+        return (
+            round(float(patients @ of.weight))
+            if of.weight_type == "counts"
+            else int(patients.sum())
+        )
 
     @property
     def prob_improved(self) -> float:

@@ -854,6 +854,33 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     assert numbers["gains"]["tce"]["estimate"] == document.summary().loc["tce", "estimate"]
 
 
+def test_an_infinite_gain_and_an_unchanged_one_are_said_and_are_null_in_json(
+    run, two, tmp_path
+) -> None:
+    table = pd.read_csv(two)
+    table.loc[table.index[table["y"] == 1][:3], "p1"] = 0.0
+    table.to_csv(two, index=False)
+    record = tmp_path / "gain.json"
+    options = ("--outcome", "y", "--before", "p0", "--after", "p1", "--threshold", 0.99999)
+    printed = run("gain", two, *options, "--seed", 4, "--json", record)
+    assert printed.code == 0
+    shown = " ".join(printed.out.split())
+    assert "Fall in log score minus infinity 0.00" in shown
+    assert "Rise in net benefit at unchanged 0.99999" in shown  # over two lines
+    assert "The log score after is infinitely bad." in shown
+    assert "after to 3 cases" in shown + " ".join(printed.err.split())
+    assert "nan" not in shown.lower()
+    numbers = json.loads(record.read_text())
+    assert numbers["contradicted"] == {"before": 0, "after": 3}
+    log, benefit = (numbers["gains"][name] for name in ("log_score", "net_benefit@0.99999"))
+    assert log["infinite"] == "minus"
+    assert log["estimate"] is log["lower"] is log["upper"] is None
+    assert log["prob_improved"] == 0
+    assert benefit["unchanged"] is True
+    assert not log["unchanged"]
+    assert "infinite" not in numbers["gains"]["brier"]
+
+
 def test_gain_in_sample_says_so(run, two) -> None:
     options = ("--before", "p0", "--after", "p1", "--outcome", "y")
     printed = " ".join(run("gain", two, *options, "--in-sample", "--seed", 1).out.split())

@@ -61,7 +61,7 @@ class ImputedGain(RecalibrationGain):
         return {side: float(np.mean([one[side] for one in each])) for side in each[0]}
 
     @property
-    def contradicted(self) -> dict[str, float]:
+    def contradicted(self) -> dict[str, int]:
         """As of one gain; the most of any imputation."""
         each = [gain.contradicted for gain in self.gains]
         return {side: max(one[side] for one in each) for side in each[0]}
