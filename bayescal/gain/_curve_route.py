@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
+from bayescal._base.arrays import Floats, blocks
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
-from bayescal.gain._readings import Readings, known_side, signed_distance
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain.triples import Triples, of_equal_cells
-from bayescal.inference.averaging import mix_families, posterior_probabilities
+from bayescal.inference.averaging import Mixture
 from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
+from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
+from bayescal.posterior.one_sided import one_sided, sureness
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "calibration_samples", "joined", "prob_calibrated"]
+__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined", "mixture_of"]
 
-Curve = Callable[[slice], Floats]
+EVIDENCE_DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains, over families that are not exact calibration.
+    """Draws of the gains, given that calibration is not exact; of the fall in TCE also where it is.
 
     Attributes
     ----------
     draws : dict of ndarray of shape (draws,)
-    readings : Readings
-        For the interval and the estimate of the fall in TCE.
-    before : FamilySamples or None
-        The families fitted to the predictions before, where they were.
+        Those of the fall in TCE pair with no others.
+    before : Mixture or None
+        Fitted to the predictions before, where it was.
+    after : tuple of Mixture
+        Fitted to those after, where they were.
     """
 
     draws: Terms
-    readings: Readings
-    before: FamilySamples | None = None
+    before: Mixture | None = None
+    after: tuple[Mixture, ...] = ()
 
 
 def by_curve(
@@ -63,10 +65,8 @@ def by_curve(
     -------
     Posterior
     """
-    samples = calibration_samples(triples.table_before, prior, draws, seed)
-    families = smooth_families()
-    problem = samples.problem.of_family(average_of(families))
-    mixed, _ = mix_families(problem, samples, dict.fromkeys(families, 1.0), draws)
+    mixture = calibration_mixture(triples.table_before, prior, draws, seed)
+    problem = mixture.problem
     updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
     alike = of_equal_cells(triples, problem, updated, thresholds)
     mapped = alike.means(triples.after[0])
@@ -78,33 +78,20 @@ def by_curve(
     )
 
     at_scores = problem.curve.at_scores(table.before, problem.frame)
-
-    def curve(part: slice) -> Floats:
-        return at_scores.probability(mixed.draws[part])
-
-    sides = table.sides(curve, draws)
-    gains, ends = [], []
+    curves, _ = mixture.curves(mixture.shares.curves, "average")
+    distances, component = mixture.curves(mixture.shares.distances, "distances")
+    often = np.array([each.is_often for each in mixture.components])[component]
+    sides = table.sides(at_scores, mixture.often_calibrated)
+    gains = []
     for part, population in draw_population(
         "bootstrap", table.before, table.trials, draws, problem.rng("population")
     ):
-        drawn = curve(part)
-        gains.append(
-            curve_terms(
-                drawn, population.weight, table.before, table.after, table.group, thresholds
-            )
-        )
-        ends.append(table.ends(drawn, population.weight, sides))
-    readings = Readings(**joined(ends), estimate=sides.estimate)
-    return Posterior(joined(gains), readings, samples)
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """Where the curve is known to be above (1) or below (-1) the score, and the estimate."""
-
-    before: Floats
-    after: Floats
-    estimate: float
+        drawn, weight = at_scores.probability(curves[part]), population.weight
+        terms = curve_terms(drawn, weight, table.before, table.after, table.group, thresholds)
+        drawn = at_scores.probability(distances[part])
+        terms["tce"] = table.fall(drawn, weight, sides, often[part])
+        gains.append(terms)
+    return Posterior(joined(gains), mixture)
 
 
 @dataclass(frozen=True)
@@ -116,39 +103,43 @@ class _Table:
     group: NDArray[np.intp]
     trials: Floats
 
-    def sides(self, curve: Curve, draws: int) -> _Sides:
-        """Read off all draws of the curve, on the patients as they are."""
-        above: list[Floats] = [np.zeros(self.before.size), np.zeros(int(self.group.max()) + 1)]
-        total = np.zeros(self.before.size)
-        rng = np.random.default_rng(0)  # nothing is drawn of this population
-        for part, population in draw_population("sample", self.before, self.trials, draws, rng):
-            drawn = curve(part)
-            weight = np.broadcast_to(population.weight, drawn.shape)
-            mass, hits, score = merged(drawn, weight, self.after, self.group)
-            above[0] += (drawn > self.before).sum(axis=0)
-            above[1] += (hits > mass * score).sum(axis=0)
-            total += drawn.sum(axis=0)
-        middle = total[None] / draws
-        weight = self.trials[None] / self.trials.sum()
-        mass, hits, score = merged(middle, weight, self.after, self.group)
-        estimate = mean(weight, np.abs(middle - self.before)) - np.abs(hits - mass * score).sum()
-        before, after = (known_side(count / draws) for count in above)
-        return _Sides(before, after, float(estimate[0]))
+    def sides(self, at_scores: CurveAtScores, often: Floats) -> tuple[Floats, Floats]:
+        """How sure the side of an error is before, by row, and after, by group; see `sureness`.
 
-    def ends(self, curve: Floats, weight: Floats, sides: _Sides) -> Terms:
-        """Draws for the ends of the interval of the fall in TCE; see `Readings`."""
+        Read off stretches that are often calibrated, of shape (draws, d), on the patients as they
+        are.
+        """
+        shares = np.zeros((2, self.before.size)), np.zeros((2, int(self.group.max()) + 1))
+        for part in blocks(len(often), self.before.size):
+            drawn = at_scores.probability(often[part])
+            weight = np.broadcast_to(self.trials, drawn.shape)
+            mass, hits, score = merged(drawn, weight, self.after, self.group)
+            errors = drawn - self.before, hits - mass * score
+            for share, error in zip(shares, errors, strict=True):
+                share += [(error > 0).sum(axis=0), (error < 0).sum(axis=0)]
+        before, after = (sureness(*share / len(often)) for share in shares)
+        return before, after
+
+    def fall(
+        self,
+        curve: Floats,
+        weight: Floats,
+        sides: tuple[Floats, Floats],
+        often: NDArray[np.bool_],
+    ) -> Floats:
+        """Draws of the fall in TCE, from draws of which some count errors by side.
+
+        No map changes the error by more than it moves the scores; one that merges scores may lower
+        it by more.
+        """
         mass, hits, score = merged(curve, weight, self.after, self.group)
-        one = np.ones_like(mass)
-        error_before = mean(weight, np.abs(curve - self.before))
-        error_after = np.abs(hits - mass * score).sum(axis=1)
+        before, after = curve - self.before, hits - mass * score
+        for error, side in zip((before, after), sides, strict=True):
+            error[often] = one_sided(error[often], np.zeros(1), side)
         moved = mean(weight, np.abs(self.before - self.after))
-        merges = score.size < self.before.size  # the error may then fall by more
-        return {
-            "low": signed_distance(weight, sides.before, curve - self.before) - error_after,
-            "high": error_before - signed_distance(one, sides.after, hits - mass * score),
-            "least": -moved,
-            "most": np.full_like(moved, np.inf) if merges else moved,
-        }
+        fall = mean(weight, np.abs(before)) - np.abs(after).sum(axis=1)
+        merges = score.size < self.before.size
+        return np.asarray(np.clip(fall, -moved, np.inf if merges else moved))
 
 
 def joined(blocks: Sequence[Terms]) -> Terms:
@@ -156,14 +147,39 @@ def joined(blocks: Sequence[Terms]) -> Terms:
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def calibration_samples(
+def mixture_of(
+    triples: Triples, data: CalibrationData, score: Floats, prior: Prior, seed: int
+) -> Mixture:
+    """The mixture of one side, with clusters of the cases.
+
+    Parameters
+    ----------
+    triples : Triples
+    data : CalibrationData
+        The table of that side.
+    score : ndarray of shape (n,)
+        Its predictions.
+    prior : Prior
+    seed : int
+
+    Returns
+    -------
+    Mixture
+    """
+    clusters = triples.clusters
+    if clusters is not None:
+        clusters = clusters.in_rows(data.rows_of(score))
+    return calibration_mixture(data, prior, EVIDENCE_DRAWS, seed, clusters)
+
+
+def calibration_mixture(
     data: CalibrationData,
     prior: Prior,
     draws: int,
     seed: int,
     clusters: Clusters | None = None,
-) -> FamilySamples:
-    """The smooth families, exact calibration and stretches, each drawn when it is asked for.
+) -> Mixture:
+    """The mixture of `bayescal.compare`, each of its families drawn when it is asked for.
 
     Parameters
     ----------
@@ -175,24 +191,9 @@ def calibration_samples(
 
     Returns
     -------
-    FamilySamples
+    Mixture
     """
     names = in_order(smooth_families())
     curve = average_of(names)
     problem = prepare(data, curve=curve, prior=prior, random_state=seed, cluster=clusters)
-    return FamilySamples(problem, names, draws)
-
-
-def prob_calibrated(samples: FamilySamples) -> float:
-    """Posterior probability of exact calibration, as in `compare` of the same families.
-
-    Parameters
-    ----------
-    samples : FamilySamples
-
-    Returns
-    -------
-    float
-    """
-    evidence = {name: sample.log_evidence for name, sample in samples.items()}
-    return posterior_probabilities(evidence, prior_probabilities(list(samples)))["identity"]
+    return Mixture(FamilySamples(problem, names, draws), prior_probabilities(names))

@@ -15,7 +15,6 @@ from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
 from bayescal.gain._paired_route import by_pairs
-from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.imputed.gain import gain_of_imputations
@@ -219,4 +218,4 @@ def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
     """Equal predictions gain exactly nothing."""
     names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
     zero = np.zeros(draws)
-    return Posterior(dict.fromkeys(names, zero), Readings(zero, zero, zero, zero, 0.0))
+    return Posterior(dict.fromkeys(names, zero))

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
+from bayescal._base.sampling.importance import resample
 from bayescal.data.data import CalibrationData
-from bayescal.gain._curve_route import Posterior, joined
-from bayescal.gain._readings import Readings, known_side, signed_distance
+from bayescal.gain._curve_route import Posterior, joined, mixture_of
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
 from bayescal.gain.triples import Alike, Triples, of_neighbours
+from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
+from bayescal.posterior.one_sided import one_sided, sureness
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["by_pairs"]
 
-PILOT = 400
 AT_ONCE = 32
 """Draws whose curves are fitted together, at least."""
 
@@ -52,38 +55,26 @@ def by_pairs(
     if triples.clusters is not None:
         row = alike.row[triples.clusters.row]
         law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
-    before, *after = (
-        _Side(triples, alike, score, table, prior, thresholds)
-        for score, table in zip(
-            (triples.before, *triples.after),
-            (triples.table_before, *triples.tables_after),
-            strict=True,
-        )
-    )
-    for weight in _weightings(alike.trials, law, PILOT, np.random.default_rng([seed, *b"pilot"])):
-        for side in (before, *after):
-            side.look(weight)
+
+    def side(score: Floats, table: CalibrationData, name: str) -> _Side:
+        mixture = mixture_of(triples, table, score, prior, seed)
+        counts = _Counts.of(mixture, draws, np.random.default_rng([seed, *name.encode()]))
+        return _Side(triples, alike, score, table, prior, thresholds, mixture, counts)
+
+    before = side(triples.before, triples.table_before, "before")
+    pairs = zip(triples.after, triples.tables_after, strict=True)
+    after = [side(score, table, "after") for score, table in pairs]
     blocks: list[Terms] = []
-    ends: list[Terms] = []
+    start = 0
     for weight in _weightings(alike.trials, law, draws, np.random.default_rng([seed, *b"pairs"])):
-        first = before.terms(weight)
-        second = _average([side.terms(weight) for side in after])
+        part = slice(start, start := start + len(weight))
+        first = before.terms(weight, part)
+        second = _average([side.terms(weight, part) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
-        unlimited = np.full(weight.shape[0], np.inf)
-        ends.append(
-            {
-                "low": first["signed"] + second["tce"],
-                "high": -first["tce"] - second["signed"],
-                "least": -unlimited,
-                "most": unlimited,
-            }
-        )
     gains = joined(blocks)
-    del gains["signed"]
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
-    estimate = before.error - float(np.mean([side.error for side in after]))
-    return Posterior(gains, Readings(**joined(ends), estimate=estimate))
+    return Posterior(gains, before.mixture, tuple(side.mixture for side in after))
 
 
 def _weightings(
@@ -102,6 +93,32 @@ def _average(repeats: Sequence[Terms]) -> Terms:
     return {name: np.mean([terms[name] for terms in repeats], axis=0) for name in repeats[0]}
 
 
+class _Counts(NamedTuple):
+    """How the errors of each draw count: as many draws in each way as in an average.
+
+    Attributes
+    ----------
+    exact, often : ndarray of shape (draws,)
+        Draws that count no error, and those that count one by how sure its side is.
+    side : ndarray of shape (rows,)
+        How sure that is; see `sureness`.
+    """
+
+    exact: NDArray[np.bool_]
+    often: NDArray[np.bool_]
+    side: Floats
+
+    @classmethod
+    def of(cls, mixture: Mixture, draws: int, rng: np.random.Generator) -> _Counts:
+        """Those of the mixture fitted to one side."""
+        part = resample(mixture.shares.distances, draws, rng)
+        exact, often = (
+            np.array([getattr(each, name) for each in mixture.components])[part]
+            for name in ("is_exact", "is_often")
+        )
+        return cls(exact, often, sureness(*mixture.sides))
+
+
 class _Side:
     """One set of predictions: what they are worth, and their curve, under any weights.
 
@@ -117,12 +134,14 @@ class _Side:
         table: CalibrationData,
         prior: Prior,
         thresholds: Sequence[float],
+        mixture: Mixture,
+        counts: _Counts,
     ) -> None:
+        self.mixture, self.counts = mixture, counts
         self.refit = Refit(table, prior)
         problem = self.refit.problem
         self.score, self.share = problem.score, problem.trials / problem.n
         self.total = float(triples.weight.sum())
-        self.above, self.sum = np.zeros(self.share.size), np.zeros(self.share.size)
         outcome = triples.outcome
         column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]
         shape = (alike.start.size, 2 * self.share.size)
@@ -135,24 +154,14 @@ class _Side:
             worth[net_benefit_name(threshold)] = benefit
         self.worth = {name: alike.means(values) for name, values in worth.items()}
 
-    def look(self, weight: Floats) -> None:
-        """Count, in a block of pilot draws, where the curve is above the score."""
-        _, curve = self._refitted(weight)
-        self.above += (curve > self.score).sum(axis=0)
-        self.sum += curve.sum(axis=0)
-
-    @property
-    def error(self) -> float:
-        """Distance of the mean curve of the pilot draws."""
-        return float(self.share @ np.abs(self.sum / PILOT - self.score))
-
-    def terms(self, weight: Floats) -> Terms:
-        """Larger is better: minus the loss, minus the error; and the signed error itself."""
+    def terms(self, weight: Floats, part: slice) -> Terms:
+        """Of a block of draws, larger is better: minus the loss, and minus the error."""
         mass, curve = self._refitted(weight)
-        score, side = self.score, known_side(self.above / PILOT)
+        score, often = self.score, self.counts.often[part]
+        counted = np.where(self.counts.exact[part][:, None], score, curve)
+        counted[often] = one_sided(curve[often], score, self.counts.side)
         return {
-            "tce": -mean(mass, np.abs(curve - score)),
-            "signed": signed_distance(mass, side, curve - score),
+            "tce": -mean(mass, np.abs(counted - score)),
             "brier_calibration": -mean(mass, (curve - score) ** 2),
             "log_calibration": -mean(mass, divergence(curve, score)),
         } | {name: weight @ values for name, values in self.worth.items()}

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
 from bayescal._base.text import chance, count
-from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import Posterior, calibration_samples, prob_calibrated
+from bayescal.gain._curve_route import Posterior, mixture_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
 from bayescal.gain.triples import Triples
-from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
+from bayescal.posterior.intervals import equal_tailed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +26,6 @@ __all__ = ["RecalibrationGain", "evidence_of"]
 
 CHAINS = 4
 FEW_MOVED = 10
-EVIDENCE_DRAWS = 1000
 MEASURE_LABELS = {
     "tce": "true calibration error",
     "brier": "Brier score",
@@ -85,13 +82,16 @@ class RecalibrationGain:
         Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
-        of = self._triples
-        before = self._posterior.before or self._samples(of.table_before, of.before)
-        after = [
-            prob_calibrated(self._samples(table, score))
+        of, how = self._triples, (self._prior, self.seed)
+        before = self._posterior.before or mixture_of(of, of.table_before, of.before, *how)
+        after = self._posterior.after or [
+            mixture_of(of, table, score, *how)
             for table, score in zip(of.tables_after, of.after, strict=True)
         ]
-        return {"before": prob_calibrated(before), "after": float(np.mean(after))}
+        return {
+            "before": before.prob_calibrated,
+            "after": float(np.mean([each.prob_calibrated for each in after])),
+        }
 
     @property
     def weight_type(self) -> WeightType:
@@ -144,20 +144,16 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. For "tce" each end reads one of the two distances in a way that chance
-            does not inflate (see `recalibration_gain`), so that the interval contains the
-            equal-tailed one.
+            Equal-tailed.
         """
-        level = as_level(ci_prob)
-        if self._known(measure) == "tce":
-            return self._posterior.readings.interval(level)
-        tail = (1 - level) / 2
-        lower, upper = np.quantile(self._posterior.draws[measure], [tail, 1 - tail])
-        return float(lower), float(upper)
+        return equal_tailed(self._posterior.draws[self._known(measure)], as_level(ci_prob))
 
     @property
     def draws(self) -> xr.Dataset:
-        """Draws of every gain, with dims (chain, draw)."""
+        """Draws of every gain, with dims (chain, draw).
+
+        By the curve, those of "tce" do not pair with the others: exact calibration is among them.
+        """
         import xarray as xr
 
         return xr.Dataset(
@@ -180,9 +176,8 @@ class RecalibrationGain:
         -------
         pandas.DataFrame
             Rows tce, brier, log_score, net_benefit@t; columns estimate, mean, median, lower,
-            upper, prob_improved. The estimate of tce is the fall in the distance of the
-            posterior mean curve, inside the interval; that of the others is the mean. `attrs`
-            hold ci_prob, route, evidence, in_sample and prob_calibrated.
+            upper, prob_improved. The estimate is the mean. `attrs` hold ci_prob, route,
+            evidence, in_sample and prob_calibrated.
         """
         import pandas as pd
 
@@ -196,9 +191,8 @@ class RecalibrationGain:
             values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
             mean = float(values.mean())
-            estimate = self._posterior.readings.estimate if name == "tce" else mean
             rows[name] = {
-                "estimate": min(max(estimate, lower), upper),
+                "estimate": mean,
                 "mean": mean,
                 "median": float(np.median(values)),
                 "lower": lower,
@@ -259,12 +253,6 @@ class RecalibrationGain:
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
-
-    def _samples(self, data: CalibrationData, score: Floats) -> FamilySamples:
-        clusters = self._triples.clusters
-        if clusters is not None:
-            clusters = clusters.in_rows(data.rows_of(score))
-        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed, clusters)
 
 
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
