@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.importance import Sample, mix_samples
@@ -20,7 +21,20 @@ from bayescal.posterior.one_sided import side_shares
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn
 
-__all__ = ["Mixture"]
+__all__ = ["Evidence", "Mixture"]
+
+
+class Evidence(NamedTuple):
+    """Log evidence of a family, its Monte Carlo error, and the worst k-hat of its samples."""
+
+    log: float
+    error: float
+    pareto_k: float
+
+    @classmethod
+    def of(cls, sample: Sample) -> Evidence:
+        """That of one sample."""
+        return cls(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
 
 
 class Mixture:
@@ -61,15 +75,22 @@ class Mixture:
 
     def probability_of(self, family: str) -> float:
         """Posterior probability of a family, summed over its scales."""
-        return float(self.shares.posterior[self._of(family)].sum())
+        mine = [each.family == family for each in self.components]
+        return float(self.shares.posterior[mine].sum())
 
-    def log_evidence_of(self, family: str) -> float:
-        """Log evidence of a family: of its mean over the scales, by prior weight."""
-        chosen = self._of(family)
+    def evidence_of(self, family: str) -> Evidence:
+        """The evidence of a family: the mean over its scales, by prior weight."""
+        chosen = [k for k, each in enumerate(self.components) if each.family == family]
         if not chosen:
-            return self._samples[family].log_evidence
+            return Evidence.of(self._samples[family])
         evidence = np.array([self.samples[k].log_evidence for k in chosen])
-        return float(logsumexp(evidence + self._log_prior(chosen)))
+        joint = evidence + self._log_prior(chosen)
+        errors = np.array([self.samples[k].log_evidence_error for k in chosen])
+        return Evidence(
+            float(logsumexp(joint)),
+            float(np.linalg.norm(softmax(joint) * errors)),
+            max(self.samples[k].pareto_k for k in chosen),
+        )
 
     @property
     def log_evidence_of_rest(self) -> float:
@@ -77,13 +98,6 @@ class Mixture:
         rest = [k for k, each in enumerate(self.components) if not each.is_exact]
         evidence = np.array([self.samples[k].log_evidence for k in rest])
         return float(logsumexp(evidence + self._log_prior(rest)))
-
-    def family(self, family: str) -> Sample:
-        """Draws of one family in its own coordinates at the average's centre, its scales mixed."""
-        chosen = self._of(family)
-        if len(chosen) < 2:
-            return self.samples[chosen[0]] if chosen else self._samples[family]
-        return self._mixed(chosen, self._log_prior(chosen), f"scales of {family}", family)[0]
 
     def posterior(self) -> CalibrationPosterior:
         """Draws of the curve given that calibration is not exact, and draws of distances.
@@ -134,37 +148,23 @@ class Mixture:
         own = self._samples.often_calibrated.draws
         return in_average(CURVES["pieces"], own, self.problem.curve, self.problem.frame)
 
-    def _of(self, family: str) -> list[int]:
-        return [k for k, each in enumerate(self.components) if each.family == family]
-
     def _log_prior(self, chosen: Sequence[int]) -> Floats:
         """Of some components, scaled to sum to 1."""
         weight = np.array([self.components[k].prior for k in chosen])
         return np.asarray(np.log(weight / weight.sum()))
 
     def _mixed(
-        self, chosen: Sequence[int], log_weights: Floats, purpose: str, family: str = ""
+        self, chosen: Sequence[int], log_weights: Floats, purpose: str
     ) -> tuple[Sample, NDArray[np.intp]]:
-        """Some components mixed, in the coordinates of the average, or of the family they are of.
-
-        All at the average's centre.
-        """
-        draws, curve = self._samples.draws, self.problem.curve
+        """Some components mixed, in the coordinates of the average and at its centre."""
+        problem, draws = self.problem, self._samples.draws
         numbered = np.arange(draws, dtype=np.float64)[:, None]
         parts = [replace(self.samples[k], draws=numbered) for k in chosen]
-        mixed, part = mix_samples(parts, log_weights, draws, self.problem.rng(purpose))
-        index = mixed.draws[:, 0].astype(np.intp)
-        size = self.problem.of_family(CURVES[family]).curve.size if family else curve.size
-        u = np.empty((draws, size))
+        mixed, part = mix_samples(parts, log_weights, draws, problem.rng(purpose))
+        index, u = mixed.draws[:, 0].astype(np.intp), np.empty((draws, problem.curve.size))
         for number, k in enumerate(chosen):
-            rows, of = np.flatnonzero(part == number), self.components[k]
-            own = recentred(
-                CURVES[of.family],
-                self.samples[k].draws[index[rows]],
-                self._samples.at(of).problem.frame,
-                self.problem.frame,
-            )
-            u[rows] = (
-                own if family else in_average(CURVES[of.family], own, curve, self.problem.frame)
-            )
+            rows, frame = np.flatnonzero(part == number), self._samples.at(self.components[k]).frame
+            curve, own = CURVES[self.components[k].family], self.samples[k].draws[index[rows]]
+            at_centre = recentred(curve, own, frame, problem.frame)
+            u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
         return replace(mixed, draws=u), part

@@ -8,7 +8,7 @@ from functools import cached_property
 from bayescal._base.sampling.importance import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
-from bayescal.model.curves import CURVES
+from bayescal.model.curves import CURVES, Frame
 from bayescal.model.mixture import MODEST_SCALE, Component, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
@@ -91,6 +91,11 @@ class FamilySamples(Mapping[str, Sample]):
         other._relatives = self._relatives
         self._relatives.append(other)
         return other
+
+    @property
+    def frame(self) -> Frame:
+        """The constants that they were drawn at."""
+        return self.problem.frame
 
     def nearer_edges(self, factor: float) -> FamilySamples:
         """The same families with scores of 0 and 1 read this many times nearer to certainty."""

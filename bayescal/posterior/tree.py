@@ -100,7 +100,7 @@ def fit_tree(
     engine : str
     chains, draws : int
     averaged : Averaged, optional
-        `coordinates` then holds the index of each draw's `component` too.
+        `coordinates` then holds the index of each draw's `component` and `family` too.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def sample_tree(drawn: Drawn) -> xr.DataTree:
 
     coordinates = _by_name(drawn.problem, drawn.u, drawn.chains)
     if drawn.averaged is not None:
-        coordinates["component"] = with_chains(drawn.averaged.component, drawn.chains)
+        coordinates |= _tags(drawn.averaged, drawn.averaged.component, drawn.chains)
     return fit_tree(
         drawn.problem,
         coordinates,
@@ -272,7 +272,7 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
     """Prior draws of the working coordinates, as many as there are of the posterior.
 
     Of an average, given that calibration is not exact, and with the index of each draw's
-    `component` among those that are not.
+    `component` and `family`.
     """
     problem, size = drawn.problem, drawn.u.shape[0]
     rng, names = problem.rng("prior"), problem.curve.coordinates
@@ -280,8 +280,10 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
         return dict(zip(names, drawn.prior.T, strict=True))
     if drawn.averaged is None:
         return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
-    u, component = sample_prior(drawn.averaged.curved, problem, rng, size)
-    return dict(zip(names, u.T, strict=True)) | {"component": component}
+    averaged = drawn.averaged
+    u, part = sample_prior(averaged.curved, problem, rng, size)
+    component = np.flatnonzero([not each.is_exact for each in averaged.components])[part]
+    return dict(zip(names, u.T, strict=True)) | _tags(averaged, component)
 
 
 def prior_dataset(drawn: Drawn) -> xr.Dataset:
@@ -328,6 +330,16 @@ def _by_name(problem: Problem, u: Floats, chains: int) -> dict[str, Any]:
     """Draws by working coordinate, each of shape (chains, draws)."""
     names = problem.curve.coordinates
     return {name: with_chains(u[:, column], chains) for column, name in enumerate(names)}
+
+
+def _tags(
+    averaged: Averaged, component: np.ndarray[Any, Any], chains: int | None = None
+) -> dict[str, Any]:
+    """Index of each draw's component, and of its family among those mixed."""
+    tags = {"component": component, "family": averaged.family_of(component)}
+    if chains is None:
+        return tags
+    return {name: with_chains(values, chains) for name, values in tags.items()}
 
 
 def _of_distances(problem: Problem, drawn: DistanceDraws, chains: int) -> xr.Dataset:

@@ -11,7 +11,6 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.logistic import logistic_gain
-from bayescal._base.sampling.importance import Sample
 from bayescal._base.text import chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
@@ -72,7 +71,7 @@ class CurveComparison:
 
         Of a family at several scales of its prior, that of their mean by prior weight.
         """
-        return {name: self._mixture.log_evidence_of(name) for name in self._samples}
+        return {name: self._mixture.evidence_of(name).log for name in self._samples}
 
     @property
     def posterior_prob(self) -> dict[str, float]:
@@ -153,24 +152,23 @@ class CurveComparison:
         return float(1 / (1 + np.exp(np.clip(gain - np.log(n), -700, 700))))
 
     @cached_property
-    def _families(self) -> dict[str, Sample]:
-        """Draws of each family, its scales mixed."""
-        return {name: self._mixture.family(name) for name in self._samples}
-
-    @cached_property
     def loo(self) -> dict[str, LeaveOneOut]:
-        """Leave-one-out log density of every distinct case under each family, by PSIS."""
+        """Leave-one-out log density of every distinct case under each family, by PSIS.
+
+        Each family under the prior in use; stretches that are rarely calibrated.
+        """
         return {
             name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
-            for name, sample in self._families.items()
+            for name, sample in self._samples.items()
         }
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per family.
 
-        Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
-        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
+        Columns: log_evidence and its Monte Carlo error, of a family at two scales of its prior that
+        of the mean by prior weight; bayes_factor (against `identity`); prior and posterior_prob,
+        over both scales; elpd_loo, stacking_weight, pareto_k (of the importance weights),
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
         standard error. Single cases are left out, also of clusters; the standard error is then
         enlarged by the root of `design_effect`.
@@ -180,19 +178,19 @@ class CurveComparison:
         loo = self.loo
         stacked = stacking_weights(list(loo.values()))
         rows = {}
-        evidence = self.log_evidence
-        for index, (name, sample) in enumerate(self._families.items()):
-            log_factor = evidence[name] - evidence["identity"]
+        for index, name in enumerate(self._samples):
+            evidence = self._mixture.evidence_of(name)
+            log_factor = evidence.log - self.log_evidence["identity"]
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
-                "log_evidence": evidence[name],
+                "log_evidence": evidence.log,
                 "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
                 "prior": self._weights[name],
                 "posterior_prob": self.posterior_prob[name],
                 "elpd_loo": loo[name].elpd,
                 "stacking_weight": stacked[index],
-                "log_evidence_error": sample.log_evidence_error,
-                "pareto_k": sample.pareto_k,
+                "log_evidence_error": evidence.error,
+                "pareto_k": evidence.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
                 "elpd_diff": difference,
                 "elpd_diff_error": error * self.design_effect**0.5,
@@ -202,7 +200,7 @@ class CurveComparison:
         return table
 
     def of_family(self, name: str) -> tuple[Problem, Floats]:
-        """Problem and draws, of shape (draws, d), of one of the families.
+        """Problem and draws, of shape (draws, d), of one of the families under the prior in use.
 
         Parameters
         ----------
@@ -219,7 +217,7 @@ class CurveComparison:
             If the family was not compared.
         """
         check_choice(name, self._samples, "name")
-        return self.problem.of_family(CURVES[name]), self._families[name].draws
+        return self.problem.of_family(CURVES[name]), self._samples[name].draws
 
     @cached_property
     def posterior(self) -> CalibrationPosterior:

@@ -67,3 +67,9 @@ class Averaged:
             families[each.family] = families.get(each.family, 0.0) + each.prior
         total = sum(families.values())
         return {name: weight / total for name, weight in families.items()}
+
+    def family_of(self, component: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Index of the family of each of these components, -1 for exact calibration."""
+        names = list(self.families)
+        index = [-1 if each.is_exact else names.index(each.family) for each in self.components]
+        return np.asarray(np.array(index)[component])

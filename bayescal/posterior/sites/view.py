@@ -14,7 +14,6 @@ from bayescal.data.validate import as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.intervals import share_below
 from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn
@@ -177,15 +176,14 @@ class SiteView(CalibrationPosterior):
     def prob_above(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
     ) -> float:
-        """Probability that a functional is not below `x`.
+        """Probability that a functional is above `x`.
 
-        Of a distance, exact calibration has its share of the draws; that share is not counted for
-        `prob_below`, which may be too small by it.
+        Of a distance, exact calibration has its share of the draws here, but not for `prob_below`.
 
         As `CalibrationPosterior.prob_above`, with the same parameters.
         """
-        draws = self._draws_of(name, population, options)
-        return 1 - share_below(self._with_calibrated(name, draws), as_number(x, "x"))
+        draws = self._with_calibrated(name, self._draws_of(name, population, options))
+        return float(np.mean(draws > as_number(x, "x")))
 
     def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:
         """The lower end of a distance is read where exact calibration has its share."""
