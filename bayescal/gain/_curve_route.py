@@ -8,20 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats, blocks
+from bayescal._base.arrays import Floats
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
+from bayescal.gain._counts import Counts
 from bayescal.gain._terms import Terms, curve_terms, mean, merged
 from bayescal.gain.triples import Triples, of_equal_cells
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
-from bayescal.posterior.one_sided import one_sided, sureness
 from bayescal.posterior.population import draw_population
 
 __all__ = ["Posterior", "by_curve", "calibration_mixture", "joined", "mixture_of"]
@@ -31,12 +30,12 @@ EVIDENCE_DRAWS = 1000
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains, given that calibration is not exact; of the fall in TCE also where it is.
+    """Draws of the gains.
 
     Attributes
     ----------
     draws : dict of ndarray of shape (draws,)
-        Those of the fall in TCE pair with no others.
+        Of smooth curves; in those of the fall in TCE errors count as in an average.
     before : Mixture or None
         Fitted to the predictions before, where it was.
     after : tuple of Mixture
@@ -78,20 +77,21 @@ def by_curve(
     )
 
     at_scores = problem.curve.at_scores(table.before, problem.frame)
-    curves, _ = mixture.curves(mixture.shares.curves, "average")
-    distances, component = mixture.curves(mixture.shares.distances, "distances")
-    often = np.array([each.is_often for each in mixture.components])[component]
-    sides = table.sides(at_scores, mixture.often_calibrated)
+    curves = mixture.smooth_curves()
+    after = mixture_of(triples, triples.tables_after[0], triples.after[0], prior, seed)
+    counts = (
+        Counts.of(mixture, table.before, draws, seed, "before"),
+        Counts.of(after, table.score_after, draws, seed, "after"),
+    )
     gains = []
     for part, population in draw_population(
         "bootstrap", table.before, table.trials, draws, problem.rng("population")
     ):
         drawn, weight = at_scores.probability(curves[part]), population.weight
         terms = curve_terms(drawn, weight, table.before, table.after, table.group, thresholds)
-        drawn = at_scores.probability(distances[part])
-        terms["tce"] = table.fall(drawn, weight, sides, often[part])
+        terms["tce"] = table.fall(drawn, weight, counts, part)
         gains.append(terms)
-    return Posterior(joined(gains), mixture)
+    return Posterior(joined(gains), mixture, (after,))
 
 
 @dataclass(frozen=True)
@@ -103,39 +103,24 @@ class _Table:
     group: NDArray[np.intp]
     trials: Floats
 
-    def sides(self, at_scores: CurveAtScores, often: Floats) -> tuple[Floats, Floats]:
-        """How sure the side of an error is before, by row, and after, by group; see `sureness`.
-
-        Read off stretches that are often calibrated, of shape (draws, d), on the patients as they
-        are.
-        """
-        shares = np.zeros((2, self.before.size)), np.zeros((2, int(self.group.max()) + 1))
-        for part in blocks(len(often), self.before.size):
-            drawn = at_scores.probability(often[part])
-            weight = np.broadcast_to(self.trials, drawn.shape)
-            mass, hits, score = merged(drawn, weight, self.after, self.group)
-            errors = drawn - self.before, hits - mass * score
-            for share, error in zip(shares, errors, strict=True):
-                share += [(error > 0).sum(axis=0), (error < 0).sum(axis=0)]
-        before, after = (sureness(*share / len(often)) for share in shares)
-        return before, after
+    @property
+    def score_after(self) -> Floats:
+        """The score after of each group."""
+        score = np.zeros(int(self.group.max()) + 1)
+        score[self.group] = self.after
+        return score
 
     def fall(
-        self,
-        curve: Floats,
-        weight: Floats,
-        sides: tuple[Floats, Floats],
-        often: NDArray[np.bool_],
+        self, curve: Floats, weight: Floats, counts: tuple[Counts, Counts], part: slice
     ) -> Floats:
-        """Draws of the fall in TCE, from draws of which some count errors by side.
+        """A block of draws of the fall in TCE, with errors as far as they count on either side.
 
         No map changes the error by more than it moves the scores; one that merges scores may lower
         it by more.
         """
         mass, hits, score = merged(curve, weight, self.after, self.group)
-        before, after = curve - self.before, hits - mass * score
-        for error, side in zip((before, after), sides, strict=True):
-            error[often] = one_sided(error[often], np.zeros(1), side)
+        before = counts[0].counted(curve - self.before, part)
+        after = counts[1].counted(hits - mass * score, part)
         moved = mean(weight, np.abs(self.before - self.after))
         fall = mean(weight, np.abs(before)) - np.abs(after).sum(axis=1)
         merges = score.size < self.before.size

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
-from bayescal._base.sampling.importance import resample
 from bayescal.data.data import CalibrationData
+from bayescal.gain._counts import Counts
 from bayescal.gain._curve_route import Posterior, joined, mixture_of
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
 from bayescal.gain.triples import Alike, Triples, of_neighbours
 from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
-from bayescal.posterior.one_sided import one_sided, sureness
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -56,9 +53,9 @@ def by_pairs(
         row = alike.row[triples.clusters.row]
         law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
 
-    def side(score: Floats, table: CalibrationData, name: str) -> _Side:
+    def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
         mixture = mixture_of(triples, table, score, prior, seed)
-        counts = _Counts.of(mixture, draws, np.random.default_rng([seed, *name.encode()]))
+        counts = Counts.of(mixture, mixture.problem.score, draws, seed, purpose)
         return _Side(triples, alike, score, table, prior, thresholds, mixture, counts)
 
     before = side(triples.before, triples.table_before, "before")
@@ -93,32 +90,6 @@ def _average(repeats: Sequence[Terms]) -> Terms:
     return {name: np.mean([terms[name] for terms in repeats], axis=0) for name in repeats[0]}
 
 
-class _Counts(NamedTuple):
-    """How the errors of each draw count: as many draws in each way as in an average.
-
-    Attributes
-    ----------
-    exact, often : ndarray of shape (draws,)
-        Draws that count no error, and those that count one by how sure its side is.
-    side : ndarray of shape (rows,)
-        How sure that is; see `sureness`.
-    """
-
-    exact: NDArray[np.bool_]
-    often: NDArray[np.bool_]
-    side: Floats
-
-    @classmethod
-    def of(cls, mixture: Mixture, draws: int, rng: np.random.Generator) -> _Counts:
-        """Those of the mixture fitted to one side."""
-        part = resample(mixture.shares.distances, draws, rng)
-        exact, often = (
-            np.array([getattr(each, name) for each in mixture.components])[part]
-            for name in ("is_exact", "is_often")
-        )
-        return cls(exact, often, sureness(*mixture.sides))
-
-
 class _Side:
     """One set of predictions: what they are worth, and their curve, under any weights.
 
@@ -135,7 +106,7 @@ class _Side:
         prior: Prior,
         thresholds: Sequence[float],
         mixture: Mixture,
-        counts: _Counts,
+        counts: Counts,
     ) -> None:
         self.mixture, self.counts = mixture, counts
         self.refit = Refit(table, prior)
@@ -157,11 +128,9 @@ class _Side:
     def terms(self, weight: Floats, part: slice) -> Terms:
         """Of a block of draws, larger is better: minus the loss, and minus the error."""
         mass, curve = self._refitted(weight)
-        score, often = self.score, self.counts.often[part]
-        counted = np.where(self.counts.exact[part][:, None], score, curve)
-        counted[often] = one_sided(curve[often], score, self.counts.side)
+        score = self.score
         return {
-            "tce": -mean(mass, np.abs(counted - score)),
+            "tce": -mean(mass, np.abs(self.counts.counted(curve - score, part))),
             "brier_calibration": -mean(mass, (curve - score) ** 2),
             "log_calibration": -mean(mass, divergence(curve, score)),
         } | {name: weight @ values for name, values in self.worth.items()}

@@ -150,10 +150,7 @@ class RecalibrationGain:
 
     @property
     def draws(self) -> xr.Dataset:
-        """Draws of every gain, with dims (chain, draw).
-
-        By the curve, those of "tce" do not pair with the others: exact calibration is among them.
-        """
+        """Draws of every gain, with dims (chain, draw)."""
         import xarray as xr
 
         return xr.Dataset(

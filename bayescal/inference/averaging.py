@@ -15,7 +15,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.sampling.importance import Sample, mix_samples
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
-from bayescal.model.mixture import Shares, components_of, recentred, shares_of
+from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
 from bayescal.posterior.one_sided import side_shares
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -137,16 +137,24 @@ class Mixture:
         sample, part = self._mixed(range(len(share)), log_weights, purpose)
         return sample.draws, part
 
+    def smooth_curves(self) -> Floats:
+        """Draws of the smooth families under the prior in use, by evidence, in the union.
+
+        Returns
+        -------
+        ndarray of shape (draws, coordinates of the average)
+        """
+        smooth = [
+            k
+            for k, each in enumerate(self.components)
+            if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
+        ]
+        return self._mixed(smooth, np.zeros(len(smooth)), "average")[0].draws
+
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
         """Shares of the often-calibrated stretches above, and below, the diagonal, by row."""
         return side_shares(self.problem, self._samples.often_calibrated.draws)
-
-    @property
-    def often_calibrated(self) -> Floats:
-        """Draws of stretches that are often calibrated, in the union of coordinates."""
-        own = self._samples.often_calibrated.draws
-        return in_average(CURVES["pieces"], own, self.problem.curve, self.problem.frame)
 
     def _log_prior(self, chosen: Sequence[int]) -> Floats:
         """Of some components, scaled to sum to 1."""

@@ -16,7 +16,7 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
-from bayescal.posterior.one_sided import one_sided, sureness
+from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
@@ -189,11 +189,7 @@ class Evaluation:
     def sides_at(self, score: Floats) -> Floats:
         """The probabilities of the sides at any scores: those at the nearest score of the data."""
         assert self.sides is not None
-        own = self.problem.log_odds
-        if np.array_equal(score, self.problem.score):
-            return self.sides
-        between = (own[1:] + own[:-1]) / 2
-        return np.asarray(self.sides[:, np.searchsorted(between, logit(score))])
+        return np.asarray(self.sides[:, nearest_row(self.problem.log_odds, score)])
 
     def _mean_at(self, score: Floats) -> Floats:
         if score.ndim == 1:

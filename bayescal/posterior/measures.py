@@ -359,8 +359,8 @@ class Measures(PosteriorView):
         """The draws that distances of an average are read from."""
         if self._distances is None:
             raise InputError(
-                "this average was stored by an earlier version, without the draws that distances "
-                "are read from. Compare the data again with bayescal.compare."
+                "this average was stored by an earlier version. Compare the data again with "
+                "bayescal.compare, which keeps the draws that distances are read from."
             )
         return self._distances
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.model.pieces import PIECES
 from bayescal.model.problem import Problem
 
-__all__ = ["one_sided", "side_shares", "sure_region", "sureness"]
+__all__ = ["nearest_row", "one_sided", "side_shares", "sure_region", "sureness"]
 
 UNSURE, SURE = 0.6, 0.95
 """Probabilities of a side at which an error begins to count, and counts in full."""
@@ -42,6 +43,12 @@ def side_shares(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
         above += np.count_nonzero(error > 0, axis=0)
         below += np.count_nonzero(error < 0, axis=0)
     return above / len(u), below / len(u)
+
+
+def nearest_row(log_odds: Floats, score: Floats) -> NDArray[np.intp]:
+    """The row, of ascending log-odds, that is nearest to each of these scores inside (0, 1)."""
+    between = (log_odds[1:] + log_odds[:-1]) / 2
+    return np.asarray(np.searchsorted(between, logit(score)))
 
 
 def sureness(above: Floats, below: Floats) -> Floats:
