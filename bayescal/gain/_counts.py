@@ -46,9 +46,12 @@ class Counts:
         side = sureness(*mixture.sides)[nearest_row(mixture.problem.log_odds, score)]
         return cls(exact[part], often[part], side)
 
-    def counted(self, error: Floats, part: slice) -> Floats:
-        """The errors of a block of draws, of shape (draws, rows), as far as they count."""
-        often = self.often[part]
+    def counted(self, error: Floats, part: slice, known: NDArray[np.bool_] | None = None) -> Floats:
+        """The errors of a block of draws, of shape (draws, rows), as far as they count.
+
+        In draws in which the curve is known, because the other side is exact, all of it counts.
+        """
+        often = self.often[part] if known is None else self.often[part] & ~known
         counts = np.where(self.exact[part][:, None], 0.0, error)
         counts[often] = one_sided(error[often], np.zeros(1), self.side)
         return counts

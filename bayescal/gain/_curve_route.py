@@ -115,12 +115,17 @@ class _Table:
     ) -> Floats:
         """A block of draws of the fall in TCE, with errors as far as they count on either side.
 
-        No map changes the error by more than it moves the scores; one that merges scores may lower
+        Where one side is exactly calibrated, the curve is the score of that side. No map changes the error by more than it moves the scores; one that merges scores may lower
         it by more.
         """
+        exact = counts[0].exact[part], counts[1].exact[part]
+        curve = curve.copy()
+        curve[exact[1]] = self.after
+        curve[exact[0]] = self.before
+        known = exact[0] | exact[1]
         mass, hits, score = merged(curve, weight, self.after, self.group)
-        before = counts[0].counted(curve - self.before, part)
-        after = counts[1].counted(hits - mass * score, part)
+        before = counts[0].counted(curve - self.before, part, known)
+        after = counts[1].counted(hits - mass * score, part, known)
         moved = mean(weight, np.abs(self.before - self.after))
         fall = mean(weight, np.abs(before)) - np.abs(after).sum(axis=1)
         merges = score.size < self.before.size
