@@ -115,8 +115,8 @@ class _Table:
     ) -> Floats:
         """A block of draws of the fall in TCE, with errors as far as they count on either side.
 
-        Where one side is exactly calibrated, the curve is the score of that side. No map changes the error by more than it moves the scores; one that merges scores may lower
-        it by more.
+        Where one side is exactly calibrated, the curve is the score of that side. No map changes
+        the error by more than it moves the scores; one that merges scores may lower it by more.
         """
         exact = counts[0].exact[part], counts[1].exact[part]
         curve = curve.copy()

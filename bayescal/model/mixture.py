@@ -229,6 +229,8 @@ def sample_prior(
     u = np.zeros((size, problem.curve.size))
     for index, component in enumerate(components):
         rows = np.flatnonzero(part == index)
+        if not rows.size:
+            continue
         own = component.problem(problem)
         partition = OFTEN_CALIBRATED if component.is_often else RARELY_CALIBRATED
         drawn = own.sample_prior(rng, rows.size, partition)
