@@ -110,9 +110,7 @@ class Findings:
         return fingerprint(self.data)
 
     def prob_tce_below(self, x: float) -> float:
-        """Probability that the true calibration error is below `x`, for "close enough".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
+        """Probability that the true calibration error is below `x`.
 
         Parameters
         ----------
@@ -125,10 +123,7 @@ class Findings:
         return self.posterior.prob_tce_below(x)
 
     def prob_tce_above(self, x: float) -> float:
-        """Probability that the true calibration error is above `x`, for "miscalibrated".
-
-        Conservative; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
-        leave to 1 is "cannot tell".
+        """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
 
         Parameters
         ----------
@@ -163,12 +158,10 @@ class Findings:
     def verdict(self) -> str:
         """One of "close enough", "miscalibrated" and "cannot tell".
 
-        "close enough": the interval of the true calibration error lies below `close`, which is to
-        say that `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated": it lies
-        above, and `prob_tce_above(close)` is at least that. "cannot tell": neither.
+        "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
+        `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
-        lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
-        return verdict_of(lower, upper, self.close)
+        return verdict_of(self.prob_tce_below(self.close), self.ci_prob)
 
     @cached_property
     def stretches(self) -> list[Stretch]:

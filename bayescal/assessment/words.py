@@ -137,11 +137,9 @@ def beside_limit(f: Findings, limit: str, subject: str = "It") -> str:
         return f"{subject} is below {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"{subject} is above {limit} with probability {chance(above)}."
-    rest = 1 - round(below, 2) - round(above, 2)
-    left = "" if rest < 0.005 else f"; {chance(rest)} is left open"
     return (
         f"{subject} is below {limit} with probability {chance(below)}, above it with probability "
-        f"{chance(above)}{left}."
+        f"{chance(above)}."
     )
 
 

@@ -16,7 +16,6 @@ from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
 from bayescal.gain._paired_route import by_pairs
-from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.imputed.gain import gain_of_imputations
@@ -117,14 +116,14 @@ def recalibration_gain(
     seen in the refinement; by pairs, beyond 16 384 cases, in some 16 384 rows of cases with one
     outcome, nearly equal scores, and nearly equal moves.
 
-    By the curve, eta is the average of `logistic`, `beta` and `spline`; that either side is
-    exactly calibrated has no part in it, and stands beside it as `prob_calibrated`. Where a side
-    is calibrated, every draw still has a distance from it, so that the draws of the fall in TCE
-    lie too far from that side: their equal-tailed interval alone covered about half of the gains
-    that calibrate exactly. The lower end of its interval therefore takes the distance before as
-    max(0, E_w[phi (eta - s)]), with phi the side of s that the curve is on with probability 0.9
-    and 0 if there is none; the upper end does so with the distance after; and neither goes
-    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs).
+    By the curve, eta is the average of `logistic`, `beta` and `spline`. Where a side is exactly
+    calibrated every such draw still has a distance from it. In the draws of the fall in TCE errors
+    therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
+    there, that side counts 0 (and by the curve eta is then the score of that side); in as many as
+    stretches that are often calibrated have, an error counts by how sure its side is. No draw goes
+    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). Of 30 data
+    sets a cell whose map calibrates exactly, 95 % intervals contained the true fall in .87 to .97
+    by the curve, and by pairs in .93 to .97 but for one asymmetric law (.63).
 
     Double use is detected where a fit leaves equations behind: every distinct value after is the
     mean outcome of its patients (isotonic regression, bins), or the score equations of a logistic
@@ -241,4 +240,4 @@ def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
     """Equal predictions gain exactly nothing."""
     names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
     zero = np.zeros(draws)
-    return Posterior(dict.fromkeys(names, zero), Readings(zero, zero, zero, zero, 0.0))
+    return Posterior(dict.fromkeys(names, zero))

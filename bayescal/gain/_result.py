@@ -12,19 +12,11 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
 from bayescal._base.text import UNCHANGED, chance, count, signed
-from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import Posterior, calibration_samples, prob_calibrated
-from bayescal.gain._terms import (
-    PARTS,
-    SCORES,
-    net_benefit_name,
-    told_impossible,
-    treated,
-)
+from bayescal.gain._curve_route import Posterior, mixture_of
+from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, told_impossible, treated
 from bayescal.gain.triples import Triples
-from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -35,7 +27,6 @@ __all__ = ["RecalibrationGain", "evidence_of"]
 
 CHAINS = 4
 FEW_MOVED = 10
-EVIDENCE_DRAWS = 1000
 MEASURE_LABELS = {
     "tce": "true calibration error",
     "brier": "Brier score",
@@ -92,13 +83,16 @@ class RecalibrationGain:
         Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
-        of = self._triples
-        before = self._posterior.before or self._samples(of.table_before, of.before)
-        after = [
-            prob_calibrated(self._samples(table, score))
+        of, how = self._triples, (self._prior, self.seed)
+        before = self._posterior.before or mixture_of(of, of.table_before, of.before, *how)
+        after = self._posterior.after or [
+            mixture_of(of, table, score, *how)
             for table, score in zip(of.tables_after, of.after, strict=True)
         ]
-        return {"before": prob_calibrated(before), "after": float(np.mean(after))}
+        return {
+            "before": before.prob_calibrated,
+            "after": float(np.mean([each.prob_calibrated for each in after])),
+        }
 
     @property
     def weight_type(self) -> WeightType:
@@ -196,15 +190,10 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. For "tce" each end reads one of the two distances in a way that chance
-            does not inflate (see `recalibration_gain`), so that the interval contains the
-            equal-tailed one. Infinite where a log loss is.
+            Equal-tailed. Infinite where a log loss is.
         """
-        level = as_level(ci_prob)
-        if self._known(measure) == "tce":
-            return self._posterior.readings.interval(level)
-        tail = (1 - level) / 2
-        lower, upper = _quantiles(self._posterior.draws[measure], tail, 1 - tail)
+        tail = (1 - as_level(ci_prob)) / 2
+        lower, upper = _quantiles(self._posterior.draws[self._known(measure)], tail, 1 - tail)
         return lower, upper
 
     @property
@@ -232,10 +221,9 @@ class RecalibrationGain:
         -------
         pandas.DataFrame
             Rows tce, brier, log_score, net_benefit@t; columns estimate, mean, median, lower,
-            upper, prob_improved. The estimate of tce is the fall in the distance of the
-            posterior mean curve, inside the interval; that of the others is the mean. Numbers of
-            the log score are infinite where a log loss is. `attrs` hold ci_prob, route, evidence,
-            in_sample, prob_calibrated, and `contradicted` and `unchanged` as the attributes.
+            upper, prob_improved. The estimate is the mean. Numbers of the log score are infinite
+            where a log loss is. `attrs` hold ci_prob, route, evidence, in_sample,
+            prob_calibrated, and `contradicted` and `unchanged` as the attributes.
         """
         import pandas as pd
 
@@ -249,9 +237,8 @@ class RecalibrationGain:
             values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
             mean = _mean(values)
-            estimate = self._posterior.readings.estimate if name == "tce" else mean
             rows[name] = {
-                "estimate": min(max(estimate, lower), upper),
+                "estimate": mean,
                 "mean": mean,
                 "median": _quantiles(values, 0.5)[0],
                 "lower": lower,
@@ -319,12 +306,6 @@ class RecalibrationGain:
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
-
-    def _samples(self, data: CalibrationData, score: Floats) -> FamilySamples:
-        clusters = self._triples.clusters
-        if clusters is not None:
-            clusters = clusters.in_rows(data.rows_of(score))
-        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed, clusters)
 
 
 def _quantiles(values: Floats, *levels: float) -> list[float]:

@@ -66,7 +66,8 @@ class Curve:
     formula : str
         The log-odds of g(s), as text.
     coordinates : tuple of str
-        Names of the working coordinates u; all zero is perfect calibration.
+        Names of the working coordinates u; all zero is perfect calibration. The centre of the frame
+        acts on `shift` alone: another centre is the same curve with another shift.
     basis : callable
         `(score, frame) -> (offset (rows,), X (rows, k))`.
     combination : tuple of k tuples of length d
@@ -90,6 +91,9 @@ class Curve:
         (draws,), for a family whose coordinates mean something else there.
     averaged : bool
         Whether `bayescal.compare` gives it prior weight by default.
+    idea : str
+        Families of one idea share its prior weight in an average; by default a family is an idea of
+        its own.
     meaning : str
         Which errors it describes, as text; by default its formula.
     update : str
@@ -110,6 +114,7 @@ class Curve:
     priors: tuple[tuple[str, Distribution], ...] = ()
     in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
     averaged: bool = True
+    idea: str = ""
     meaning: str = ""
     update: str = ""
 

@@ -109,8 +109,8 @@ class Analysis:
             return upper - lower
         post = self.posterior(data, seed)
         if self.conclude is not None:
-            ends = post.interval("tce", self.ci_prob)
-            return float(verdict_of(*ends, self.close) == self.conclude)
+            below = post.prob_tce_below(self.close)
+            return float(verdict_of(below, self.ci_prob) == self.conclude)
         lower, upper = post.interval(self.of, self.ci_prob)
         return upper - lower
 

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.curves import Curve, stored_curve
+from bayescal.model.curves import Curve
 from bayescal.model.problem import Problem
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
@@ -213,13 +213,20 @@ class PosteriorView:
         return self._posterior.of_mean()
 
     @cached_property
-    def _lower(self) -> Evaluated | None:
-        """Curves that like the diagonal; None where there are none."""
+    def _distances(self) -> Evaluated | None:
+        """The draws that distances of an average are read from; None if it was stored without."""
         averaged = self._drawn.averaged
-        if averaged is None or averaged.lower_reading is None:
+        if averaged is None or averaged.distances is None:
             return None
-        by_cell = self.problem.of_family(stored_curve("pieces"))
-        return Evaluation(by_cell, averaged.lower_reading, bootstrap=self._bootstrap)
+        drawn = averaged.distances
+        often = np.array([each.is_often for each in averaged.components])
+        return Evaluation(
+            self.problem,
+            drawn.u,
+            sides=np.stack([drawn.above, drawn.below]),
+            sided=often[drawn.component],
+            bootstrap=self._bootstrap,
+        )
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr

@@ -368,7 +368,7 @@ def _consistency(
         observed=observed,
         under_calibration=replicated[0],
         under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
-        tce_bound=post.interval("tce", 0.9, kind="equal-tailed")[1],
+        tce_bound=post.interval("tce", 0.9)[1],
         material=_material(table),
     )
 

@@ -136,7 +136,7 @@ def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
     """Calibrated before, and hardly changed: nearly certain, and still not a point."""
     y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
     gain = bc.recalibration_gain(y, s, mapped(s), draws=400, random_state=0)
-    assert gain.prob_calibrated["before"] > 0.9 > 0.1 > gain.prob_calibrated["after"]
+    assert gain.prob_calibrated["before"] > 0.7 > 0.1 > gain.prob_calibrated["after"]
     table = gain.summary()
     assert (table["upper"] - table["lower"] > 1e-3).all()
     assert np.unique(gain.draws["tce"]).size == 400

@@ -16,7 +16,6 @@ from bayescal.assessment.words import (
     with_interval,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
-from bayescal.posterior.one_sided import SURE
 
 __all__ = ["describe", "methods", "performance", "sample", "short_method"]
 
@@ -84,15 +83,12 @@ def _clusters_in_words(f: Findings) -> str:
 
 
 def _interval_in_words(f: Findings) -> str:
-    tail = (1 - f.ci_prob) / 2
     return (
-        f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
-        f"exactly calibrated. The upper end of the interval of an error is their "
-        f"{percent(1 - tail)} quantile. The lower end is the {percent(tail)} quantile under a "
-        "second prior, with a high probability of calibration at all predictions or over a range "
-        f"of them; there an error counts only where its direction is known with probability "
-        f"{SURE:g}, so that chance does not count as an error. The "
-        "estimate of an error is that of the posterior mean curve."
+        f"{percent(f.ci_prob)} credible intervals are equal-tailed. The draws of an error include "
+        "exact calibration, and calibration over ranges of the predictions, where an error counts "
+        "by how sure its direction is, so that chance does not count as an error; no quantile of "
+        "them lies below that of the absolute mean error. Other measures are given that the model "
+        "is not exactly calibrated. Estimates are posterior means."
     )
 
 

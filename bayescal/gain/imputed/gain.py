@@ -12,7 +12,6 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.imputed.read import as_imputations
 from bayescal.gain._curve_route import Posterior
-from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.triples import is_function
 from bayescal.posterior.imputed.missing import missing_information
@@ -168,12 +167,4 @@ def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
         name: in_turn(widened(each) if np.isfinite(each).all() else each)
         for name, each in stacks.items()
     }
-    each = [one.readings for one in posteriors]
-    readings = Readings(
-        low=in_turn(widened(np.stack([one.low for one in each]))),
-        high=in_turn(widened(np.stack([one.high for one in each]))),
-        least=in_turn(np.stack([one.least for one in each])),
-        most=in_turn(np.stack([one.most for one in each])),
-        estimate=float(np.mean([one.estimate for one in each])),
-    )
-    return Posterior(draws, readings)
+    return Posterior(draws)

@@ -16,6 +16,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
 from bayescal.model.clusters.design import Design
+from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
@@ -28,7 +29,7 @@ from bayescal.posterior.imputed.tree import (
 )
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Averaged, Drawn, prior_dataset
+from bayescal.posterior.tree import Drawn, prior_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,8 +143,15 @@ class ImputedPosterior(CalibrationPosterior):
         """
         names = self._defined([name for name, each in FUNCTIONALS.items() if not each.same_as])
         wanted: Wanted = [(name, {}) for name in names]
-        values = self._posterior.by_imputation(wanted, "bootstrap")
-        return missing_information(values, "functional")
+        if not self.is_average:
+            values = self._posterior.by_imputation(wanted, "bootstrap")
+            return missing_information(values, "functional")
+        values = {}
+        for of, distances in ((self._distances, True), (self._posterior, False)):
+            chosen = [each for each in wanted if FUNCTIONALS[each[0]].is_distance == distances]
+            if of is not None:
+                values |= of.by_imputation(chosen, "bootstrap")
+        return missing_information({name: values[name] for name in names}, "functional")
 
     @property
     def data(self) -> CalibrationData:
@@ -178,9 +186,9 @@ class ImputedPosterior(CalibrationPosterior):
         averaged = None
         if averages:
             averaged = Averaged(
-                averages[0].families,
+                averages[0].components,
                 float(np.mean([average.prob_calibrated for average in averages])),
-                in_turn(np.stack([average.family for average in averages])),
+                in_turn(np.stack([average.component for average in averages])),
                 None,
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
@@ -271,11 +279,11 @@ class ImputedPosterior(CalibrationPosterior):
         return Pooled(tuple(post._prior.parts[0] for post in self._posts), is_widened=False)
 
     @cached_property
-    def _lower(self) -> Pooled | None:
-        lower = [post._lower for post in self._posts if post._lower is not None]
-        if len(lower) < len(self._posts):
+    def _distances(self) -> Pooled | None:
+        each = [post._distances for post in self._posts if post._distances is not None]
+        if len(each) < len(self._posts):
             return None
-        return Pooled(tuple(each.parts[0] for each in lower))
+        return Pooled(tuple(one.parts[0] for one in each)).with_common_side()
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit; see `CalibrationPosterior.net_benefit`.
@@ -341,7 +349,8 @@ class ImputedPosterior(CalibrationPosterior):
         import xarray as xr
 
         level, score = as_level(ci_prob), self.problem.score
-        region, probability = sure_region(self._posterior.curve(score) - score, level)
+        error = self._errors(score) if self.is_average else self._posterior.curve(score) - score
+        region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)
 
