@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings"]
 
 LEAST_SITES = 3
-ROUNDING = 1e-9
+VERDICT_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +157,7 @@ class Findings:
         "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
         `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
-        enough = (1 + self.ci_prob) / 2 - ROUNDING
+        enough = (1 + self.ci_prob) / 2 - VERDICT_ROUNDING
         if self.prob_tce_below(self.close) >= enough:
             return "close enough"
         above = self.prob_tce_above(self.close)
