@@ -181,7 +181,8 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. It is (?:below|above) the limit of 0.03",
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. "
+        r"It is (?:below|above) the limit of 0.03",
         off.headline(),
     )
     assert told
