@@ -157,7 +157,8 @@ def functional(
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
-    _draw_shares(axes, shares, ideal(name))
+    share = f"No error: {shares.atom:.2f} of the draws"
+    _draw_shares(axes, shares, ideal(name), share if post.is_average else "Exactly calibrated")
     _draw_interval(axes, estimate, ends, level)
     shown = [*edges[[0, -1]], *(region or ())]
     axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
@@ -176,7 +177,7 @@ def functional(
     return axes
 
 
-def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
+def _draw_shares(ax: Axes, shares: Shares, at: float, label: str) -> None:
     """Draw bars, scaled so that the highest is the probability of all bars together, and a stem."""
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
@@ -184,7 +185,6 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
         ax.stairs(height, shares.edges, color=style.CURVE, lw=1.2)
     if shares.atom:
         stem: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
-        label = f"No error: {shares.atom:.2f} of the draws"
         ax.vlines(at, 0, shares.atom, lw=2.5, label=label, **stem)
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
 

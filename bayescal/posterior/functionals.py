@@ -345,8 +345,8 @@ class Functional:
     is_distance : bool
         Whether it is never negative, and zero only at calibration.
     is_floored : bool
-        Whether it is at least the size of the signed error, whatever the curve; the draws of an
-        average are then held to that.
+        Whether it is at least the size of the signed error, whatever the curve; then no quantile
+        of it in an average lies below that of the signed error's size.
     caution : str
         What a reader must know of its interval; empty where it covers as it should.
     same_as : str

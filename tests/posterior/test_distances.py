@@ -349,9 +349,9 @@ def test_the_draws_of_ranges_know_exact_calibration(cmp) -> None:
     np.testing.assert_array_equal(post.errors_where_known(score), error)
     region = post.off_diagonal(0.5).to_numpy()
     side = np.sign(post.errors_where_known(post.data.score))
-    held = (side[:, region != 0] == region[region != 0]).all(axis=1).mean()
-    assert held >= 0.5
-    assert post.off_diagonal(0.5).attrs["probability"] == pytest.approx(held)
+    joint = (side[:, region != 0] == region[region != 0]).all(axis=1).mean()
+    assert joint >= 0.5
+    assert post.off_diagonal(0.5).attrs["probability"] == pytest.approx(joint)
 
 
 # Saving, seeds
