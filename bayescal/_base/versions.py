@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["library_versions", "needed", "sample_nuts"]
+__all__ = ["has_nutpie", "library_versions", "needed", "sample_nuts"]
 
 
 @functools.cache
@@ -57,7 +57,7 @@ def sample_nuts(
     OutOfTimeError
         If sampling has not ended after so many seconds; compiling the model comes before.
     """
-    sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
+    sampler = "nutpie" if has_nutpie() else "pymc"
     sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
@@ -73,6 +73,11 @@ def sample_nuts(
             seconds=seconds,
         )
     return _as_dataset(result.posterior), _as_dataset(result.sample_stats), sampler
+
+
+def has_nutpie() -> bool:
+    """Whether nutpie is installed."""
+    return importlib.util.find_spec("nutpie") is not None
 
 
 def _sample_nutpie(
