@@ -6,6 +6,7 @@ from bayescal._base.errors import (
     DiagnosticWarning,
     EdgeWarning,
     InputError,
+    RepeatWarning,
     SeparationError,
     WeightWarning,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
 ]

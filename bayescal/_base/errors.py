@@ -15,6 +15,7 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
     "as_count",
@@ -45,6 +46,10 @@ class DiagnosticWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class RepeatWarning(UserWarning):
+    """Files hold the same rows more than once, so that their cases count more than once."""
 
 
 class WeightWarning(UserWarning):
