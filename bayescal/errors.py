@@ -8,6 +8,7 @@ from bayescal._base.errors import (
     InputError,
     LabelWarning,
     OutOfTimeError,
+    RepeatWarning,
     SeparationError,
     WeightWarning,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "InputError",
     "LabelWarning",
     "OutOfTimeError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "InputError",
     "LabelWarning",
     "OutOfTimeError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
     "as_count",
@@ -55,6 +56,8 @@ class EdgeWarning(UserWarning):
 
 class LabelWarning(UserWarning):
     """The label of the event does not occur among the outcomes, so that no case has the event."""
+class RepeatWarning(UserWarning):
+    """Files hold the same rows more than once, so that their cases count more than once."""
 
 
 class WeightWarning(UserWarning):

@@ -129,10 +129,13 @@ class FromSources(GroupedRows):
         ------
         InputError
             If there is no Parquet file, one cannot be read or lacks a column, or a value is missing
-            or not valid: with the file, the row group (counted from 0) and the row in it.
+            or not valid: with the file, the row group (counted from 0) and the row in it; or if a
+            file is named twice, also by a link.
 
         Warns
         -----
+        RepeatWarning
+            When row groups are copies of others, as in a copy of a file.
         WeightWarning
             As `from_chunks`.
 
@@ -152,6 +155,7 @@ class FromSources(GroupedRows):
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
         files = ParquetFiles.of(path)
         files.check(columns)
+        files.warn_of_repeats()
         done = 0
         for batch in ahead(files.batches(columns.needed, size)):
             _add(reader, batch.table, columns, batch.where)
