@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 __all__ = [
-    "UNCHANGED",
+    "NO_CHANGE",
     "cases_and_events",
     "chance",
     "count",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
-UNCHANGED = "unchanged"
+NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")

@@ -33,8 +33,8 @@ def planning_page() -> str:
         "and analysed as planned: *curve* with `bayescal.fit` (the c-statistic by DeLong's "
         "interval), *average* as `bayescal.assess` does, its verdict included. Prevalence is "
         "0.2; under *prior clinical* the c-statistic is 0.75 and every study has a curve from the "
-        "prior; *calibrated* is one calibrated model, and *overconfident* one whose log-odds are to "
-        "be multiplied by 0.6. Made by `docs/benchmarks/planning.py`.",
+        "prior; *calibrated* is one calibrated model, and *overconfident* one whose log-odds are "
+        "to be multiplied by 0.6. Made by `docs/benchmarks/planning.py`.",
         "## The assumed truth is right",
         _judged(cells[right]),
         _table(cells[right]),
