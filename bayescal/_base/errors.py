@@ -56,6 +56,8 @@ class EdgeWarning(UserWarning):
 
 class LabelWarning(UserWarning):
     """The label of the event does not occur among the outcomes, so that no case has the event."""
+
+
 class RepeatWarning(UserWarning):
     """Files hold the same rows more than once, so that their cases count more than once."""
 

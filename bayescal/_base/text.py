@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 __all__ = [
-    "UNCHANGED",
+    "NO_CHANGE",
     "cases_and_events",
     "chance",
     "count",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
-UNCHANGED = "unchanged"
+NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")

@@ -271,10 +271,10 @@ def gain_table(table: pd.DataFrame) -> Table:
 
 def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
     """Estimate, interval and probability of a gain."""
-    from bayescal._base.text import UNCHANGED, rounded, signed
+    from bayescal._base.text import NO_CHANGE, rounded, signed
 
     if name in table.attrs["unchanged"]:
-        return UNCHANGED, "", ""
+        return NO_CHANGE, "", ""
     best, lower, upper = (float(table[key][name]) for key in ("estimate", "lower", "upper"))
     improved = f"{float(table['prob_improved'][name]):.2f}"
     if not math.isfinite(best):

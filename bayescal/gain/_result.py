@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
-from bayescal._base.text import UNCHANGED, chance, count, signed
+from bayescal._base.text import NO_CHANGE, chance, count, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, mixture_of
@@ -264,7 +264,7 @@ class RecalibrationGain:
         for name, row in self.summary().iterrows():
             middle, interval = self._shown(str(name), row)
             told = middle if not interval else f"{middle} ({interval})"
-            told += f"  P(improved) {row['prob_improved']:.3f}" if middle != UNCHANGED else ""
+            told += f"  P(improved) {row['prob_improved']:.3f}" if middle != NO_CHANGE else ""
             lines.append(f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {told}")
         cases = f"{self.n:g} cases"
         if self.weight_type == "sampling":
@@ -291,7 +291,7 @@ class RecalibrationGain:
         for name, row in self.summary().iterrows():
             cells = (*self._shown(str(name), row), chance(float(row["prob_improved"])))
             label = MEASURE_LABELS.get(str(name), str(name))
-            rows[label] = cells if cells[0] != UNCHANGED else (UNCHANGED, "", "")
+            rows[label] = cells if cells[0] != NO_CHANGE else (NO_CHANGE, "", "")
         listed = tuple(f"  {label} " for label in rows)
         told = [line for line in repr(self).splitlines() if not line.startswith(listed)]
         columns = ("estimated gain", "95 % interval", "P(improved)")
@@ -300,7 +300,7 @@ class RecalibrationGain:
     def _shown(self, name: str, row: pd.Series) -> tuple[str, str]:
         """An estimate and its interval, which is empty where there is nothing to add."""
         if name in self.unchanged:
-            return UNCHANGED, ""
+            return NO_CHANGE, ""
         middle, lower, upper = (signed(row[key]) for key in ("estimate", "lower", "upper"))
         return middle, "" if lower == upper else f"{lower} to {upper}"
 

@@ -327,8 +327,8 @@ def of_equal_cells(
 ) -> Alike:
     """Rows of the cases that share a row of the problem before, and one of that after.
 
-    Nobody shares a row with a case on another side of a threshold, nor who has a score of 0 or 1
-    with one who has not. Few distinct scores are rows of their own.
+    Nobody shares a row with a case on another side of a threshold. Few distinct scores are rows of
+    their own, and so are 0 and 1, the first and the last row of a problem.
 
     Parameters
     ----------
@@ -349,7 +349,6 @@ def of_equal_cells(
         key = key * problem.score.size + problem.rows_of(score)
     for score, _ in sides:
         key = key * (len(thresholds) + 1) + _reached(score, thresholds)
-        key = 3 * key + (score > 0) + (score == 1)
     order = np.argsort(key, kind="stable")
     return _rows(triples, order, np.flatnonzero(np.diff(key[order], prepend=-1)))
 

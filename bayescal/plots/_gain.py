@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import check_type
-from bayescal._base.text import UNCHANGED, count, signed
+from bayescal._base.text import NO_CHANGE, count, signed
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
 from bayescal.plots.text import minus, percent, rounded
@@ -82,7 +82,7 @@ def gain(
     values = result.draws[measure].to_numpy().ravel()
     axes = style.as_axes(ax, 5, 3.2)
     if measure in result.unchanged or not np.isfinite(values).all():
-        return _said(axes, result, measure, values)
+        return _in_words(axes, result, measure, values)
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / GAIN_BARS
@@ -114,11 +114,11 @@ def gain(
     return axes
 
 
-def _said(axes: Axes, result: RecalibrationGain, measure: str, values: Floats) -> Axes:
+def _in_words(axes: Axes, result: RecalibrationGain, measure: str, values: Floats) -> Axes:
     """What cannot be drawn, in words."""
     name = FALLS.get(measure, _net_benefit(measure))
     if measure in result.unchanged:
-        told = UNCHANGED
+        told = NO_CHANGE
     else:
         (side,) = [sign for sign in (-np.inf, np.inf) if (values == sign).any()][:1]
         share = float((values == side).mean())

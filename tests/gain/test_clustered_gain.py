@@ -74,8 +74,8 @@ def test_few_clusters_have_longer_intervals_than_the_bootstrap_alone(cases, monk
             assert values.mean() == pytest.approx(others.mean(), abs=1e-12)
         assert values.std() > 1.3 * others.std()
     draws = gain.draws
-    for score, whole in (("brier", "brier"), ("log", "log_score")):
+    for score, measure in (("brier", "brier"), ("log", "log_score")):
         parts = draws[f"{score}_calibration"] + draws[f"{score}_refinement"]
-        np.testing.assert_allclose(parts, draws[whole], atol=1e-12)
+        np.testing.assert_allclose(parts, draws[measure], atol=1e-12)
     lengths = [np.diff(one.interval("tce"))[0] for one in (gain, plain)]
     assert lengths[0] > 1.2 * lengths[1]

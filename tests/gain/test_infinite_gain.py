@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.gain.triples import as_triples, of_equal_cells
+from bayescal.model.problem import prepare
 
 ROUTES = ("curve", "paired")
 OPTIONS = {"draws": 400, "random_state": 1}
@@ -154,16 +156,21 @@ def test_counts_of_patients_are_those_of_the_weights_or_of_any_repeat(patients) 
     assert "log_score" not in several.missing_information.index
 
 
-def test_a_few_scores_of_0_among_many_are_not_merged_away() -> None:
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_scores_of_0_and_1_among_many_share_no_row_with_others(side) -> None:
     """Also where neighbouring scores share a row of the curve."""
     y, s = bc.simulate.sample("clinical-middle-overconfident", 3000, random_state=2)
-    after = np.where((s < 0.03) & (np.arange(s.size) % 2 > 0), 0.0, 0.9 * s)
     order = np.argsort(s)
-    after[order] = np.maximum.accumulate(after[order] * (s[order] > 0.03))
-    gain = bc.recalibration_gain(y, s, after, route="curve", **OPTIONS)
-    infinite = bool(np.isinf(bc.scores.log_score(y, after)))
-    assert np.isinf(gain.summary().loc["log_score", "estimate"]) == infinite
-    assert int((after == 0).sum()) > 0
+    certain = s.copy()
+    certain[order[:3]], certain[order[-2:]] = 0.0, 1.0
+    pair = (certain, s) if side == "before" else (s, certain)
+    triples = as_triples(y, *pair, None, None)
+    sides = [prepare(bc.CalibrationData(y, score), random_state=0) for score in pair]
+    alike = of_equal_cells(triples, *sides, ())
+    assert alike.start.size < 1000
+    kind = ((certain > 0).astype(int) + (certain == 1))[alike.order]
+    least, most = (end.reduceat(kind, alike.start) for end in (np.minimum, np.maximum))
+    np.testing.assert_array_equal(least, most)
 
 
 @pytest.mark.parametrize("route", ROUTES)

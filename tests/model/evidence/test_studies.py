@@ -82,7 +82,7 @@ def test_tails_of_t_have_two_degrees_of_freedom_less_than_studies() -> None:
 @pytest.mark.parametrize("studies", [4, 8])
 def test_the_next_hospital_is_where_the_default_says(studies) -> None:
     """In 95 of 100 next hospitals; a normal law, which takes its scale as known, holds fewer."""
-    rng, held = np.random.default_rng(studies), {"t": 0, "normal": 0}
+    rng, contained = np.random.default_rng(studies), {"t": 0, "normal": 0}
     for _ in range(300):
         error = rng.uniform(0.04, 0.08, studies)
         slope = 0.9 + rng.normal(0, 0.12, studies) + error * rng.standard_normal(studies)
@@ -90,10 +90,10 @@ def test_the_next_hospital_is_where_the_default_says(studies) -> None:
         truth = np.log(0.9 + rng.normal(0, 0.12))
         law = bc.priors.from_studies(calibration_slope=rows).log_slope
         z = abs(truth - law.mu) / law.sigma
-        held["t"] += z < student.ppf(0.975, law.nu)
-        held["normal"] += z < norm.ppf(0.975)
-    assert held["t"] / 300 > 0.95 - 3 * 0.0126
-    assert held["normal"] / 300 < 0.95 - 3 * 0.0126
+        contained["t"] += z < student.ppf(0.975, law.nu)
+        contained["normal"] += z < norm.ppf(0.975)
+    assert contained["t"] / 300 > 0.95 - 3 * 0.0126
+    assert contained["normal"] / 300 < 0.95 - 3 * 0.0126
 
 
 @pytest.mark.parametrize(
