@@ -27,7 +27,7 @@ __all__ = ["as_sampler", "sample_curve_nuts", "sample_sites_nuts", "taking_over"
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
-SECONDS = 120.0
+NUTS_SECONDS = 120.0
 """Of sampling, where NUTS takes over from the fast engine and nobody asked for it."""
 SAMPLER_OPTIONS = ("tune", "target_accept", "cores", "progress", "seconds")
 
@@ -152,6 +152,6 @@ def taking_over(sampler: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     clause : str
     """
     options = as_sampler(sampler)
-    options["seconds"] = options["seconds"] or SECONDS
+    options["seconds"] = options["seconds"] or NUTS_SECONDS
     clause = f"NUTS samples instead, which takes longer: at most {options['seconds']:g} s"
     return options, clause

@@ -80,7 +80,7 @@ def test_importance_agrees_with_nuts(name, curve, shared_data):
 def test_auto_visibly_hands_over_to_nuts(monkeypatch):
     monkeypatch.setattr("bayescal.inference.curve.fit.BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
-    with pytest.warns(bc.errors.DiagnosticWarning, match="sampling with NUTS instead"):
+    with pytest.warns(bc.errors.DiagnosticWarning, match="NUTS samples instead"):
         post = bc.fit(y, s, curve="intercept", draws=2000, random_state=1)
     assert post.engine == "nuts"
     assert "diverging" in post.tree["sample_stats"]
