@@ -145,7 +145,7 @@ def plan(
     first computed by the normal approximation of the posterior of one family; 32 studies at the
     planned size are then analysed in full, and the widths corrected by what these say.
 
-    For other goals every study is analysed. The average over families takes about five times as
+    For other goals every study is analysed. The average over families takes about ten times as
     long as one family. Few studies are looked at first; a size stays with 100 if these leave no
     doubt on which side of the goal it is, and the two sizes on either side of the goal get all.
 
