@@ -181,7 +181,7 @@ def assess(
         cases |= {"imputations": imputations, "cluster": cluster, "strata": strata}
         del cases["groups"]
         comparison = compare(y_true, random_state=random_state, **cases, **options)
-    data = data.lacking(*comparison.data.lacks)
+    data = data.lacking(comparison.data.lacks)
     return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed, raw)
 
 

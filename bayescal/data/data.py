@@ -300,7 +300,7 @@ class CalibrationData(FromSources):
         if not isinstance(group, str) or group not in self._tables:
             name = check_choice(group, self.groups, "group")
         table = CalibrationData._new({None: self._tables[name]}, self._weight_type)
-        return table.lacking(*self.lacks)
+        return table.lacking(self.lacks)
 
     def one_group(self) -> CalibrationData:
         """The table itself, refused if it holds several groups, which one curve cannot describe.
@@ -322,7 +322,7 @@ class CalibrationData(FromSources):
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
         rows = sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, self._weight_type).lacking(*self.lacks)
+        return CalibrationData._new({None: rows}, self._weight_type).lacking(self.lacks)
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -340,7 +340,7 @@ class CalibrationData(FromSources):
             )
         tables = named(builder, None if None in self._tables else names)
         total = CalibrationData._new(tables, common_weight_type(self, other))
-        return total.lacking(*self.lacks, *other.lacks)
+        return total.lacking(self.lacks + other.lacks)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):

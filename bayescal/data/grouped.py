@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.stored import Tables, from_dataset, read_dataset, to_dataset, write_dataset
 from bayescal.data.table import row_of, share_reaching
 from bayescal.data.validate import as_floats, as_scores
@@ -67,18 +68,24 @@ class GroupedRows:
         """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
         return "outcomes" not in self._lacks
 
-    def lacking(self, *parts: Part) -> Self:
+    def lacking(self, parts: Part | Iterable[Part]) -> Self:
         """The same table, which says that it lacks these, and is refused where cases are read.
 
         Parameters
         ----------
-        *parts : {"outcomes", "imputations", "clusters", "strata"}
+        parts : {"outcomes", "imputations", "clusters", "strata"}, or several of them
 
         Returns
         -------
         CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a part is none of these.
         """
-        lost: tuple[Part, ...] = tuple(part for part in PARTS if part in {*self._lacks, *parts})
+        named = {check_choice(part, PARTS, "parts") for part in as_items(parts, "parts")}
+        lost = tuple(part for part in PARTS if part in self._lacks or part in named)
         if lost == self._lacks:
             return self
         tables = self._tables
@@ -225,7 +232,7 @@ class GroupedRows:
                 f"the dataset lacks {', '.join(sorted(unknown))}, which no table of this version "
                 "does: it was edited, or written by a later version."
             )
-        return table.lacking(*(part for part in PARTS if part in lost))
+        return table.lacking(part for part in PARTS if part in lost)
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.

@@ -74,7 +74,7 @@ class Problem:
         lost: list[Part] = ["clusters"]
         if self.clusters.strata > 1:
             lost.append("strata")
-        return self.data.lacking(*lost)
+        return self.data.lacking(lost)
 
     @cached_property
     def table(self) -> Rows:

@@ -78,7 +78,7 @@ def test_the_doors_of_posteriors(cases, table):
         bc.update(bc.fit(y, s, random_state=0), lacking)
     with pytest.raises(ValueError, match="this table lacks the clusters"):
         bc.fit(bc.CalibrationData(y, s, groups=y).lacking("clusters"), periods="groups")
-    planned, _ = as_nodes(table.lacking("outcomes", "clusters"), "scores", 400)
+    planned, _ = as_nodes(table.lacking(["outcomes", "clusters"]), "scores", 400)
     np.testing.assert_array_equal(planned, table.score)  # scores are all that is read
 
 
@@ -183,6 +183,8 @@ def test_tables_that_lack_something_are_selected_pooled_and_added(cases):
     unseen = table.lacking("outcomes")
     assert unseen.select("A").n == 60
     assert unseen == table.lacking("outcomes")
+    with pytest.raises(ValueError, match="parts must be one of"):
+        table.lacking("courage")
     for first, second in ((unseen, table), (table, unseen)):
         with pytest.raises(ValueError, match="this table has no outcomes"):
             first + second

@@ -16,9 +16,9 @@ __all__ = ["RowGroup", "check_different", "repeated", "warn_of_repeats"]
 
 FEWEST_ROWS = 10
 """Smaller row groups can be equal by chance."""
-START = 1 << 12
+FIRST_BYTES = 1 << 12
 """Bytes of a column that are compared before all of them are."""
-BLOCK = 1 << 20
+COPY_BLOCK = 1 << 20
 """Bytes that are read at a time."""
 
 
@@ -65,7 +65,7 @@ class RowGroup:
 
     def start(self) -> Hashable:
         """A checksum of the first bytes of each column."""
-        return self._checksum(START)
+        return self._checksum(FIRST_BYTES)
 
     def content(self) -> Hashable:
         """A checksum of all bytes of each column."""
@@ -81,7 +81,7 @@ class RowGroup:
                 left = column.total_compressed_size
                 left = left if most is None else min(left, most)
                 while left > 0:
-                    block = opened.read(min(left, BLOCK))
+                    block = opened.read(min(left, COPY_BLOCK))
                     if not block:
                         break
                     digest.update(block)

@@ -25,7 +25,7 @@ __all__ = [
     "check_few_sites",
 ]
 
-MOST_SITES = 2000
+MOST_FITTED_SITES = 2000
 """Most sites that are fitted at once: the time grows with their number."""
 
 COUNTS = ("observed", "expected", "n")
@@ -117,10 +117,10 @@ class KnownSite:
 
 def check_few_sites(sites: int, sentence: str) -> None:
     """Refuse more sites than one fit can hold; `sentence` says where so many are."""
-    if sites > MOST_SITES:
+    if sites > MOST_FITTED_SITES:
         raise InputError(
-            f"{sentence.format(f'{sites:,}')}, and at most {MOST_SITES:,} are fitted at once. Give "
-            "a label that many cases share, such as their hospital. If the labels are of no "
+            f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
+            "once. Give a label that many cases share, such as their hospital. If the labels are of no "
             "interest themselves, like patients seen several times, pass them as cluster=."
         )
 

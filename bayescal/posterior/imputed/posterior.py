@@ -159,7 +159,7 @@ class ImputedPosterior(CalibrationPosterior):
 
         That of one imputation is `imputations[0].data`.
         """
-        return super().data.lacking("imputations", *self._posts[0].data.lacks)
+        return super().data.lacking("imputations").lacking(self._posts[0].data.lacks)
 
     @cached_property
     def _drawn(self) -> Drawn:

@@ -20,7 +20,7 @@ __all__ = ["ComparedCurves", "Side", "off_by", "share_off", "shares_of_worst"]
 
 Side: TypeAlias = Literal["both", "above", "below"]
 """Which side of the value at perfect calibration counts."""
-SIDES = ("both", "above", "below")
+COMPARED_SIDES = ("both", "above", "below")
 
 
 def off_by(values: Floats, name: str, side: Side = "both") -> Floats:
@@ -46,7 +46,7 @@ def off_by(values: Floats, name: str, side: Side = "both") -> Floats:
         If the side is unknown, or the functional is a distance, which is never below.
     """
     functional = FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")]
-    check_choice(side, SIDES, "side")
+    check_choice(side, COMPARED_SIDES, "side")
     if side == "below" and functional.is_distance:
         raise InputError(
             f"side='below' was given for {name!r}, which is a distance and never below its value "
@@ -167,6 +167,6 @@ class ComparedCurves(ABC):
 
     def _off(self, name: str, population: str, side: Side) -> Floats:
         """How far each curve is off, of shape (curves, draws)."""
-        check_choice(side, SIDES, "side")
+        check_choice(side, COMPARED_SIDES, "side")
         values = self.functional(name, population).to_numpy()
         return off_by(values.reshape(-1, values.shape[-1]).T, name, side)
