@@ -262,7 +262,12 @@ def special() -> dict[str, dict[str, Any]]:
     return {
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
-        "bayescal.optimism": {"estimator": LogisticRegression(), "X": SCORE[:, None]},
+        "bayescal.optimism": {
+            "estimator": LogisticRegression(),
+            "X": SCORE[:, None],
+            "n_folds": 2,
+            "n_resamples": 10,
+        },
         "bayescal.update": {"post": made["fit"]},
         "bayescal.CalibrationPosterior": {"tree": made["fit"].tree},
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},

@@ -373,8 +373,9 @@ def test_only_compat_knows_versions() -> None:
 def versions_asked(module: ast.Module) -> Iterator[tuple[int, str]]:
     """Where a module asks for the version of Python, or of a library other than bayescal."""
     attributes = {"__version__", "hexversion", "version_info"}
+    kinds = ast.Attribute | ast.Call | ast.Import | ast.ImportFrom
     for node in ast.walk(module):
-        asked = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else ""
+        asked = ast.unparse(node) if isinstance(node, kinds) else ""
         if isinstance(node, ast.Attribute):
             actual = node.attr in attributes and asked != "bayescal.__version__"
         elif isinstance(node, ast.ImportFrom):

@@ -110,9 +110,8 @@ def test_an_attack_leaves_no_files_where_it_runs(
     monkeypatch.chdir(tmp_path)
     for call in calls():
         if "path" in call.arguments:
-            for value in ("x", Path("y")):
-                attack(call, "path", value)
-    assert {"x", "y"} <= {path.name for path in Path(scratch().name).iterdir()}
+            attack(call, "path", Path("x"))
+    assert "x" in {path.name for path in Path(scratch().name).iterdir()}
     assert not list(tmp_path.iterdir())
 
 

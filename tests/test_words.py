@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,11 @@ VAGUE = {"found", "held", "place", "said", "whole"}
 """They name a value by what happened to it; what it is goes unsaid."""
 
 UNEXPLAINED = re.compile(r"\bfound\b|\bheld\b(?!-out| out| at | together)")
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -61,9 +67,7 @@ def vague(tree: ast.AST) -> list[tuple[int, str]]:
 
 def test_names_say_what_a_thing_is() -> None:
     wrong = [
-        f"{where(path)}:{line} {name}"
-        for path in SOURCES
-        for line, name in vague(ast.parse(path.read_text("utf-8")))
+        f"{where(path)}:{line} {name}" for path in SOURCES for line, name in vague(parsed(path))
     ]
     assert not wrong, "\n".join([f"{len(wrong)} names to replace:", *wrong])
 
@@ -73,7 +77,7 @@ def test_docstrings_use_words_that_can_be_looked_up() -> None:
         f"{where(path)}:{line} {text.strip()}"
         for path in SOURCES
         if path.is_relative_to(REPOSITORY / "bayescal")
-        for line, text in docstrings_in(ast.parse(path.read_text("utf-8")))
+        for line, text in docstrings_in(parsed(path))
         if UNEXPLAINED.search(text)
     ]
     assert not wrong, "\n".join([f"{len(wrong)} lines to reword:", *wrong])
