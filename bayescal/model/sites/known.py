@@ -120,8 +120,8 @@ def check_few_sites(sites: int, sentence: str) -> None:
     if sites > MOST_FITTED_SITES:
         raise InputError(
             f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
-            "once. Give a label that many cases share, such as their hospital. If the labels are of no "
-            "interest themselves, like patients seen several times, pass them as cluster=."
+            "once. Give a label that many cases share, such as their hospital. If the labels are of "
+            "no interest themselves, like patients seen several times, pass them as cluster=."
         )
 
 
