@@ -40,7 +40,7 @@ def readings_page() -> str:
         "# Coverage of the two readings",
         "Intervals and verdicts on distances from calibration, on simulated populations that were "
         f"not used to develop the method: {fewest}{more} data sets per cell. "
-        "[Two readings of a distance](../comparison.md#what-the-draws-of-a-distance-are) says how they "
+        "[What the draws are](../comparison.md#what-the-draws-of-a-distance-are) says how they "
         "are computed. Made by `docs/benchmarks/readings.py`; the populations are `UNSEEN` in "
         "`docs/benchmarks/truths.py`.",
         "## Where coverage is too low",

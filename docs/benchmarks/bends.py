@@ -16,7 +16,8 @@ import numpy as np
 
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
-from bayescal.inference.averaging import mix_families, sample_family
+from bayescal.inference.averaging import Mixture
+from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import AVERAGE
 from bayescal.model.problem import prepare
 from bayescal.validation.simulate import Truth
@@ -40,11 +41,11 @@ def table(truth: Truth, n: int, rng: np.random.Generator) -> CalibrationData:
 def covered(truth: Truth, data: CalibrationData, seed: int) -> list[bool]:
     """Whether the 95 % interval of the curve contains the truth, at each level."""
     problem = prepare(data, curve=AVERAGE, random_state=seed)
-    samples = {name: sample_family(problem, name, DRAWS) for name in FAMILIES}
-    mixed, _ = mix_families(problem, samples, dict.fromkeys(FAMILIES, 1 / 3), DRAWS)
+    samples = FamilySamples(problem, FAMILIES, DRAWS)
+    curves = Mixture(samples, dict.fromkeys(FAMILIES, 1 / 3)).smooth_curves()
     score = problem.score
     at = score[np.searchsorted(np.cumsum(data.trials), np.array(LEVELS) * data.n)]
-    draws, expected = AVERAGE.probability(mixed.draws, at, problem.frame), truth.curve(at)
+    draws, expected = AVERAGE.probability(curves, at, problem.frame), truth.curve(at)
     lower, upper = np.quantile(draws, [0.025, 0.975], axis=0)
     return ((lower <= expected) & (expected <= upper)).tolist()
 

@@ -311,6 +311,17 @@ def test_no_quantile_contradicts_another(door) -> None:
         assert post.interval(name)[1] >= max(upper, -lower) - 1e-12
 
 
+def test_all_distances_of_an_imputation_are_widened_by_one_factor() -> None:
+    """So that E50, E90 and Emax stay in order, and TCE in p."""
+    pooled = _imputed("beta")._posterior
+    wanted = [("tce", {}), ("e50", {}), ("e90", {}), ("emax", {})]
+    wider, own = pooled.values(wanted, "sample"), pooled.by_imputation(wanted, "sample")
+    ratio = {name: wider[name].reshape(-1, 3) / own[name].T for name in own}
+    for name in own:
+        np.testing.assert_allclose(ratio[name], ratio["tce"])
+    assert np.ptp(ratio["tce"][0]) > 0.01
+
+
 # What they are for
 
 
