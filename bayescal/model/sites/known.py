@@ -119,9 +119,9 @@ def check_few_sites(sites: int, sentence: str) -> None:
     """Refuse more sites than one fit can hold; `sentence` says where so many are."""
     if sites > MOST_FITTED_SITES:
         raise InputError(
-            f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at once. Give "
-            "a label that many cases share, such as their hospital. If the labels are of no "
-            "interest themselves, like patients seen several times, pass them as cluster=."
+            f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
+            "once. Give a label that many cases share, such as their hospital. If the labels are "
+            "of no interest themselves, like patients seen several times, pass them as cluster=."
         )
 
 
