@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import exact, shortened
+from bayescal._base.text import shortened
 from bayescal.data.build.labels import count_labels, is_missing
 from bayescal.data.validate import as_floats, as_vector
 
@@ -120,8 +120,8 @@ def check_few_sites(sites: int, sentence: str) -> None:
     if sites > MOST_FITTED_SITES:
         raise InputError(
             f"{sentence.format(f'{sites:,}')}, and at most {MOST_FITTED_SITES:,} are fitted at "
-            "once. Give a label that many cases share, such as their hospital. If the labels are of "
-            "no interest themselves, like patients seen several times, pass them as cluster=."
+            "once. Give a label that many cases share, such as their hospital. If the labels are "
+            "of no interest themselves, like patients seen several times, pass them as cluster=."
         )
 
 
@@ -271,7 +271,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         return {}
     n, expected = counts["n"], counts["expected"]
     if n < 1:
-        raise InputError(f"n {of_site} is {exact(n)}, but a site has at least one patient.")
+        raise InputError(f"n {of_site} is {n:g}, but a site has at least one patient.")
     if not 0 < expected < n:
         raise InputError(
             f"expected {of_site} is {expected:g}, but the sum of {n:g} predicted probabilities is "
@@ -279,7 +279,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         )
     if not 0 <= counts.get("observed", 0) <= n:
         raise InputError(
-            f"observed {of_site} is {exact(counts['observed'])}, but from 0 to n = {exact(n)} of "
+            f"observed {of_site} is {counts['observed']:g}, but from 0 to n = {n:g} of "
             "the patients have the event."
         )
     return counts
@@ -300,8 +300,7 @@ def _interval(
     estimate, lower, upper = (given[name] for name in names)
     if not (lower <= estimate <= upper and lower < upper):
         raise InputError(
-            f"{names[0]} {of_site} is {exact(estimate)}, {names[1]} {exact(lower)} "
-            f"and {names[2]} {exact(upper)}: "
+            f"{names[0]} {of_site} is {estimate:g}, {names[1]} {lower:g} and {names[2]} {upper:g}: "
             "they must ascend from lower to upper, with the estimate between."
         )
     if names == RATIO and lower <= 0:
