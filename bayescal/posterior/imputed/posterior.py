@@ -380,16 +380,7 @@ class ImputedPosterior(CalibrationPosterior):
 
 
 def by_imputation(post: CalibrationPosterior) -> tuple[CalibrationPosterior, ...]:
-    """The posterior of each imputation, or the posterior itself where nothing was imputed.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-
-    Returns
-    -------
-    tuple of CalibrationPosterior
-    """
+    """The posterior of each imputation, or the posterior itself where nothing was imputed."""
     return post.imputations if isinstance(post, ImputedPosterior) else (post,)
 
 
