@@ -186,7 +186,8 @@ def of_cost(n, run):
 
 def batch(calls, key: str, folder: Path) -> list[dict[str, object]]:
     """Results of some calls, read back when they were made before."""
-    file = folder / f"{sha256(key.encode()).hexdigest()[:16]}.json"
+    name = f"{key} {len(calls)}"
+    file = folder / f"{sha256(name.encode()).hexdigest()[:16]}.json"
     if file.is_file():
         return json.loads(file.read_text())
     warnings.simplefilter("ignore")
@@ -198,26 +199,33 @@ def batch(calls, key: str, folder: Path) -> list[dict[str, object]]:
 
 def wanted(part: str, runs: int | None) -> dict[str, list[partial]]:
     """Calls of a part, by the key of their batch."""
-    jobs: dict[str, list[partial]] = {}
-    many = runs or RUNS.get(part, 0)
-    for first in range(0, many, BATCH):
-        batch_runs = range(first, min(first + BATCH, many))
-        cells = {
-            "kinds": [(of_kind, kind, n) for kind in KINDS for n in SIZES],
-            "cells": [(of_cell, truth, n) for truth, sizes in CELLS.items() for n in sizes],
-            "designs": [(of_design, design) for design in DESIGNS],
-        }
-        for one, *which in cells[part]:
-            name = " ".join(getattr(w, "name", getattr(w, "__name__", str(w))) for w in which)
-            jobs[f"{part} {name} {batch_runs}"] = [partial(one, *which, r) for r in batch_runs]
-    if part == "seeds":
-        jobs = {f"seeds {i}": [partial(of_seed, i, k) for k in range(SEEDS)] for i in range(SETS)}
-    if part == "dropped":
-        patients = range(-1, DROPPED)
-        jobs = {f"dropped {i}": [partial(of_dropped, i, k) for k in patients] for i in range(SETS)}
-    if part == "cost":
-        jobs = {f"cost {n}": [partial(of_cost, n, r) for r in range(COST_RUNS)] for n in COST_SIZES}
-    return jobs
+    if part in RUNS:
+        return in_batches(part, runs or RUNS[part])
+    calls = {
+        "seeds": {i: [partial(of_seed, i, seed) for seed in range(SEEDS)] for i in range(SETS)},
+        "dropped": {
+            i: [partial(of_dropped, i, patient) for patient in range(-1, DROPPED)]
+            for i in range(SETS)
+        },
+        "cost": {n: [partial(of_cost, n, run) for run in range(COST_RUNS)] for n in COST_SIZES},
+    }
+    return {f"{part} {which}": each for which, each in calls[part].items()}
+
+
+def in_batches(part: str, runs: int) -> dict[str, list[partial]]:
+    """Every cell of a part, some runs at a time."""
+    cells = {
+        "kinds": {(kind.__name__, n): (of_kind, kind, n) for kind in KINDS for n in SIZES},
+        "cells": {(t.name, n): (of_cell, t, n) for t, sizes in CELLS.items() for n in sizes},
+        "designs": {(design.name,): (of_design, design) for design in DESIGNS},
+    }
+    return {
+        f"{part} {name} {first}": [
+            partial(*call, run) for run in range(first, min(first + BATCH, runs))
+        ]
+        for first in range(0, runs, BATCH)
+        for name, call in cells[part].items()
+    }
 
 
 def state_of_code() -> str:
