@@ -150,9 +150,9 @@ def verdicts(table: pd.DataFrame, limit: float = 0.03, level: float = SURE) -> p
     """Share of reports with a verdict, and how many of these are wrong."""
     close = table[f"tce_below_{limit:g}"] >= level
     far = table[f"tce_above_{limit:g}"] >= level
-    wrong = np.where(close, table["tce_true"] >= limit, table["tce_true"] < limit)
+    below = table["tce_true"] < limit
     settled = close | far
-    return pd.Series({"settled": settled.mean(), "wrong": wrong[settled].mean()})
+    return pd.Series({"settled": settled.mean(), "wrong": (far == below)[settled].mean()})
 
 
 def of_verdicts(present: Parts, former: Parts) -> Iterator[Bar]:
