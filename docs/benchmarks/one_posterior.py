@@ -33,7 +33,7 @@ from one_posterior_kinds import KINDS, drawn
 RESULTS = Path(__file__).parent / "results"
 SEED = 71_993
 SIZES = (300, 1000, 4000)
-RUNS = {"kinds": 125, "cells": 100, "designs": 200}
+RUNS = {"kinds": 100, "cells": 50, "designs": 200}
 DRAWS, MANY_DRAWS = 1000, 4000
 BATCH = 25
 DIGITS, ROUNDING = 5, 1e-9
