@@ -130,6 +130,8 @@ def test_gaps_of_stated_probabilities_are_measured_in_bins() -> None:
     sure = asked.sure_and_true(rows, ["kind"])
     assert sure.loc["one"].tolist() == [0.98, 100]
     assert asked.brier(rows.iloc[:100]) == pytest.approx(0.16)
+    edges = asked.reliability(pd.DataFrame({"stated": [0.0, 0.3, 0.975, 1.0], "true": True}))
+    assert edges["count"].to_dict() == {"0 to 0.025": 1, "0.3 to 0.5": 1, "0.975 to 1": 2}
 
 
 def test_intervals_are_scored_and_missing_ones_counted() -> None:
