@@ -6,6 +6,9 @@ from bayescal._base.errors import (
     DiagnosticWarning,
     EdgeWarning,
     InputError,
+    LabelWarning,
+    OutOfTimeError,
+    RepeatWarning,
     SeparationError,
     WeightWarning,
 )
@@ -14,6 +17,9 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "LabelWarning",
+    "OutOfTimeError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
 ]

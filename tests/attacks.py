@@ -13,7 +13,7 @@ import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -71,10 +71,15 @@ HOSTILE_CASES: tuple[Any, ...] = (
     np.full((N, 2), np.timedelta64(1, "s")),
     np.full(N, "2020-01-01", dtype="datetime64[D]"),
     MATRIX / 2,
+    (SCORE > 0.5).astype(int),
+    (SCORE < 0.5).astype(int),
+    np.ones(N),
     ["a"] * N,
     [{}] * N,
 )
 """As long as the cases, so that it is looked into."""
+CLUSTERED = ("bayescal.fit", "bayescal.compare", "bayescal.assess", "bayescal.recalibration_gain")
+"""What is attacked with clusters too, by outcomes that are separated or of one class."""
 ROOM = 3 << 30
 """Of addresses, of which libraries reserve some gigabytes that they do not fill."""
 SECONDS = 20
@@ -128,7 +133,9 @@ class Call:
     arguments: tuple[str, ...] = field(default=())
 
     def __call__(self, **changed: Any) -> Any:
-        return self.function(**self.given | changed)
+        """Call it in a temporary folder, where functions that write may write."""
+        with chdir(scratch().name):
+            return self.function(**self.given | changed)
 
 
 @cache
@@ -180,6 +187,12 @@ def folder() -> tempfile.TemporaryDirectory[str]:
     known["Assessment"].to_html(at / "report.html")
     pd.DataFrame({"y": OUTCOME, "p": SCORE}).to_parquet(at / "cases.parquet")
     return made
+
+
+@cache
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """Where every call runs, whose files are named by whatever it is attacked with."""
+    return tempfile.TemporaryDirectory()
 
 
 def values(owner: str) -> dict[str, Any]:
@@ -345,6 +358,8 @@ def calls() -> Iterator[Call]:
             if key in known and (parameter.default is parameter.empty or key in GIVEN or key in own)
         }
         yield Call(name, function, given, tuple(sorted(parameters.keys() - OF_OTHERS)))
+        if name in CLUSTERED:
+            yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
     for name in bc.recalibrate.__all__:
         made = getattr(bc.recalibrate, name)
         if made is bc.recalibrate.Recalibrator:
@@ -406,7 +421,10 @@ def attack(call: Call, key: str, value: Any) -> str:
         return f"{type(error).__name__}: {error}"[:200]
     finally:
         plt.close("all")
-    return "NaN" if any(np.isnan(array).any() for array in numbers(result)) else ""
+    if any(np.isnan(array).any() for array in numbers(result)):
+        return "NaN"
+    ours = type(result).__module__.startswith("bayescal.")
+    return "NaN is printed" if ours and re.search(r"\bnan\b", repr(result)) else ""
 
 
 def fault(message: str, key: str) -> str:

@@ -278,7 +278,7 @@ ASSESSMENT: Theme = {
     )
 } | {
     "functionals": assessed_functionals,
-    "estimators": lambda: rows_at("estimators", "estimate", "upper", "prob_exceeds"),
+    "estimators": lambda: rows_at("estimators", "estimate", "calibrated_upper", "prob_exceeds"),
     "performance": lambda: rows_at("performance", "estimate", "lower"),
     "recommendation": lambda: [
         row["gain"] for row in assessed()["recommendation"]["table"].values()

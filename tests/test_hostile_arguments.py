@@ -5,10 +5,9 @@ What is attacked, and by what, is in `attacks`; here is what may come of it.
 
 from __future__ import annotations
 
-import os
-import tempfile
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from attacks import (
     attack,
     calls,
     fault,
+    scratch,
 )
 
 SLOW = ("build_model", "coverage", "sbc", "BayesianRecalibrator", "bayescal.plan", "planning.plan")
@@ -46,16 +46,6 @@ PARTS = 12
 """Of the test with all values, so that none takes long."""
 
 Attack = tuple[Call, str, Any]
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own() -> Iterator[None]:
-    """Where functions that write may write."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        yield
-        os.chdir(before)
 
 
 def is_slow(call: Call) -> bool:
@@ -112,6 +102,18 @@ def test_what_is_attacked_works_before() -> None:
         for call in calls():
             if not is_slow(call) and call.name not in ASKED:
                 call()
+
+
+def test_an_attack_leaves_no_files_where_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for call in calls():
+        if "path" in call.arguments:
+            for value in ("x", Path("y")):
+                attack(call, "path", value)
+    assert {"x", "y"} <= {path.name for path in Path(scratch().name).iterdir()}
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_attack_sees_what_is_wrong() -> None:

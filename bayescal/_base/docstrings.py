@@ -45,7 +45,8 @@ float or ndarray
     From 0 to 1; one for each replicate when `y_true` has leading dimensions.""",
     "not_cases": """\
 InputError
-    If the arrays are not outcomes and probabilities of the same cases.""",
+    If the arrays are not outcomes and probabilities of the same cases, or their labels (of pandas
+    or xarray) differ.""",
 }
 
 

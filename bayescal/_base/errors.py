@@ -15,6 +15,9 @@ __all__ = [
     "DiagnosticWarning",
     "EdgeWarning",
     "InputError",
+    "LabelWarning",
+    "OutOfTimeError",
+    "RepeatWarning",
     "SeparationError",
     "WeightWarning",
     "as_count",
@@ -39,12 +42,24 @@ class SeparationError(InputError):
     """The outcomes are perfectly separated, so a maximum-likelihood estimate does not exist."""
 
 
+class OutOfTimeError(InputError):
+    """Sampling took longer than it was given; the message says how to give it more."""
+
+
 class DiagnosticWarning(UserWarning):
     """A diagnostic says that a posterior should not be trusted as it stands."""
 
 
 class EdgeWarning(UserWarning):
     """Every score is exactly 0 or 1, so how far from certainty they are was assumed."""
+
+
+class LabelWarning(UserWarning):
+    """The label of the event does not occur among the outcomes, so that no case has the event."""
+
+
+class RepeatWarning(UserWarning):
+    """Files hold the same rows more than once, so that their cases count more than once."""
 
 
 class WeightWarning(UserWarning):
@@ -152,10 +167,10 @@ def as_items(values: Any, name: str) -> list[Any]:
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
     """One of a few names."""
-    known = sorted(choices)
+    known = list(choices)
     if not isinstance(value, str) or value not in known:
-        given = shortened(repr(value))
-        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}, got {given}.")
+        given, names = shortened(repr(value)), ", ".join(map(repr, sorted(known)))
+        raise InputError(f"{name} must be one of {names}, got {given}.")
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,7 +13,10 @@ from typing import Any
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 
-__all__ = ["as_path", "existing_file", "replacing"]
+__all__ = ["as_path", "check_page", "existing_file", "replacing"]
+
+PAGES = (".html", ".htm")
+"""Endings of names of pages."""
 
 
 def as_path(path: Any, name: str = "path") -> Path:
@@ -59,6 +62,30 @@ def existing_file(path: Any, name: str = "path") -> Path:
     return file
 
 
+def check_page(path: Path, name: str = "path") -> None:
+    """Refuse a name that says a page is something else, such as a Word or PDF document.
+
+    Pipes and devices have any name.
+
+    Parameters
+    ----------
+    path : Path
+    name : str
+        What the user calls it.
+
+    Raises
+    ------
+    InputError
+    """
+    is_pipe = path.exists() and not path.is_file()
+    if path.suffix.lower() not in PAGES and not is_pipe:
+        raise InputError(
+            f"{name} {shortened(repr(str(path)))} does not end in {' or '.join(PAGES)}, and a "
+            "report is written as a web page only. For a PDF, open the page in a browser and print "
+            "it to PDF."
+        )
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write, which takes the name of `path` when the block ends without an error.
@@ -81,6 +108,8 @@ def replacing(path: Path) -> Iterator[Path]:
         If it cannot be written, as on a full disk; its `filename` is `path`.
     """
     try:
+        with suppress(FileNotFoundError):
+            path.stat()  # fails for a link that leads to itself
         if path.exists() and not path.is_file():
             yield path
             return

@@ -6,12 +6,15 @@ import math
 import re
 from collections.abc import Iterable
 from itertools import takewhile
+from typing import Any
 
 __all__ = [
+    "NO_CHANGE",
     "cases_and_events",
     "chance",
     "count",
     "decimals",
+    "exact",
     "in_natural_order",
     "interval",
     "per_thousand",
@@ -20,10 +23,13 @@ __all__ = [
     "ratio",
     "rounded",
     "shortened",
+    "signed",
     "told_apart",
 ]
 
 LONGEST_NAME = 60
+NO_CHANGE = "unchanged"
+"""What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
 RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
@@ -36,10 +42,30 @@ def decimals(lower: float, upper: float) -> int:
     return min(max(1 - math.floor(math.log10(width)), 2 if width < 10 else 1), 6)
 
 
+def exact(value: Any) -> str:
+    """A number in at most six digits where that is all of it, else in every digit that it has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exact(np.float64(1.5)), exact(np.nextafter(1, 2))
+    ('1.5', '1.0000000000000002')
+    """
+    short = f"{value:g}"
+    return short if float(short) == value or value != value else str(value)
+
+
 def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str, ...]:
     """Values of one quantity, all to the decimal places that its interval deserves."""
     places = decimals(lower, upper)
     return tuple(f"{round(value, places) + 0.0:.{places}f}" for value in values)
+
+
+def signed(value: float, places: int = 4) -> str:
+    """A difference with its sign: `+0.0021`, or `minus infinity`."""
+    if math.isinf(value):
+        return "infinity" if value > 0 else "minus infinity"
+    return f"{value:+.{places}f}"
 
 
 def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:

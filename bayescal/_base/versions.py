@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import logging
+import math
+import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, OutOfTimeError
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["library_versions", "needed", "sample_nuts"]
+__all__ = ["has_nutpie", "library_versions", "needed", "sample_nuts"]
 
 
 @functools.cache
@@ -38,31 +42,99 @@ def sample_nuts(
     target_accept: float,
     cores: int | None,
     progress: bool,
+    seconds: float | None,
 ) -> tuple[xr.Dataset, xr.Dataset, str]:
-    """Sample a PyMC model, with nutpie when it is installed.
+    """Sample a PyMC model, with nutpie when it is installed; the libraries themselves are quiet.
 
     Returns
     -------
     posterior, sample_stats : xarray.Dataset
     sampler : str
         "nutpie" or "pymc".
+
+    Raises
+    ------
+    OutOfTimeError
+        If sampling has not ended after so many seconds; compiling the model comes before.
     """
+    sampler = "nutpie" if has_nutpie() else "pymc"
+    sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
+        result = sample(
+            model,
+            draws=draws,
+            chains=chains,
+            tune=tune,
+            seed=seed,
+            target_accept=target_accept,
+            cores=cores,
+            progress=progress,
+            seconds=seconds,
+        )
+    return _as_dataset(result.posterior), _as_dataset(result.sample_stats), sampler
+
+
+def has_nutpie() -> bool:
+    """Whether nutpie is installed."""
+    return importlib.util.find_spec("nutpie") is not None
+
+
+def _sample_nutpie(
+    model: pm.Model, *, seed: int, progress: bool, seconds: float | None, **options: Any
+) -> Any:
+    import nutpie
+
+    running = nutpie.sample(
+        nutpie.compile_pymc_model(model),
+        seed=seed,
+        progress_bar=progress,
+        blocking=False,
+        save_warmup=False,
+        **options,
+    )
+    try:
+        return running.wait(timeout=seconds)
+    except TimeoutError:
+        running.cancel()
+        raise _out_of_time(seconds) from None
+    except BaseException:  # such as Ctrl-C, which would leave its threads at work
+        running.cancel()
+        raise
+
+
+def _sample_pymc(
+    model: pm.Model, *, seed: int, progress: bool, seconds: float | None, **options: Any
+) -> Any:
     import pymc as pm
 
-    sampler = "nutpie" if importlib.util.find_spec("nutpie") else "pymc"
-    result: Any = pm.sample(
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        random_seed=seed,
-        progressbar=progress,
-        nuts_sampler=sampler,
-        target_accept=target_accept,
-        cores=cores,
-        model=model,
-        compute_convergence_checks=False,
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def watch(**_: Any) -> None:
+        if time.monotonic() > end:
+            raise _out_of_time(seconds)
+
+    log = logging.getLogger("pymc")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        return pm.sample(
+            model=model,
+            random_seed=seed,
+            progressbar=progress,
+            callback=watch,
+            compute_convergence_checks=False,
+            **options,
+        )
+    finally:
+        log.setLevel(level)
+
+
+def _out_of_time(seconds: float | None) -> OutOfTimeError:
+    return OutOfTimeError(
+        f"NUTS had not ended after {seconds:g} s. Give it more with sampler={{'seconds': ...}}, "
+        "ask for fewer draws, or use engine='importance'."
     )
-    return _as_dataset(result.posterior), _as_dataset(result.sample_stats), sampler
 
 
 def _as_dataset(group: Any) -> xr.Dataset:

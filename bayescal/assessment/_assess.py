@@ -13,7 +13,7 @@ from bayescal._base.card import card
 from bayescal._base.errors import as_items
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.groups import as_few_groups, check_not_class_wise
+from bayescal.assessment.groups import check_few_groups, check_not_class_wise
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL
 from bayescal.assessment.performance import close_enough
@@ -21,14 +21,17 @@ from bayescal.assessment.record import as_dict
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
+from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.words import headline
+from bayescal.data.build.labels import count_labels
 from bayescal.data.clusters.read import (
     read_clusters,
     refuse_clusters,
 )
 from bayescal.data.data import as_data
-from bayescal.data.imputed.read import imputed_tables
+from bayescal.data.imputed.read import as_imputations, imputed_tables
 from bayescal.data.imputed.stack import stacked
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
@@ -128,8 +131,20 @@ def assess(
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    groups = as_factors(groups, y_true, y_prob)
+    y_true, y_prob, sample_weight, groups, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
+    groups = as_factors(groups)
     several = isinstance(groups, Factors)
+    if groups is not None and not several:
+        check_few_groups(count_labels(groups, "groups"))
     cases: dict[str, Any] = {
         "groups": groups.cells if several else groups,
         "sample_weight": sample_weight,
@@ -143,11 +158,14 @@ def assess(
     crossed = CrossedTable(groups.levels, data) if several else None
     if crossed is not None:
         data = data.pooled()
+    check_few_groups(len(data.groups))
     check_not_class_wise(data)
     if data.groups or crossed is not None:
         refuse_clusters(cluster, strata)
-    pooled = as_few_groups(data).pooled() if data.groups else data
+    pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
+    scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
+    raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)
     options: dict[str, Any] = {
         "prior": as_prior(prior),
         "prior_calibrated": prior_calibrated,
@@ -163,7 +181,8 @@ def assess(
         cases |= {"imputations": imputations, "cluster": cluster, "strata": strata}
         del cases["groups"]
         comparison = compare(y_true, random_state=random_state, **cases, **options)
-    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed)
+    data = data.lacking(*comparison.data.lacks)
+    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed, raw)
 
 
 class Assessment(Findings):
@@ -186,6 +205,9 @@ class Assessment(Findings):
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
         The cases by several factors, for subgroups.
+    raw : tuple of RawCases
+        The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
+        where they are not known, or a table tells as much.
     """
 
     @cached_property

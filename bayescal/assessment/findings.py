@@ -19,7 +19,7 @@ from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
-from bayescal.assessment.val_prob import val_prob
+from bayescal.assessment.val_prob import RawCases, val_prob
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.data.subgroups.crossed import CrossedTable
@@ -29,6 +29,7 @@ from bayescal.inference import CurveComparison, compare, fit
 from bayescal.inference.subgroups.fit import fit_crossed
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
+from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.posterior.subgroups.posterior import SubgroupPosterior
@@ -63,6 +64,9 @@ class Findings:
         Risks from which a patient is treated, for the net benefit.
     crossed : CrossedTable, optional
         The cases by several factors, for subgroups.
+    raw : tuple of RawCases
+        The cases themselves, for `val_prob`: of the one data set, or of each imputation. Empty
+        where they are not known, or a table tells as much.
     """
 
     comparison: CurveComparison
@@ -73,6 +77,7 @@ class Findings:
     options: Mapping[str, Any]
     thresholds: tuple[float, ...] = ()
     crossed: CrossedTable | None = None
+    raw: tuple[RawCases, ...] = ()
 
     @property
     def posterior(self) -> CalibrationPosterior:
@@ -105,9 +110,7 @@ class Findings:
         return fingerprint(self.data)
 
     def prob_tce_below(self, x: float) -> float:
-        """Probability that the true calibration error is below `x`, for "close enough".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
+        """Probability that the true calibration error is below `x`.
 
         Parameters
         ----------
@@ -120,10 +123,7 @@ class Findings:
         return self.posterior.prob_tce_below(x)
 
     def prob_tce_above(self, x: float) -> float:
-        """Probability that the true calibration error is above `x`, for "miscalibrated".
-
-        Conservative; see `CalibrationPosterior.prob_tce_above`. What it and `prob_tce_below`
-        leave to 1 is "cannot tell".
+        """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
 
         Parameters
         ----------
@@ -158,14 +158,10 @@ class Findings:
     def verdict(self) -> str:
         """One of "close enough", "miscalibrated" and "cannot tell".
 
-        "close enough": the interval of the true calibration error lies below `close`, which is to
-        say that `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated": it lies
-        above, and `prob_tce_above(close)` is at least that. "cannot tell": neither.
+        "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
+        `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
-        lower, upper = (float(self.table[end]["tce"]) for end in ("lower", "upper"))
-        if upper < self.close:
-            return "close enough"
-        return "miscalibrated" if lower > self.close else "cannot tell"
+        return verdict_of(self.prob_tce_below(self.close), self.ci_prob)
 
     @cached_property
     def stretches(self) -> list[Stretch]:
@@ -193,16 +189,13 @@ class Findings:
     def estimators(self) -> pd.DataFrame:
         """The panel of estimators, each beside what calibrated models give at this n.
 
-        Columns: title, estimate, lower and upper (basic bootstrap), calibrated_lower and
-        calibrated_upper (the middle 90 % for calibrated models), prob_exceeds (the share of these
-        with a larger estimate) and verdict: "larger" if that share is below 5 %. Of imputations:
-        computed on each and averaged; the intervals have the variance between them, too.
+        Columns: title, estimate, calibrated_lower and calibrated_upper (the middle 90 % for
+        calibrated models), prob_exceeds (the share of these with a larger estimate) and verdict:
+        "larger" if that share is below 5 %. Of imputations: computed on each and averaged. For an
+        interval see `bayescal.estimators.estimator_interval`.
         """
         return combined_estimates(
-            [
-                panel_of(post, self.panel, self.ci_prob, self.seed)
-                for post in by_imputation(self.posterior)
-            ],
+            [panel_of(post, self.panel, self.seed) for post in by_imputation(self.posterior)],
             self.ci_prob,
         )
 
@@ -211,7 +204,7 @@ class Findings:
         """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
         return combined_estimates(
             [
-                performance_of(post.data, self.ci_prob, self.seed)
+                performance_of(post.problem.data, self.ci_prob, self.seed)
                 for post in by_imputation(self.posterior)
             ],
             self.ci_prob,
@@ -250,9 +243,15 @@ class Findings:
         pandas.Series
             Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax,
             E90, Eavg, S:z and S:p; NaN where the data do not define one. Of imputations, each is
-            the mean over them.
+            the mean over them. More than 2048 distinct scores are used themselves where the cases
+            were passed as arrays; a `CalibrationData` has the mean score of each cell of a grid.
         """
-        each = [val_prob(post.data) for post in by_imputation(self.posterior)]
+        return self._val_prob.copy()
+
+    @cached_property
+    def _val_prob(self) -> pd.Series:
+        tables = (post.problem.data for post in by_imputation(self.posterior))
+        each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)
 
     @cached_property

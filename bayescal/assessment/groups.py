@@ -14,21 +14,19 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_few_groups", "check_not_class_wise", "group_table"]
+__all__ = ["check_few_groups", "check_not_class_wise", "group_table"]
 
 MOST_GROUPS = 200
 COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
 
 
-def as_few_groups(data: CalibrationData) -> CalibrationData:
-    """The table itself. An error if it has more than 200 groups."""
-    if len(data.groups) > MOST_GROUPS:
+def check_few_groups(groups: int) -> None:
+    """Refuse more than 200 groups."""
+    if groups > MOST_GROUPS:
         raise InputError(
-            f"groups holds {len(data.groups)} distinct labels for {data.n:g} cases, and at most "
-            f"{MOST_GROUPS} can be assessed one by one. Give a label that many cases share, such "
-            "as their hospital."
+            f"groups holds {groups:,} distinct labels, and at most {MOST_GROUPS} can be assessed "
+            "one by one. Give a label that many cases share, such as their hospital."
         )
-    return data
 
 
 def check_not_class_wise(data: CalibrationData) -> None:

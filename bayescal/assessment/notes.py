@@ -50,7 +50,9 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
             f"cases come in {post.design}. What is computed without a curve (the C-statistic, the "
             "Brier score, ranges of estimators) takes them as independent."
         )
-        if post.design.clusters - post.design.strata < FEW_CLUSTERS:
+        if post.design.separated:
+            yield f"{post.design.verdict}. Intervals are rough."
+        elif post.design.clusters - post.design.strata < FEW_CLUSTERS:
             yield (
                 f"there are only {count(post.design.clusters, 'cluster')}, which say little of how "
                 "much clusters differ: the intervals are wide for it, and rough."
@@ -133,6 +135,12 @@ def _about_prior(mean: float) -> str:
 def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     data, edges = post.data, post.problem.edges
     if not edges.moved or edges.assumed:
+        return
+    if edges.given:
+        yield (
+            f"{count(edges.moved, 'score')} nearer to 0 or 1 than {edges.low:.3g} moved to that "
+            "distance. Change this with edge=."
+        )
         return
     moves = [f"0 as {edges.low:.3g}"] if (data.score == 0).any() else []
     moves += [f"1 as 1 - {1 - edges.high:.3g}"] if (data.score == 1).any() else []

@@ -1,4 +1,4 @@
-"""A panel of frequentist estimators: each with an interval, and what calibration would give."""
+"""A panel of frequentist estimators, each beside what calibrated models give."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.estimators.uncertainty.applied import applied_of
-from bayescal.estimators.uncertainty.intervals import Resamples
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.consistency import RARE, CalibratedOutcomes
 
@@ -26,38 +25,37 @@ MANY_CASES = 20_000
 LARGE_RESAMPLES = 200
 
 
-def panel_of(
-    post: CalibrationPosterior, names: Sequence[str], ci_prob: float, seed: int
-) -> pd.DataFrame:
-    """Each estimator on the data, its interval, and whether calibration alone explains it.
+def panel_of(post: CalibrationPosterior, names: Sequence[str], seed: int) -> pd.DataFrame:
+    """Each estimator on the data, and whether calibration alone explains it.
 
     Parameters
     ----------
     post : CalibrationPosterior
     names : sequence of str
         In the register of estimators.
-    ci_prob : float
     seed : int
 
     Returns
     -------
     pandas.DataFrame
-        Index: names. Columns: title, estimate, lower, upper (basic bootstrap), and from
-        consistency resampling calibrated_lower, calibrated_upper (5 % and 95 % points of what
-        calibrated models give at this n), prob_exceeds (share of them with a larger estimate) and
-        verdict: "larger" if that share is below 5 %, whatever `ci_prob`.
+        Index: names. Columns: title, estimate, and from consistency resampling calibrated_lower,
+        calibrated_upper (5 % and 95 % points of what calibrated models give at this n),
+        prob_exceeds (share of them with a larger estimate) and verdict: "larger" if that share is
+        below 5 %.
+
+    Notes
+    -----
+    There is no bootstrap interval: near calibration these estimators are biased, a resample is
+    biased once more, and 95 % intervals were [0, 0] for the debiased ECE in 42 % of simulated sets,
+    or did not contain their own estimate in 8 %.
     """
     import pandas as pd
 
-    size = resamples_for(post.data)
-    resamples = Resamples(post.data, size, seed)
-    calibrated = CalibratedOutcomes(post, size, seed)
+    calibrated = CalibratedOutcomes(post, resamples_for(post.problem.data), seed)
     rows = {}
     for name in names:
         try:
-            applied = applied_of(name, {})
-            interval = resamples.interval(applied, "basic", ci_prob)
-            check = calibrated.check(applied)
+            check = calibrated.check(applied_of(name, {}))
         except InputError as error:
             rows[name] = _undefined(name, str(error))
             continue
@@ -66,8 +64,6 @@ def panel_of(
         rows[name] = {
             "title": ESTIMATORS[name].title,
             "estimate": check.observed,
-            "lower": interval.lower,
-            "upper": interval.upper,
             "calibrated_lower": float(low),
             "calibrated_upper": float(high),
             "prob_exceeds": check.prob_calibrated_exceeds,
@@ -75,7 +71,6 @@ def panel_of(
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "estimator"
-    table.attrs["ci_prob"] = ci_prob
     return table
 
 
@@ -85,5 +80,5 @@ def resamples_for(data: CalibrationData) -> int:
 
 
 def _undefined(name: str, why: str) -> dict[str, object]:
-    numbers = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper", "prob_exceeds")
+    numbers = ("estimate", "calibrated_lower", "calibrated_upper", "prob_exceeds")
     return {"title": ESTIMATORS[name].title, **dict.fromkeys(numbers, np.nan), "verdict": why}

@@ -14,6 +14,7 @@ from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score, observed_expected
+from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.words import first_words, headline
@@ -25,7 +26,7 @@ __all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
 RECORD_ID = "assessment"
 """Of the element of a page that carries the record."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the format. Another number means that a name has gone or has another meaning."""
 
 
@@ -58,6 +59,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "prob_calibrated": f.prob_calibrated,
         "prob_calibrated_even_odds": f.comparison.prob_calibrated_at(0.5),
         "functionals": _functionals(f),
+        "undefined": stated["undefined"],
         "stretches": [part._asdict() for part in f.stretches],
         "curves": _rows(f.comparison.table),
         "sensitivity": _rows(f.comparison.sensitivity),
@@ -176,7 +178,8 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the file does not exist, is no report of bayescal, or is of another version.
+        If the file does not exist, is no report of bayescal, is of another version, or a value in
+        it is not one that a report has; the value is named by its place.
 
     Examples
     --------
@@ -198,17 +201,25 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         page.feed(text)
         text = page.text
     try:
-        record = json.loads(text)
+        record = parsed(text)
     except json.JSONDecodeError:
         record = None
+    except RecursionError:
+        raise InputError(f"{file} is nested too deeply to be a report.") from None
     if not isinstance(record, dict) or "verdict" not in record:
         raise InputError(
             f"{file} carries no assessment. Pass a report that Assessment.to_html or "
             "bayescal assess --html wrote."
         )
-    if record.get("schema") != SCHEMA_VERSION:
+    version = record.get("schema")
+    if isinstance(version, int) and version != SCHEMA_VERSION:
         raise InputError(
-            f"{file} is of version {record.get('schema')!r} of the format, and this bayescal reads "
+            f"{file} is of version {shortened(version)} of the format, and this bayescal reads "
             f"version {SCHEMA_VERSION}. Read it with the bayescal that wrote it."
+        )
+    fault = first_fault(record, schema())
+    if fault:
+        raise InputError(
+            f"{file} is damaged or was edited: {fault}. Pass the report as bayescal wrote it."
         )
     return record

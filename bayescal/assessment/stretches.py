@@ -24,11 +24,12 @@ class Stretch(NamedTuple):
     Attributes
     ----------
     state : {"on", "high", "low", "open"}
-        Probably on the diagonal; predictions surely too high, or too low; or none of these.
+        Probably on the diagonal; predictions probably too high, or too low; or none of these.
     start, stop : float
         First and last score.
     probability : float
-        That it holds at all of these scores at once; NaN where it is open.
+        That the mean error over these scores has that side; of the diagonal, that the curve is on
+        it at all of them at once. NaN where it is open.
     cases : float
         Share of the cases with such scores.
     """
@@ -67,15 +68,17 @@ def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
     def within(low: float, high: float) -> NDArray[np.bool_]:
         return np.asarray((own >= low) & (own <= high))
 
-    holds = {"on": error == 0, "low": error > 0, "high": error < 0, "open": np.isnan(error)}
+    def probability(state: str, error: Floats) -> float:
+        mean = error.mean(axis=1)
+        holds = {"on": (error == 0).all(axis=1), "low": mean > 0, "high": mean < 0}
+        return float(holds[state].mean()) if state in holds else float("nan")
+
     return [
         Stretch(
             str(state[a]),
             float(score[a]),
             float(score[b]),
-            float(holds[str(state[a])][:, a : b + 1].all(axis=1).mean())
-            if state[a] != "open"
-            else float("nan"),
+            probability(str(state[a]), error[:, a : b + 1]),
             float(post.data.trials[within(score[a], score[b])].sum() / post.data.n),
         )
         for a, b in zip(first, last, strict=True)

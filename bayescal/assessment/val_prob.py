@@ -2,50 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayescal import estimators, scores
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.assessment.performance import with_ranks
 from bayescal.data.data import CalibrationData
+from bayescal.data.read import paired
+from bayescal.data.weights import effective_cases
+from bayescal.posterior.checks.undefined import MOST_AT_ENDS, share_at_ends
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["VAL_PROB", "val_prob"]
+__all__ = ["VAL_PROB", "RawCases", "raw_cases", "val_prob"]
 
-Number = Callable[[CalibrationData], float]
 
-VAL_PROB: dict[str, tuple[str, Number]] = {
-    "Dxy": ("Somers' rank correlation, 2 C - 1", lambda d: float(scores.somers_dxy(with_ranks(d)))),
-    "C (ROC)": ("C-statistic", lambda d: float(scores.c_statistic(with_ranks(d)))),
-    "R2": ("Nagelkerke's R squared of the predictions as they are", lambda d: _nagelkerke(d)),
-    "D": ("discrimination index", lambda d: float(estimators.discrimination_index(d))),
-    "D:Chi-sq": ("its likelihood ratio", lambda d: _discrimination_ratio(d)),
-    "U": ("unreliability index", lambda d: float(estimators.unreliability(d))),
-    "U:Chi-sq": ("its likelihood ratio", lambda d: float(estimators.cox_test(d).statistic)),
-    "U:p": ("its p-value, 2 degrees of freedom", lambda d: float(estimators.cox_test(d).pvalue)),
-    "Q": ("quality index, D - U", lambda d: float(estimators.quality_index(d))),
-    "Brier": ("Brier score", lambda d: float(scores.brier_score(d))),
+class RawCases(NamedTuple):
+    """Checked cases of one group, with the score of each.
+
+    Attributes
+    ----------
+    outcome, score : ndarray of shape (n,)
+    weight : ndarray of shape (n,) or None
+        Numbers of cases; sampling weights add up to Kish's effective size.
+    """
+
+    outcome: Floats
+    score: Floats
+    weight: Floats | None
+
+
+def raw_cases(
+    y_true: Any,
+    scores: Iterable[Any],
+    data: CalibrationData,
+    *,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> tuple[RawCases, ...]:
+    """The cases behind a table on a grid; none where its rows have the scores themselves.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        The cases behind a table are not known.
+    scores : iterable of array-like of shape (n,)
+        One, or the scores of each imputation.
+    data : CalibrationData
+        The table of all of them.
+    sample_weight : array-like of shape (n,), optional
+    pos_label : object, optional
+
+    Returns
+    -------
+    tuple of RawCases
+        One for each row of `scores`, or empty.
+    """
+    if isinstance(y_true, CalibrationData) or not data.is_compressed:
+        return ()
+    read = [paired(y_true, row, sample_weight, pos_label=pos_label) for row in scores]
+    return tuple(
+        RawCases(
+            outcome,
+            score,
+            None if weight is None else effective_cases(weight, data.weight_type),
+        )
+        for outcome, score, weight in read
+    )
+
+
+class _Measured:
+    """Estimators and scores of a table, or of the cases themselves."""
+
+    def __init__(self, cases: CalibrationData | RawCases) -> None:
+        if isinstance(cases, CalibrationData):
+            self.size, self.rate = cases.effective_size, cases.events / cases.n
+            self.at_ends = share_at_ends(cases)
+            self._arrays: tuple[Any, ...] = (cases,)
+            self._ranked: tuple[Any, ...] = (with_ranks(cases),)
+            self._options: dict[str, Any] = {}
+        else:
+            outcome, score, weight = cases
+            self.size = float(outcome.size if weight is None else weight.sum())
+            self.rate = float(np.average(outcome, weights=weight))
+            self.at_ends = float(np.average((score == 0) | (score == 1), weights=weight))
+            self._arrays = self._ranked = (outcome, score)
+            self._options = {"sample_weight": weight}
+
+    def by(self, measure: Callable[..., Any], **options: Any) -> Any:
+        return measure(*self._arrays, **self._options, **options)
+
+    def by_ranks(self, measure: Callable[..., Any]) -> Any:
+        return measure(*self._ranked, **self._options)
+
+
+VAL_PROB: dict[str, tuple[str, Callable[[_Measured], float]]] = {
+    "Dxy": ("Somers' rank correlation, 2 C - 1", lambda m: m.by_ranks(scores.somers_dxy)),
+    "C (ROC)": ("C-statistic", lambda m: m.by_ranks(scores.c_statistic)),
+    "R2": ("Nagelkerke's R squared of the predictions as they are", lambda m: _nagelkerke(m)),
+    "D": ("discrimination index", lambda m: m.by(estimators.discrimination_index)),
+    "D:Chi-sq": ("its likelihood ratio", lambda m: _discrimination_ratio(m)),
+    "U": ("unreliability index", lambda m: m.by(estimators.unreliability)),
+    "U:Chi-sq": ("its likelihood ratio", lambda m: m.by(estimators.cox_test).statistic),
+    "U:p": ("its p-value, 2 degrees of freedom", lambda m: m.by(estimators.cox_test).pvalue),
+    "Q": ("quality index, D - U", lambda m: m.by(estimators.quality_index)),
+    "Brier": ("Brier score", lambda m: m.by(scores.brier_score)),
     "Intercept": (
         "fitted jointly with the slope; not calibration-in-the-large",
-        lambda d: float(estimators.calibration_intercept(d)),
+        lambda m: m.by(estimators.calibration_intercept),
     ),
-    "Slope": ("calibration slope", lambda d: float(estimators.calibration_slope(d))),
-    "Emax": ("largest error of a lowess curve", lambda d: _of_lowess(estimators.emax, d)),
-    "E90": ("90th percentile of its error", lambda d: _of_lowess(estimators.e90, d)),
-    "Eavg": ("its average error", lambda d: _of_lowess(estimators.ici, d)),
-    "S:z": ("Spiegelhalter's z", lambda d: float(estimators.spiegelhalter_test(d).statistic)),
-    "S:p": ("its two-sided p-value", lambda d: float(estimators.spiegelhalter_test(d).pvalue)),
+    "Slope": ("calibration slope", lambda m: m.by(estimators.calibration_slope)),
+    "Emax": (
+        "largest error of a lowess curve",
+        lambda m: m.by(estimators.emax, smoother="lowess"),
+    ),
+    "E90": ("90th percentile of its error", lambda m: m.by(estimators.e90, smoother="lowess")),
+    "Eavg": ("its average error", lambda m: m.by(estimators.ici, smoother="lowess")),
+    "S:z": ("Spiegelhalter's z", lambda m: m.by(estimators.spiegelhalter_test).statistic),
+    "S:p": ("its two-sided p-value", lambda m: m.by(estimators.spiegelhalter_test).pvalue),
 }
 """Names in the order of val.prob, what each is, and how it is computed."""
 
 
-def val_prob(data: CalibrationData) -> pd.Series:
+def val_prob(cases: CalibrationData | RawCases) -> pd.Series:
     """The statistics of `val.prob`, from R's package rms, by its names.
 
     All are of the data as they are, by maximum likelihood and lowess: none is read off the
@@ -53,14 +138,17 @@ def val_prob(data: CalibrationData) -> pd.Series:
 
     Parameters
     ----------
-    data : CalibrationData
-        Of one group.
+    cases : CalibrationData or RawCases
+        Of one group. A table of more than 2048 distinct scores has the mean score of each cell of
+        its grid in place of the scores, and the statistics differ from those of the cases in
+        their third digit.
 
     Returns
     -------
     pandas.Series
         Dxy, C (ROC), R2, D, D:Chi-sq, U, U:Chi-sq, U:p, Q, Brier, Intercept, Slope, Emax, E90,
-        Eavg, S:z and S:p; NaN where the data do not define one.
+        Eavg, S:z and S:p; NaN where the data do not define one, as slope and intercept where many
+        scores are exactly 0 or 1.
 
     References
     ----------
@@ -76,27 +164,26 @@ def val_prob(data: CalibrationData) -> pd.Series:
     """
     import pandas as pd
 
+    measured = _Measured(cases)
     values = dict.fromkeys(VAL_PROB, np.nan)
     for name, (_, number) in VAL_PROB.items():
         with suppress(InputError):
-            values[name] = number(data)
+            values[name] = float(number(measured))
+    if measured.at_ends >= MOST_AT_ENDS:
+        values["Intercept"] = values["Slope"] = np.nan
     return pd.Series(values, name="val_prob", dtype=float)
 
 
-def _of_lowess(index: Callable[..., object], data: CalibrationData) -> float:
-    return float(index(data, smoother="lowess"))  # type: ignore[arg-type]
-
-
-def _discrimination_ratio(data: CalibrationData) -> float:
+def _discrimination_ratio(measured: _Measured) -> float:
     """Twice the log likelihood of the scores, less that of the mean outcome."""
-    return float(estimators.discrimination_index(data)) * data.effective_size + 1
+    return float(measured.by(estimators.discrimination_index)) * measured.size + 1
 
 
-def _nagelkerke(data: CalibrationData) -> float:
+def _nagelkerke(measured: _Measured) -> float:
     """(1 - exp(-ratio / n)) / (1 - exp(-deviance of the mean outcome / n))."""
-    rate = data.events / data.n
+    rate = measured.rate
     if not 0 < rate < 1:
         raise InputError("y_true holds one class only, so R2 is not defined.")
     deviance = -2 * (rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
-    ratio = _discrimination_ratio(data) / data.effective_size
+    ratio = _discrimination_ratio(measured) / measured.size
     return float((1 - np.exp(-ratio)) / (1 - np.exp(-deviance)))

@@ -12,6 +12,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import LIKELY, Stretch
 from bayescal.data.data import CalibrationData
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.validation.consistency import RARE
 
@@ -93,7 +94,7 @@ class EstimatorRow(NamedTuple):
     Attributes
     ----------
     title : str
-    estimate, interval, if_calibrated : str
+    estimate, if_calibrated : str
         Empty where the estimate is undefined.
     verdict : str
         "within chance", "larger than chance explains" or "undefined".
@@ -101,7 +102,6 @@ class EstimatorRow(NamedTuple):
 
     title: str
     estimate: str
-    interval: str
     if_calibrated: str
     verdict: str
 
@@ -137,11 +137,9 @@ def beside_limit(f: Findings, limit: str, subject: str = "It") -> str:
         return f"{subject} is below {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"{subject} is above {limit} with probability {chance(above)}."
-    rest = 1 - round(below, 2) - round(above, 2)
-    left = "" if rest < 0.005 else f"; {chance(rest)} is left open"
     return (
         f"{subject} is below {limit} with probability {chance(below)}, above it with probability "
-        f"{chance(above)}{left}."
+        f"{chance(above)}."
     )
 
 
@@ -212,6 +210,9 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     sentences = [_direction(table, "observed_expected", "O/E", own)]
     if "calibration_slope" in table.index:
         sentences.append(_direction(table, "calibration_slope", "slope"))
+    elif "calibration_slope" in table.attrs["undefined"]:
+        why = table.attrs["undefined"]["calibration_slope"]
+        sentences.append(f"The slope is {NOT_DEFINED}: {why}.")
     return " ".join(sentences)
 
 
@@ -315,14 +316,13 @@ def estimator_row(row: Any) -> EstimatorRow:
     """
     title = TITLES.get(str(row["title"]), str(row["title"]))
     if math.isnan(row["estimate"]):
-        return EstimatorRow(title, "", "", "", UNDEFINED)
-    names = ("estimate", "lower", "upper", "calibrated_lower", "calibrated_upper")
-    middle, *ends = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
+        return EstimatorRow(title, "", "", UNDEFINED)
+    names = ("estimate", "calibrated_lower", "calibrated_upper")
+    middle, lower, upper = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
     return EstimatorRow(
         title,
         middle,
-        f"{ends[0]} to {ends[1]}",
-        f"{ends[2]} to {ends[3]}",
+        f"{lower} to {upper}",
         LARGER if row["prob_exceeds"] < RARE else AS_IF_CALIBRATED,
     )
 

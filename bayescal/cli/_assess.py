@@ -158,8 +158,10 @@ def assess(
         imputed.introduce(console)
         source = source | imputed.source
     factors = predictions.columns.factors
-    if factors and isinstance(analysis, Averaged):
+    if isinstance(analysis, Averaged):
         analysis = analysis.with_factors(factors)
+        if running is None:
+            analysis = analysis.with_raw(predictions.raw)
     analysis.run(data, console, source, imputed=imputed, clusters=predictions.clusters)
     if running is not None:
         running.write()

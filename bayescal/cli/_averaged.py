@@ -19,6 +19,7 @@ from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
+    from bayescal.assessment.val_prob import RawCases
     from bayescal.cli._imputed import ImputedCases
     from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.data import CalibrationData
@@ -44,6 +45,8 @@ class Averaged:
         Files for the figure, the numbers and the report.
     factors : tuple of str
         Of a table whose groups are cells of several factors, their names.
+    raw : tuple of RawCases
+        As of `Findings`.
     """
 
     prior: Prior
@@ -56,6 +59,7 @@ class Averaged:
     record: Path | None
     html: Path | None
     factors: tuple[str, ...] = ()
+    raw: tuple[RawCases, ...] = ()
 
     @classmethod
     def of(
@@ -90,7 +94,7 @@ class Averaged:
         """
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, html, table, inputs=[file])
+        check_targets(plot, record, table, page=html, inputs=[file])
         return cls(
             as_prior(prior),
             None if close is None else as_level(close, "close"),
@@ -106,6 +110,10 @@ class Averaged:
     def with_factors(self, factors: Sequence[str]) -> Averaged:
         """The same for a table whose groups are cells of these factors."""
         return replace(self, factors=tuple(factors))
+
+    def with_raw(self, raw: tuple[RawCases, ...]) -> Averaged:
+        """The same for a table on a grid, of these cases."""
+        return replace(self, raw=raw)
 
     def run(
         self,
@@ -143,7 +151,8 @@ class Averaged:
             4 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
         )
         with steps.working("Fitting the families of curves"):
-            assessment = replace(self._assess(data, imputed, clusters), crossed=crossed)
+            assessment = self._assess(data, imputed, clusters)
+            assessment = replace(assessment, crossed=crossed, raw=self.raw or assessment.raw)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
         for text in first:

@@ -14,8 +14,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, WeightWarning
 from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
+from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source
+from bayescal.cli._terminal import note, output
 from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.data import CalibrationData
 
@@ -114,6 +116,8 @@ def read_batches(
     files = ParquetFiles.of(path)
     columns = choose_columns(_head(files, outcome, score), outcome, score, weight, group, scale)
     files.check(columns)
+    with noted(lambda text: note(output(), text)):
+        files.warn_of_repeats()
     reading = Reading(path, files, columns, scale, event, told, drop_missing)
     with warnings.catch_warnings():
         warnings.simplefilter("error", WeightWarning)

@@ -61,7 +61,7 @@ def compare(
     as_level(prior_calibrated, "prior_calibrated")
     if close is not None:
         as_level(close, "close")
-    check_targets(plot, json, html, inputs=[file])
+    check_targets(plot, json, page=html, inputs=[file])
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     predictions = read_predictions(
         file,
@@ -118,7 +118,9 @@ def compare(
             _draw(plot, ladder)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
-        assessment = Assessment(ladder, predictions.data, limit, level, PANEL, options)
+        assessment = Assessment(
+            ladder, predictions.data, limit, level, PANEL, options, raw=predictions.raw
+        )
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
     for path in (plot, json, html):

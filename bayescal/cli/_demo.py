@@ -26,7 +26,9 @@ def demo(
         Path | None, typer.Option(help="Draw the reliability diagram to this file.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write all numbers to this file.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the report to this file (.html).")
+    ] = None,
 ) -> None:
     """Assess a classifier of breast tumours on real patients. The data are part of the package."""
     from bayescal.cli._averaged import Averaged

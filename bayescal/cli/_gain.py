@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,13 +165,7 @@ def gain(
     if result.in_sample:
         note(console, "a gain on the patients that the map was fitted to is overestimated.")
     console.print(gain_table(table))
-    brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
-    say(
-        console,
-        f"The Brier score improves with probability {brier:.2f}, the log score with "
-        f"probability {log:.2f}.",
-        "bold",
-    )
+    say(console, improvement(table), "bold")
     for line in result.notes:
         note(console, line)
     exact = result.prob_calibrated
@@ -198,10 +193,8 @@ def gain(
             "prob_calibrated": result.prob_calibrated,
             "ci_prob": level,
             "seed": result.seed,
-            "gains": {
-                str(name): {str(key): float(value) for key, value in values.items()}
-                for name, values in table.iterrows()
-            },
+            "contradicted": result.contradicted,
+            "gains": {str(name): gain_record(str(name), table) for name in table.index},
         }
         if mark is not None:
             numbers["mark"] = str(mark)
@@ -261,7 +254,7 @@ def _cross_fitted(
 
 def gain_table(table: pd.DataFrame) -> Table:
     """The gains for a terminal, per patient and positive where recalibration helped."""
-    from bayescal._base.text import percent, rounded
+    from bayescal._base.text import percent
     from bayescal.cli._terminal import new_table
 
     shown = new_table()
@@ -271,16 +264,49 @@ def gain_table(table: pd.DataFrame) -> Table:
     benefits = [str(name) for name in table.index if str(name).startswith("net_benefit")]
     split = table.loc["brier_refinement", ["lower", "upper"]].any()  # else there is nothing to tell
     for name in (*(ORDER if split else WHOLE), *benefits):
-        best, lower, upper = (float(table[key][name]) for key in ("estimate", "lower", "upper"))
-        middle, low, high = rounded((best, lower, upper), lower, upper)
         at = name.rpartition("@")[2]
-        shown.add_row(
-            LABELS.get(name, f"Rise in net benefit at {at}"),
-            middle,
-            f"{low} to {high}",
-            f"{float(table['prob_improved'][name]):.2f}",
-        )
+        shown.add_row(LABELS.get(name, f"Rise in net benefit at {at}"), *_cells(name, table))
     return shown
+
+
+def _cells(name: str, table: pd.DataFrame) -> tuple[str, str, str]:
+    """Estimate, interval and probability of a gain."""
+    from bayescal._base.text import NO_CHANGE, rounded, signed
+
+    if name in table.attrs["unchanged"]:
+        return NO_CHANGE, "", ""
+    best, lower, upper = (float(table[key][name]) for key in ("estimate", "lower", "upper"))
+    improved = f"{float(table['prob_improved'][name]):.2f}"
+    if not math.isfinite(best):
+        ends = "" if lower == upper else f"{signed(lower)} to {signed(upper)}"
+        return signed(best), ends, improved
+    middle, low, high = rounded((best, lower, upper), lower, upper)
+    return middle, f"{low} to {high}", improved
+
+
+def improvement(table: pd.DataFrame) -> str:
+    """How probable it is that either score improves, in a sentence."""
+    if "brier" in table.attrs["unchanged"]:
+        return "The predictions are the same before and after."
+    brier, log = (float(table["prob_improved"][name]) for name in ("brier", "log_score"))
+    told = f"The Brier score improves with probability {brier:.2f}"
+    gain = float(table["estimate"]["log_score"])
+    if math.isfinite(gain):
+        return f"{told}, the log score with probability {log:.2f}."
+    side = "after" if gain < 0 else "before"
+    return f"{told}. The log score {side} is infinitely bad."
+
+
+def gain_record(name: str, table: pd.DataFrame) -> dict[str, float | bool | str]:
+    """A gain for the record; JSON has no infinity, so that a name says what null stands for."""
+    row: dict[str, float | bool | str] = {
+        str(key): float(column[name]) for key, column in table.items()
+    }
+    row["unchanged"] = name in table.attrs["unchanged"]
+    gain = float(table["estimate"][name])
+    if not math.isfinite(gain):
+        row["infinite"] = "minus" if gain < 0 else "plus"
+    return row
 
 
 def _draw(path: Path, result: RecalibrationGain, level: float) -> None:

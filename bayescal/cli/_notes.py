@@ -8,9 +8,12 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from bayescal._base.errors import DiagnosticWarning, EdgeWarning
+from bayescal._base.errors import DiagnosticWarning, EdgeWarning, RepeatWarning
 
 __all__ = ["as_typed", "in_options", "noted"]
+
+NOTED = (DiagnosticWarning, EdgeWarning, RepeatWarning)
+"""Warnings of the package that are shown as notes."""
 
 OPTIONS = {
     "edge=": "--edge",
@@ -67,13 +70,13 @@ def noted(remark: Callable[[str], None]) -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if not issubclass(category, (DiagnosticWarning, EdgeWarning)):
+            if not issubclass(category, NOTED):
                 elsewhere(message, category, filename, lineno, file, line)
                 return
             remark(as_typed(str(message)))
 
-        warnings.simplefilter("always", DiagnosticWarning)
-        warnings.simplefilter("always", EdgeWarning)
+        for category in NOTED:
+            warnings.simplefilter("always", category)
         # Advice on how to install PyTensor, of no use to whoever is reading a table.
         warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
         warnings.showwarning = show

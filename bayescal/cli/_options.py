@@ -90,7 +90,8 @@ Percent = Annotated[
 Prior = Annotated[str, typer.Option(help="Prior on the curve: neutral or clinical.")]
 CiProb = Annotated[float, typer.Option(help="Probability of the credible intervals.")]
 Edge = Annotated[
-    float | None, typer.Option(help="Distance by which scores of exactly 0 and 1 are moved inside.")
+    float | None,
+    typer.Option(help="Least distance of a score from 0 and 1; nearer ones are moved."),
 ]
 Seed = Annotated[
     int | None, typer.Option(min=0, help="Random seed. If not given, it is drawn and shown.")
@@ -136,5 +137,7 @@ Threshold = Annotated[
         help="Risk from which a patient is treated, for the net benefit. Can be repeated."
     ),
 ]
-Html = Annotated[Path | None, typer.Option(help="Write the report to this file.")]
+Html = Annotated[
+    Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
+]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]

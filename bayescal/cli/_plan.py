@@ -62,9 +62,13 @@ def plan(
         ),
     ] = "clinical",
     analysis: Annotated[
-        str, typer.Option(help="Analysis of the study: fit, compare or wald.")
-    ] = "fit",
-    curve: Annotated[str, typer.Option(help="Family of curves of --analysis fit.")] = "beta",
+        str,
+        typer.Option(
+            help="Analysis of the study: average, which bayescal assess runs; curve, one family "
+            "of curves; or wald, the usual frequentist intervals."
+        ),
+    ] = "average",
+    curve: Annotated[str, typer.Option(help="Family of curves of --analysis curve.")] = "beta",
     prior: option.Prior = "neutral",
     ci_prob: option.CiProb = 0.95,
     simulations: Annotated[

@@ -12,6 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._cases import (
+    Cases,
     about_counts,
     about_sampling_weights,
     read_cases,
@@ -25,6 +26,7 @@ from bayescal.cli.form import AS_IS, PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
+    from bayescal.assessment.val_prob import RawCases
     from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.sources.columns import Columns
 
@@ -49,6 +51,8 @@ class Predictions(NamedTuple):
         Of the cases, if a column of them was named.
     clustered : ClusterColumns
         What was said of clusters.
+    raw : tuple of RawCases
+        As of `Findings`.
     """
 
     data: CalibrationData
@@ -60,6 +64,7 @@ class Predictions(NamedTuple):
     form: Form
     clusters: Clusters | None = None
     clustered: ClusterColumns = ClusterColumns()
+    raw: tuple[RawCases, ...] = ()
 
     def introduce(self, console: Console, what: str) -> None:
         """Say what is assessed, and what was left out."""
@@ -174,5 +179,16 @@ def read_predictions(
             cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
         )
         clusters = dependent.read(frame, cases, data)
-    read = (cases.event, cases.dropped, len(frame), path, form, clusters, dependent)
+        raw = _raw(cases, data)
+    read = (cases.event, cases.dropped, len(frame), path, form, clusters, dependent, raw)
     return Predictions(data, columns, *read)
+
+
+def _raw(cases: Cases, data: CalibrationData) -> tuple[RawCases, ...]:
+    """The cases, where their table is on a grid."""
+    table = data.pooled() if data.groups else data
+    if not table.is_compressed:
+        return ()
+    from bayescal.assessment.val_prob import raw_cases
+
+    return raw_cases(cases.outcome, [cases.score], table, sample_weight=cases.weight)

@@ -11,6 +11,7 @@ from bayescal._base.text import cases_and_events, percent
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.words import numbers
 from bayescal.cli._terminal import new_table
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
         if narrow:
             cells = [f"{label}:\n{middle} ({low} to {high}); {ideal}"]
         table.add_row(*map(Text, cells), style="bold" if name == "tce" else None)
+    for name, why in summary.attrs["undefined"].items():
+        label, ideal = _label(name, p)
+        cells = [label, NOT_DEFINED, why, ideal]
+        if narrow:
+            cells = [f"{label}:\n{NOT_DEFINED} ({why}); {ideal}"]
+        table.add_row(*map(Text, cells))
     cautions = [FUNCTIONALS[str(name)].caution for name in summary.index]
     told = "; ".join(text for text in cautions if text)
     table.caption = f"{told[:1].upper()}{told[1:]}." if told else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
-from bayescal._base.files import replacing
+from bayescal._base.files import check_page, replacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,10 @@ BINARY = (".gz", ".ods", ".parquet", ".pq", ".xls", ".xlsb", ".xlsm", ".xlsx")
 
 
 def check_targets(
-    plot: Path | None, *others: Path | None, inputs: Sequence[Path | None] = ()
+    plot: Path | None,
+    *others: Path | None,
+    page: Path | None = None,
+    inputs: Sequence[Path | None] = (),
 ) -> None:
     """Refuse, before anything is computed, outputs that cannot be written or replace a file in use.
 
@@ -48,6 +52,8 @@ def check_targets(
         The figure.
     *others : Path or None
         Any other files that are written.
+    page : Path or None
+        The report.
     inputs : sequence of Path or None
         Files that are read.
 
@@ -55,14 +61,17 @@ def check_targets(
     ------
     InputError
         If a folder does not exist, an output is one of the inputs or another output, by whatever
-        path or link, or the figure's suffix is no format of matplotlib.
+        path or link, or a link to itself, or the suffix of the figure is no format of matplotlib or
+        that of the report none of a web page.
     """
-    targets = [path for path in (plot, *others) if path is not None]
+    targets = [path for path in (plot, *others, page) if path is not None]
     for path in targets:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}.")
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder.")
+        if _leads_to_itself(path):
+            raise InputError(f"cannot write {path}: it is a link that leads to itself.")
         _check_permission(path)
     _check_distinct(targets, [path for path in inputs if path is not None])
     if plot is not None:
@@ -71,6 +80,8 @@ def check_targets(
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if plot.suffix.lower().removeprefix(".") not in formats:
             raise InputError(f"cannot draw {plot}: its name must end in {', '.join(formats)}.")
+    if page is not None:
+        check_page(page, "--html")
 
 
 def check_csv(path: Path) -> None:
@@ -82,6 +93,14 @@ def check_csv(path: Path) -> None:
     """
     if path.suffix.lower() in BINARY:
         raise InputError(f"cannot write {path}: a table is written as CSV. End its name in .csv.")
+
+
+def _leads_to_itself(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _check_permission(path: Path) -> None:
@@ -203,6 +222,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
         "functionals": functionals,
+        "undefined": stated["undefined"],
         "settings": {
             "curve": problem.curve.name,
             "prior": problem.prior.name,

@@ -8,9 +8,11 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import exact
 from bayescal.data.build.builder import TableBuilder, sum_rows
 from bayescal.data.build.chunks import named
 from bayescal.data.build.labels import GroupNames
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
 from bayescal.data.validate import as_floats, as_scores, as_vector, as_weights, check_same_length
@@ -43,11 +45,11 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
     for name, values in (("trials", counts), ("hits", events)):
         if (values % 1 != 0).any():
             at = int(np.flatnonzero(values % 1)[0])
-            raise InputError(f"{name}[{at}] = {values[at]:g} is not a whole number of cases.")
+            raise InputError(f"{name}[{at}] = {exact(values[at])} is not a whole number of cases.")
     if (events > counts).any():
         at = int(np.flatnonzero(events > counts)[0])
         raise InputError(
-            f"hits[{at}] = {events[at]:g} exceeds trials[{at}] = {counts[at]:g}: "
+            f"hits[{at}] = {exact(events[at])} exceeds trials[{at}] = {exact(counts[at])}: "
             "there cannot be more events than cases."
         )
     keep = counts > 0
@@ -60,7 +62,7 @@ def _as_counts(values: Any, size: int, name: str) -> Floats:
     wrong = ~np.isfinite(counts) | (counts < 0)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"{name}[{at}] = {counts[at]:g} is not a non-negative count.")
+        raise InputError(f"{name}[{at}] = {exact(counts[at])} is not a non-negative count.")
     return counts
 
 
@@ -81,6 +83,7 @@ def as_tables(score: Any, trials: Any, hits: Any, groups: Any = None) -> Tables:
     InputError
         As `as_rows` does, or if the labels are not as many, or one is missing.
     """
+    score, trials, hits, groups = aligned(score=score, trials=trials, hits=hits, groups=groups)
     if groups is None:
         return {None: as_rows(score, trials, hits)}
     as_rows(score, trials, hits)  # so that a fault is named by its row of all

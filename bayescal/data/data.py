@@ -18,8 +18,9 @@ from bayescal.data.counts import as_tables
 from bayescal.data.edges import Edges, edges_of
 from bayescal.data.grouped import common_weight_type
 from bayescal.data.multiclass import binary_cases
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.sources.constructors import FromSources
-from bayescal.data.validate import check_choice, check_same_order
+from bayescal.data.validate import check_choice
 from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
 
 __all__ = ["CalibrationData", "Edges", "as_data"]
@@ -61,11 +62,13 @@ class CalibrationData(FromSources):
     Raises
     ------
     InputError
-        If the inputs are not outcomes and probabilities of the same cases, or counts are not whole
-        numbers.
+        If the inputs are not outcomes and probabilities of the same cases, their labels (of pandas
+        or xarray) differ, or counts are not whole numbers.
 
     Warns
     -----
+    LabelWarning
+        When `pos_label` does not occur in `y_true`.
     WeightWarning
         When nothing says what whole-number weights are, they add up to at least twice the number
         of rows, the rows do not look like a collapsed table, and intervals would be at least twice
@@ -97,10 +100,12 @@ class CalibrationData(FromSources):
         weight_type: WeightType | None = None,
         pos_label: Any = None,
     ) -> None:
+        y_true, y_prob, sample_weight, groups = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups
+        )
         cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
         chosen = as_weight_type(weight_type, cases.weight)
         names = GroupNames()
-        check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         codes = None if groups is None else names.codes(groups, cases.outcome.size)
         if cases.weight is not None and chosen is None:
             warn_of_ambiguity(cases.weight, cases.score, cases.outcome, codes)
@@ -256,12 +261,12 @@ class CalibrationData(FromSources):
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
 
         They are taken as rounded: moved inside by a quarter of the distance to the nearest other
-        score, or by `edge`, and never nearer than 1e-12.
+        score, and never nearer than 1e-12. With `edge` no score is read as nearer to 0 or 1.
 
         Parameters
         ----------
         edge : float in (0, 0.5), optional
-            Distance from 0 and 1 to use instead.
+            The least distance from 0 and 1 to use instead.
 
         Returns
         -------
@@ -291,8 +296,11 @@ class CalibrationData(FromSources):
         InputError
             If there is no such group.
         """
-        name = check_choice(group, self.groups, "group")
-        return CalibrationData._new({None: self._tables[name]}, self._weight_type)
+        name = group
+        if not isinstance(group, str) or group not in self._tables:
+            name = check_choice(group, self.groups, "group")
+        table = CalibrationData._new({None: self._tables[name]}, self._weight_type)
+        return table.lacking(*self.lacks)
 
     def one_group(self) -> CalibrationData:
         """The table itself, refused if it holds several groups, which one curve cannot describe.
@@ -300,8 +308,9 @@ class CalibrationData(FromSources):
         Raises
         ------
         InputError
-            If there is more than one group.
+            If there is more than one group, or the table is not `complete`.
         """
+        self.complete()
         if len(self.groups) > 1:
             shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
             raise InputError(
@@ -313,7 +322,7 @@ class CalibrationData(FromSources):
     def pooled(self) -> CalibrationData:
         """The same cases with the groups forgotten."""
         rows = sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, self._weight_type)
+        return CalibrationData._new({None: rows}, self._weight_type).lacking(*self.lacks)
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
@@ -325,26 +334,22 @@ class CalibrationData(FromSources):
             )
         builder, names = TableBuilder(), GroupNames()
         for table in (self, other):
+            table._check_outcomes()
             builder.add_tables(
                 (names.code(name or ""), rows) for name, rows in table._tables.items()
             )
         tables = named(builder, None if None in self._tables else names)
-        return CalibrationData._new(tables, common_weight_type(self, other))
+        total = CalibrationData._new(tables, common_weight_type(self, other))
+        return total.lacking(*self.lacks, *other.lacks)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        same_kind = self.groups == other.groups and self.weight_type == other.weight_type
-        if not same_kind or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
+        mine, theirs = ((it.groups, it.weight_type, it.lacks) for it in (self, other))
+        if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
             return False
-        return all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(
-                (self.score, self.trials, self.hits),
-                (other.score, other.trials, other.hits),
-                strict=True,
-            )
-        )
+        names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -354,9 +359,11 @@ class CalibrationData(FromSources):
         weights = ""
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
+        events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
+        lost = "".join(f", without {part}" for part in self.lacks if part != "outcomes")
         return (
-            f"CalibrationData({self.n:g} cases, {self.events:g} events, "
-            f"{self.score.size} rows{compressed}{groups}{weights})"
+            f"CalibrationData({self.n:g} cases, {events}, "
+            f"{self.score.size} rows{compressed}{groups}{weights}{lost})"
         )
 
 
@@ -369,7 +376,7 @@ def as_data(
     weight_type: WeightType | None = None,
     pos_label: Any = None,
 ) -> CalibrationData:
-    """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one already."""
+    """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete."""
     if not isinstance(y_true, CalibrationData):
         return CalibrationData(
             y_true, y_prob, sample_weight, groups, weight_type=weight_type, pos_label=pos_label
@@ -386,4 +393,4 @@ def as_data(
             f"{given[0]} was given beside a CalibrationData, which holds its own. "
             "Pass arrays, or the table alone."
         )
-    return y_true
+    return y_true.complete()

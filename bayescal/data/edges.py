@@ -22,15 +22,19 @@ class Edges(NamedTuple):
     low, high : float
         The probabilities that stand in for 0 and for 1.
     moved : float
-        How many cases had a score of exactly 0 or 1.
+        How many cases have a score that is read as another.
     assumed : bool
         True when every score is 0 or 1, so nothing in the data says how they were rounded.
+    given : bool
+        True when the user set them. They are then the lowest and the highest score that is read:
+        scores beyond them are moved there too, so that a score of 1 stays the highest.
     """
 
     low: float
     high: float
     moved: float
     assumed: bool
+    given: bool = False
 
     def nearer(self, factor: float) -> Edges:
         """The same edges, this many times nearer to 0 and 1."""
@@ -40,11 +44,15 @@ class Edges(NamedTuple):
     def inside(self, score: Floats) -> Floats:
         """Scores strictly inside (0, 1), as the model reads them."""
         inner = clipped(score)
+        if self.given:
+            return np.clip(inner, self.low, self.high)
         return np.where(score == 0, self.low, np.where(score == 1, self.high, inner))
 
 
 def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
     """Edges a quarter of the way from 0 and 1 to the nearest other score, or at `edge`.
+
+    At `edge` they hold for all scores; see `Edges`.
 
     Parameters
     ----------
@@ -67,9 +75,10 @@ def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
         gap = (1 - inner.max()) / 4 if inner.size else EDGE
     else:
         low = gap = _as_edge(edge)
-    moved = float(trials[(score == 0) | (score == 1)].sum())
-    assumed = inner.size == 0 and edge is None
-    return Edges(max(float(low), EDGE), 1 - max(float(gap), EDGE), moved, assumed)
+    low, high = max(float(low), EDGE), 1 - max(float(gap), EDGE)
+    beyond = (score == 0) | (score == 1) if edge is None else (score < low) | (score > high)
+    moved = float(trials[beyond].sum())
+    return Edges(low, high, moved, inner.size == 0 and edge is None, edge is not None)
 
 
 def ends_of(probability: Floats) -> tuple[float, float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,23 @@ from bayescal.data.weights import WeightType, kish
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["GroupedRows", "common_weight_type"]
+__all__ = ["GroupedRows", "Part", "common_weight_type"]
+
+Part: TypeAlias = Literal["outcomes", "clusters", "strata", "imputations"]
+"""What a posterior can know of its cases and its table does not hold."""
+
+PARTS: dict[Part, str] = {
+    "outcomes": "it holds scores alone, of cases that were not observed. Pass outcomes with the "
+    "scores, as (y_true, y_prob).",
+    "imputations": "it holds the scores of all imputations as one table, and what differs between "
+    "them would not count as uncertainty. Pass the outcomes with imputations=, or the table of "
+    "one, post.imputations[0].data.",
+    "clusters": "its cases would count as independent. Pass y_true and y_prob, with cluster= where "
+    "it can be given.",
+    "strata": "its cases would count as drawn without strata. Pass y_true and y_prob, with strata= "
+    "where it can be given.",
+}
+"""Why a table without each is refused, and what to pass instead."""
 
 
 class GroupedRows:
@@ -26,6 +43,7 @@ class GroupedRows:
 
     _tables: Tables
     _weight_type: WeightType | None
+    _lacks: tuple[Part, ...] = ()
 
     def _set(self, tables: Tables, weight_type: WeightType | None) -> Self:
         self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
@@ -35,6 +53,59 @@ class GroupedRows:
     @classmethod
     def _new(cls, tables: Tables, weight_type: WeightType | None) -> Self:
         return cls.__new__(cls)._set(tables, weight_type)
+
+    @property
+    def lacks(self) -> tuple[Part, ...]:
+        """What the posterior that has this table knew of its cases, and the table does not hold.
+
+        Any of "outcomes", "imputations", "clusters" and "strata"; empty where nothing was lost.
+        """
+        return self._lacks
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
+        return "outcomes" not in self._lacks
+
+    def lacking(self, *parts: Part) -> Self:
+        """The same table, which says that it lacks these, and is refused where cases are read.
+
+        Parameters
+        ----------
+        *parts : {"outcomes", "imputations", "clusters", "strata"}
+
+        Returns
+        -------
+        CalibrationData
+        """
+        lost: tuple[Part, ...] = tuple(part for part in PARTS if part in {*self._lacks, *parts})
+        if lost == self._lacks:
+            return self
+        tables = self._tables
+        if "outcomes" in lost:
+            tables = {
+                name: replace(rows, hits=np.zeros(rows.score.size), terms=None)
+                for name, rows in tables.items()
+            }
+        table = self._new(tables, self._weight_type)
+        table._lacks = lost
+        return table
+
+    def complete(self) -> Self:
+        """The table itself, refused if it lacks what its posterior knew of the cases.
+
+        Raises
+        ------
+        InputError
+            That names what it lacks, and what to pass instead.
+        """
+        if self._lacks:
+            first, *others = self._lacks
+            named = "has no outcomes"
+            if first != "outcomes":
+                named = f"lacks the {' and '.join([first, *others])} of the posterior that has it"
+            raise InputError(f"this table {named}: {PARTS[first]}")
+        return self
 
     @property
     def score(self) -> Floats:
@@ -48,7 +119,8 @@ class GroupedRows:
 
     @property
     def hits(self) -> Floats:
-        """Events at each score (the sum of their weights)."""
+        """Events at each score (the sum of their weights); refused where there are no outcomes."""
+        self._check_outcomes()
         return np.concatenate([rows.hits for rows in self._tables.values()])
 
     @property
@@ -71,7 +143,8 @@ class GroupedRows:
 
     @property
     def events(self) -> float:
-        """Events in the table."""
+        """Events in the table; refused where there are no outcomes."""
+        self._check_outcomes()
         return float(sum(rows.hits.sum() for rows in self._tables.values()))
 
     @property
@@ -125,7 +198,8 @@ class GroupedRows:
         -------
         xarray.Dataset
         """
-        return to_dataset(self._tables, self._weight_type)
+        dataset = to_dataset(self._tables, self._weight_type)
+        return dataset.assign_attrs(lacks=" ".join(self._lacks)) if self._lacks else dataset
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
@@ -142,9 +216,16 @@ class GroupedRows:
         Raises
         ------
         InputError
-            If a variable is missing.
+            If a variable is missing, or what the table lacks is not known.
         """
-        return cls._new(*from_dataset(dataset))
+        table, lost = cls._new(*from_dataset(dataset)), str(dataset.attrs.get("lacks", "")).split()
+        unknown = set(lost) - set(PARTS)
+        if unknown:
+            raise InputError(
+                f"the dataset lacks {', '.join(sorted(unknown))}, which no table of this version "
+                "does: it was edited, or written by a later version."
+            )
+        return table.lacking(*(part for part in PARTS if part in lost))
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
@@ -189,6 +270,10 @@ class GroupedRows:
             If there is no such file, it is no table, it is damaged, or a later version wrote it.
         """
         return cls.from_xarray(read_dataset(path))
+
+    def _check_outcomes(self) -> None:
+        if not self.has_outcomes:
+            self.complete()
 
     @property
     def _squares(self) -> float:

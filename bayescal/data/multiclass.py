@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
-    as_probability_matrix,
+    as_class_matrix,
     as_vector,
     as_weights,
     check_choice,
@@ -65,8 +66,12 @@ def binary_cases(
         If the rows do not sum to 1 or a true class is unknown.
     """
     check_choice(mode, ("top-label", "class-wise"), "mode")
-    matrix = as_probability_matrix(y_proba, "y_proba")
-    names = np.arange(matrix.shape[1]) if classes is None else as_vector(classes, "classes")
+    y_true, y_proba, sample_weight = aligned(
+        y_true=y_true, y_proba=y_proba, sample_weight=sample_weight
+    )
+    named = None if classes is None else as_vector(classes, "classes")
+    matrix = as_class_matrix(y_proba, "y_proba", named)
+    names = np.arange(matrix.shape[1]) if named is None else named
     check_same_length(matrix.shape[1], "y_proba's columns", names.size, "classes")
     truth = _as_class_index(as_vector(y_true, "y_true"), names)
     check_same_length(truth.size, "y_true", matrix.shape[0], "y_proba")

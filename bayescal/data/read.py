@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
+from bayescal._base.text import exact
 from bayescal.data.build.cases import check_cases, check_given
 from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import (
     as_floats,
@@ -20,7 +22,6 @@ from bayescal.data.validate import (
     as_scores,
     as_weights,
     check_same_length,
-    check_same_order,
     check_scores,
 )
 from bayescal.data.weights import effective_cases
@@ -205,9 +206,11 @@ def read_cases(
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
         return Cases(outcomes[None], scores, weights)
     check_given(y_prob)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, across={"y_true"}
+    )
     scores = check_scores(y_prob) if single else as_scores(y_prob)
     batch = as_outcome_batch(y_true, scores.size)
-    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     weights = as_weights(sample_weight, scores.size)
     return Cases(batch.reshape(-1, scores.size), scores, weights, batch.shape[:-1])
 
@@ -296,12 +299,12 @@ def read_variance_cases(
     InputError
         If they are not numbers and variances of the same cases.
     """
+    aligned(y_true=y_true, mean=mean, sample_weight=sample_weight, across=(), **variances)
     outcome = as_numbers(y_true, "y_true")
     numbers = [as_numbers(mean, "mean")]
     numbers += [as_variances(values, name) for name, values in variances.items()]
     for values, name in zip(numbers, ("mean", *variances), strict=True):
         check_same_length(outcome.size, "y_true", values.size, name)
-    check_same_order(y_true=y_true, mean=mean, **variances, sample_weight=sample_weight)
     weights = as_weights(sample_weight, outcome.size)
     if weights is None:
         return VarianceCases(outcome, numbers[0], tuple(numbers[1:]), np.ones(outcome.size))
@@ -317,7 +320,7 @@ def as_numbers(values: Any, name: str) -> Floats:
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"{name}[{at}] = {numbers[at]:g} is not a finite number of at most "
+            f"{name}[{at}] = {exact(numbers[at])} is not a finite number of at most "
             f"{LARGEST_NUMBER:g} in size. Drop or impute missing values first."
         )
     return numbers
@@ -330,7 +333,7 @@ def as_variances(values: Any, name: str = "variance") -> Floats:
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"{name}[{at}] = {variances[at]:g} is not a variance, a positive number from "
+            f"{name}[{at}] = {exact(variances[at])} is not a variance, a positive number from "
             f"{1 / most:g} to {most:g}. If these are logarithms of variances, pass their "
             "exponentials."
         )

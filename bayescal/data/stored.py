@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, existing_file, replacing
-from bayescal._base.text import shortened
+from bayescal._base.text import exact, shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.table import Rows
@@ -139,7 +139,8 @@ def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
         if wrong.any():
             at = int(wrong.argmax())
             raise InputError(
-                f"the dataset's row {at} has {hits[at]:g} hits of {trials[at]:g} trials, so its "
+                f"the dataset's row {at} has {exact(hits[at])} hits of "
+                f"{exact(trials[at])} trials, so its "
                 f"{name} are wrong: it was edited or damaged. Make the table again from the data."
             )
 

@@ -6,7 +6,7 @@ door, with the argument's name, the first offending position, and the cure.
 
 from __future__ import annotations
 
-from collections import Counter
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from bayescal._base.errors import (
     MOST_DRAWS,
     MOST_LEVELS,
     InputError,
+    LabelWarning,
     as_count,
     as_draws,
     as_level,
@@ -25,13 +26,15 @@ from bayescal._base.errors import (
     as_order,
     check_choice,
 )
-from bayescal._base.text import shortened
+from bayescal._base.text import exact, shortened
+from bayescal.data.sources.alignment import columns_in_order
 from bayescal.data.sources.frames import as_plain
 
 __all__ = [
     "MOST_DRAWS",
     "MOST_LEVELS",
     "are_binary_integers",
+    "as_class_matrix",
     "as_count",
     "as_draws",
     "as_floats",
@@ -47,9 +50,9 @@ __all__ = [
     "as_weights",
     "check_choice",
     "check_same_length",
-    "check_same_order",
     "check_scores",
     "is_matrix",
+    "warn_of_absent",
 ]
 
 MOST_WEIGHT = 1e9
@@ -110,15 +113,20 @@ def check_scores(values: Any, name: str = "y_prob") -> NDArray[Any]:
     return scores
 
 
-def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> Floats:
+def as_outcomes(
+    values: Any, name: str = "y_true", *, pos_label: Any = None, part: bool = False
+) -> Floats:
     """Outcomes as a float64 vector of 0 and 1.
 
     Accepts 0/1 in any numeric type and booleans; any other pair of labels needs `pos_label`,
-    the label that counts as the event.
+    the label that counts as the event. It may be absent without a warning in a part of the cases.
     """
     labels = as_vector(values, name)
     if pos_label is not None:
-        return _labels_to_outcomes(labels, name, pos_label)
+        outcomes = _labels_to_outcomes(labels, name, pos_label)
+        if not part and not outcomes.any():
+            warn_of_absent(pos_label, labels[0], name)
+        return outcomes
     if labels.dtype == np.bool_:
         return labels.astype(np.float64)
     if labels.dtype.kind not in "iuf" and not _all_numeric(labels):
@@ -140,6 +148,17 @@ def as_outcomes(values: Any, name: str = "y_true", *, pos_label: Any = None) -> 
             "Outcomes are 0/1 or boolean; for other labels say which is the event with pos_label=",
         )
     return outcomes
+
+
+def warn_of_absent(pos_label: Any, label: Any, name: str = "y_true") -> None:
+    """Warn that no case has the label of the event, and that all have another."""
+    warnings.warn(
+        f"pos_label={shortened(repr(pos_label))} does not occur in {name}, where every label is "
+        f"{shortened(repr(label))}, so that no case has the event. Check the spelling and the type "
+        "of the label.",
+        LabelWarning,
+        stacklevel=5,
+    )
 
 
 def are_binary_integers(values: NDArray[Any]) -> bool:
@@ -180,7 +199,7 @@ def as_outcome_batch(values: Any, size: int, name: str = "y_true") -> NDArray[An
         at = np.unravel_index(int(wrong.argmax()), array.shape)
         where = ", ".join(map(str, at))
         raise InputError(
-            f"{name}[{where}] = {array[at]:g} is neither 0 nor 1. Outcomes are 0/1 or boolean."
+            f"{name}[{where}] = {exact(array[at])} is neither 0 nor 1. Outcomes are 0/1 or boolean."
         )
     return array
 
@@ -206,9 +225,9 @@ def as_weights(
     too_small = largest < LEAST_WEIGHT and not part
     if too_small or largest > MOST_WEIGHT or weights.sum() > MOST_WEIGHT:
         raise InputError(
-            f"{name} is out of range: the largest, {largest:g}, must be at least {LEAST_WEIGHT:g}, "
-            f"and the sum at most {MOST_WEIGHT:g} cases. Weights that correct for how cases were "
-            "sampled have no scale: divide all by one number."
+            f"{name} is out of range: the largest, {exact(largest)}, must be at least "
+            f"{LEAST_WEIGHT:g}, and the sum at most {MOST_WEIGHT:g} cases. Weights that correct "
+            "for how cases were sampled have no scale: divide all by one number."
         )
     return weights
 
@@ -246,6 +265,18 @@ def as_probability_matrix(values: Any, name: str = "y_prob") -> Floats:
     return prob
 
 
+def as_class_matrix(values: Any, name: str, classes: Any = None) -> Floats:
+    """Class probabilities of shape (n, k), the columns in the order of the classes.
+
+    Columns of a frame that are called as the classes are go by name; `classes` are the numbers
+    0, 1, ..., k - 1 by default.
+    """
+    if not is_matrix(values):
+        return as_probability_matrix(values, name)
+    names = range(np.shape(values)[1]) if classes is None else np.asarray(classes).tolist()
+    return as_probability_matrix(columns_in_order(values, names), name)
+
+
 def check_same_length(first: int, first_name: str, second: int, second_name: str) -> None:
     """Raise unless two arguments describe the same observations."""
     if first != second:
@@ -253,26 +284,6 @@ def check_same_length(first: int, first_name: str, second: int, second_name: str
             f"{first_name} has {first} observations but {second_name} has {second}. "
             "They must describe the same patients, in the same order."
         )
-
-
-def check_same_order(**arrays: Any) -> None:
-    """Raise when pandas objects, by the names of arguments, hold the same labels in other orders.
-
-    Arrays are read by position; two shuffled indices would pair the wrong patients.
-    """
-    if all(values is None or type(values) is np.ndarray for values in arrays.values()):
-        return
-    indexes: dict[str, Any] = {
-        name: getattr(values, "index", None) for name, values in arrays.items()
-    }
-    indexed = {name: index for name, index in indexes.items() if hasattr(index, "equals")}
-    for name, index in list(indexed.items())[1:]:
-        first, labels = next(iter(indexed.items()))
-        if not labels.equals(index) and Counter(labels) == Counter(index):
-            raise InputError(
-                f"{first} and {name} have the same index labels in different orders, and arrays "
-                f"are read by position. Align them first, for example {name}.loc[{first}.index]."
-            )
 
 
 def _largest_bits(values: NDArray[Any]) -> Any:
@@ -380,4 +391,4 @@ def _reject_first(
     at = int(np.flatnonzero(wrong)[0])
     others = int(wrong.sum()) - 1
     more = f" ({others} more like it)" if others else ""
-    raise InputError(f"{name}[{at}] = {values[at]:g} {problem}{more}. {cure}.")
+    raise InputError(f"{name}[{at}] = {exact(values[at])} {problem}{more}. {cure}.")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, WeightWarning
+from bayescal._base.text import exact
 from bayescal.data.validate import check_choice
 
 __all__ = [
@@ -133,8 +134,8 @@ def as_weight_type(
     if chosen == "counts" and not are_counts(weights):
         at = int(np.flatnonzero(weights % 1)[0])
         raise InputError(
-            f"{name}[{at}] = {weights[at]:g} is not a whole number, and counts of cases are. If "
-            "the weights correct for how cases were sampled, say weight_type='sampling'."
+            f"{name}[{at}] = {exact(weights[at])} is not a whole number, and counts of cases "
+            "are. If the weights correct for how cases were sampled, say weight_type='sampling'."
         )
     return chosen
 

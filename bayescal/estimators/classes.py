@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal._base.text import exact
 from bayescal.data.data import CalibrationData
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
-    as_probability_matrix,
+    as_class_matrix,
     as_weights,
     check_same_length,
-    check_same_order,
     check_scores,
     is_matrix,
 )
@@ -54,10 +55,12 @@ def read_classes(
         )
     if y_proba is None:
         raise InputError(f"{name} is missing: pass the class probabilities after y_true.")
+    y_true, y_proba, sample_weight = aligned(
+        **{"y_true": y_true, name: y_proba, "sample_weight": sample_weight}, across={"y_true"}
+    )
     columns = _as_columns(y_proba, name)
     number, size = columns.shape
     classes = _as_classes(y_true, number, size, name)
-    check_same_order(**{"y_true": y_true, name: y_proba, "sample_weight": sample_weight})
     weights = as_weights(sample_weight, size)
     cases = None if weights is None else effective_cases(weights)
     return Cases(classes.reshape(-1, size), columns, cases, classes.shape[:-1])
@@ -66,7 +69,7 @@ def read_classes(
 def _as_columns(y_proba: Any, name: str) -> Floats:
     """Class probabilities of shape (n_classes, n_samples)."""
     if is_matrix(y_proba):
-        return as_probability_matrix(y_proba, name).T
+        return as_class_matrix(y_proba, name).T
     return columns_of(check_scores(y_proba, name))
 
 
@@ -86,7 +89,7 @@ def _as_classes(y_true: Any, number: int, size: int, name: str) -> NDArray[Any]:
         at = np.unravel_index(int(wrong.argmax()), labels.shape)
         where = ", ".join(map(str, at))
         raise InputError(
-            f"y_true[{where}] = {labels[at]:g} is no column of {name}, which are 0 to "
+            f"y_true[{where}] = {exact(labels[at])} is no column of {name}, which are 0 to "
             f"{number - 1}. Labels that start at 1 need 1 taken away."
         )
     return labels

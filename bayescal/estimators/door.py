@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats, blocks
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Cases, Needs, Outcomes, paired, read_cases
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_scores, as_weights
 from bayescal.data.weights import effective_cases
 
@@ -112,6 +113,7 @@ def read_scores(
     if isinstance(y_prob, CalibrationData):
         cases = read_cases(y_prob, None, sample_weight, needs=needs)
         return cases.scores, cases.weights
+    y_prob, sample_weight = aligned(y_prob=y_prob, sample_weight=sample_weight)
     scores = as_scores(y_prob)
     weights = as_weights(sample_weight, scores.size)
     return scores, None if weights is None else effective_cases(weights)

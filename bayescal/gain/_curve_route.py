@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,19 @@ from bayescal._base.arrays import Floats
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
-from bayescal.gain._readings import Readings, known_side, signed_distance
-from bayescal.gain._terms import Terms, curve_terms, mean, merged
+from bayescal.gain._counts import Counts
+from bayescal.gain._terms import (
+    Terms,
+    curve_terms,
+    infinite_log_gain,
+    log_gains,
+    log_score,
+    mean,
+    merged,
+    with_infinite_log_gain,
+)
 from bayescal.gain.triples import Triples, of_equal_cells
-from bayescal.inference.averaging import mix_families, posterior_probabilities
+from bayescal.inference.averaging import Mixture
 from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import average_of, smooth_families
@@ -23,27 +32,28 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "calibration_samples", "joined", "prob_calibrated"]
+__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined", "mixture_of"]
 
-Curve = Callable[[slice], Floats]
+EVIDENCE_DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Draws of the gains, over families that are not exact calibration.
+    """Draws of the gains.
 
     Attributes
     ----------
     draws : dict of ndarray of shape (draws,)
-    readings : Readings
-        For the interval and the estimate of the fall in TCE.
-    before : FamilySamples or None
-        The families fitted to the predictions before, where they were.
+        Of smooth curves; in those of the fall in TCE errors count as in an average.
+    before : Mixture or None
+        Fitted to the predictions before, where it was.
+    after : tuple of Mixture
+        Fitted to those after, where they were.
     """
 
     draws: Terms
-    readings: Readings
-    before: FamilySamples | None = None
+    before: Mixture | None = None
+    after: tuple[Mixture, ...] = ()
 
 
 def by_curve(
@@ -63,48 +73,33 @@ def by_curve(
     -------
     Posterior
     """
-    samples = calibration_samples(triples.table_before, prior, draws, seed)
-    families = smooth_families()
-    problem = samples.problem.of_family(average_of(families))
-    mixed, _ = mix_families(problem, samples, dict.fromkeys(families, 1.0), draws)
+    mixture = calibration_mixture(triples.table_before, prior, draws, seed)
+    problem = mixture.problem
     updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
     alike = of_equal_cells(triples, problem, updated, thresholds)
-    mapped = alike.means(triples.after[0])
-    table = _Table(
-        problem.inside(alike.means(triples.before)),
-        updated.inside(mapped),
-        levels_of(mapped).row,
-        alike.trials,
+    scores, mapped = alike.means(triples.before), alike.means(triples.after[0])
+    table = _Table(scores, mapped, levels_of(mapped).row, alike.trials)
+    outcome = triples.outcome
+    happened = log_score(outcome, triples.after[0]) - log_score(outcome, triples.before)
+    logs = log_gains(scores, mapped, alike.means(happened))
+    inside = problem.inside(scores)
+    at_scores = problem.curve.at_scores(inside, problem.frame)
+    curves = mixture.smooth_curves()
+    after = mixture_of(triples, triples.tables_after[0], triples.after[0], prior, seed)
+    counts = (
+        Counts.of(mixture, inside, draws, seed, "before"),
+        Counts.of(after, updated.inside(table.score_after), draws, seed, "after"),
     )
-
-    at_scores = problem.curve.at_scores(table.before, problem.frame)
-
-    def curve(part: slice) -> Floats:
-        return at_scores.probability(mixed.draws[part])
-
-    sides = table.sides(curve, draws)
-    gains, ends = [], []
+    gains = []
     for part, population in draw_population(
         "bootstrap", table.before, table.trials, draws, problem.rng("population")
     ):
-        drawn = curve(part)
-        gains.append(
-            curve_terms(
-                drawn, population.weight, table.before, table.after, table.group, thresholds
-            )
-        )
-        ends.append(table.ends(drawn, population.weight, sides))
-    readings = Readings(**joined(ends), estimate=sides.estimate)
-    return Posterior(joined(gains), readings, samples)
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """Where the curve is known to be above (1) or below (-1) the score, and the estimate."""
-
-    before: Floats
-    after: Floats
-    estimate: float
+        drawn, weight = at_scores.probability(curves[part]), population.weight
+        terms = curve_terms(drawn, weight, table.before, table.after, table.group, logs, thresholds)
+        terms["tce"] = table.fall(drawn, weight, counts, part)
+        gains.append(terms)
+    infinite = infinite_log_gain(outcome, triples.before, triples.after)
+    return Posterior(with_infinite_log_gain(joined(gains), infinite), mixture, (after,))
 
 
 @dataclass(frozen=True)
@@ -116,39 +111,33 @@ class _Table:
     group: NDArray[np.intp]
     trials: Floats
 
-    def sides(self, curve: Curve, draws: int) -> _Sides:
-        """Read off all draws of the curve, on the patients as they are."""
-        above: list[Floats] = [np.zeros(self.before.size), np.zeros(int(self.group.max()) + 1)]
-        total = np.zeros(self.before.size)
-        rng = np.random.default_rng(0)  # nothing is drawn of this population
-        for part, population in draw_population("sample", self.before, self.trials, draws, rng):
-            drawn = curve(part)
-            weight = np.broadcast_to(population.weight, drawn.shape)
-            mass, hits, score = merged(drawn, weight, self.after, self.group)
-            above[0] += (drawn > self.before).sum(axis=0)
-            above[1] += (hits > mass * score).sum(axis=0)
-            total += drawn.sum(axis=0)
-        middle = total[None] / draws
-        weight = self.trials[None] / self.trials.sum()
-        mass, hits, score = merged(middle, weight, self.after, self.group)
-        estimate = mean(weight, np.abs(middle - self.before)) - np.abs(hits - mass * score).sum()
-        before, after = (known_side(count / draws) for count in above)
-        return _Sides(before, after, float(estimate[0]))
+    @property
+    def score_after(self) -> Floats:
+        """The score after of each group."""
+        score = np.zeros(int(self.group.max()) + 1)
+        score[self.group] = self.after
+        return score
 
-    def ends(self, curve: Floats, weight: Floats, sides: _Sides) -> Terms:
-        """Draws for the ends of the interval of the fall in TCE; see `Readings`."""
+    def fall(
+        self, curve: Floats, weight: Floats, counts: tuple[Counts, Counts], part: slice
+    ) -> Floats:
+        """A block of draws of the fall in TCE, with errors as far as they count on either side.
+
+        Where one side is exactly calibrated, the curve is the score of that side. No map changes
+        the error by more than it moves the scores; one that merges scores may lower it by more.
+        """
+        exact = counts[0].exact[part], counts[1].exact[part]
+        curve = curve.copy()
+        curve[exact[1]] = self.after
+        curve[exact[0]] = self.before
+        known = exact[0] | exact[1]
         mass, hits, score = merged(curve, weight, self.after, self.group)
-        one = np.ones_like(mass)
-        error_before = mean(weight, np.abs(curve - self.before))
-        error_after = np.abs(hits - mass * score).sum(axis=1)
+        before = counts[0].counted(curve - self.before, part, known)
+        after = counts[1].counted(hits - mass * score, part, known)
         moved = mean(weight, np.abs(self.before - self.after))
-        merges = score.size < self.before.size  # the error may then fall by more
-        return {
-            "low": signed_distance(weight, sides.before, curve - self.before) - error_after,
-            "high": error_before - signed_distance(one, sides.after, hits - mass * score),
-            "least": -moved,
-            "most": np.full_like(moved, np.inf) if merges else moved,
-        }
+        fall = mean(weight, np.abs(before)) - np.abs(after).sum(axis=1)
+        merges = score.size < self.before.size
+        return np.asarray(np.clip(fall, -moved, np.inf if merges else moved))
 
 
 def joined(blocks: Sequence[Terms]) -> Terms:
@@ -156,14 +145,39 @@ def joined(blocks: Sequence[Terms]) -> Terms:
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def calibration_samples(
+def mixture_of(
+    triples: Triples, data: CalibrationData, score: Floats, prior: Prior, seed: int
+) -> Mixture:
+    """The mixture of one side, with clusters of the cases.
+
+    Parameters
+    ----------
+    triples : Triples
+    data : CalibrationData
+        The table of that side.
+    score : ndarray of shape (n,)
+        Its predictions.
+    prior : Prior
+    seed : int
+
+    Returns
+    -------
+    Mixture
+    """
+    clusters = triples.clusters
+    if clusters is not None:
+        clusters = clusters.in_rows(data.rows_of(score))
+    return calibration_mixture(data, prior, EVIDENCE_DRAWS, seed, clusters)
+
+
+def calibration_mixture(
     data: CalibrationData,
     prior: Prior,
     draws: int,
     seed: int,
     clusters: Clusters | None = None,
-) -> FamilySamples:
-    """The smooth families, exact calibration and stretches, each drawn when it is asked for.
+) -> Mixture:
+    """The mixture of `bayescal.compare`, each of its families drawn when it is asked for.
 
     Parameters
     ----------
@@ -175,24 +189,9 @@ def calibration_samples(
 
     Returns
     -------
-    FamilySamples
+    Mixture
     """
     names = in_order(smooth_families())
     curve = average_of(names)
     problem = prepare(data, curve=curve, prior=prior, random_state=seed, cluster=clusters)
-    return FamilySamples(problem, names, draws)
-
-
-def prob_calibrated(samples: FamilySamples) -> float:
-    """Posterior probability of exact calibration, as in `compare` of the same families.
-
-    Parameters
-    ----------
-    samples : FamilySamples
-
-    Returns
-    -------
-    float
-    """
-    evidence = {name: sample.log_evidence for name, sample in samples.items()}
-    return posterior_probabilities(evidence, prior_probabilities(list(samples)))["identity"]
+    return Mixture(FamilySamples(problem, names, draws), prior_probabilities(names))

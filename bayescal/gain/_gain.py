@@ -10,12 +10,12 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_flag
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, by_curve
 from bayescal.gain._double_use import double_use
 from bayescal.gain._paired_route import by_pairs
-from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.imputed.gain import gain_of_imputations
@@ -116,20 +116,30 @@ def recalibration_gain(
     seen in the refinement; by pairs, beyond 16 384 cases, in some 16 384 rows of cases with one
     outcome, nearly equal scores, and nearly equal moves.
 
-    By the curve, eta is the average of `logistic`, `beta` and `spline`; that either side is
-    exactly calibrated has no part in it, and stands beside it as `prob_calibrated`. Where a side
-    is calibrated, every draw still has a distance from it, so that the draws of the fall in TCE
-    lie too far from that side: their equal-tailed interval alone covered about half of the gains
-    that calibrate exactly. The lower end of its interval therefore takes the distance before as
-    max(0, E_w[phi (eta - s)]), with phi the side of s that the curve is on with probability 0.9
-    and 0 if there is none; the upper end does so with the distance after; and neither goes
-    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs).
+    By the curve, eta is the average of `logistic`, `beta` and `spline`. Where a side is exactly
+    calibrated every such draw still has a distance from it. In the draws of the fall in TCE errors
+    therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
+    there, that side counts 0 (and by the curve eta is then the score of that side); in as many as
+    stretches that are often calibrated have, an error counts by how sure its side is. No draw goes
+    beyond E_w|s - T|, which no change can exceed (unless T merges scores, or by pairs). Of 30 data
+    sets a cell whose map calibrates exactly, 95 % intervals contained the true fall in .87 to .97
+    by the curve, and by pairs in .93 to .97 but for one asymmetric law (.63).
 
     Double use is detected where a fit leaves equations behind: every distinct value after is the
     mean outcome of its patients (isotonic regression, bins), or the score equations of a logistic
     map, a shift or stretch of the log-odds or a beta map hold exactly. Each sign has to be one
     that unseen patients show with probability below 1e-4. A penalised or averaged map, such as
     `BayesianRecalibrator`, cannot be detected.
+
+    The maps' own numbers count, also 0 and 1. Where one gives probability 0 to what happened, its
+    log loss is infinite, as in `bayescal.scores.log_score`: the gain in log score is minus infinity
+    if `after` does so to a patient to whom `before` does not, else infinity if `before` does, and
+    patients to whom both do count nothing. `contradicted` and `notes` say to how many patients.
+    Scores of 0 and 1 that no outcome contradicts are counted by these outcomes, by either route. A
+    clipped map, `numpy.clip(after, 0.01, 0.99)`, is a map of its own.
+
+    Draws from clusters are moved from their mean, so that a 95 % interval is as long as Student's
+    with the degrees of freedom that few or unequal clusters leave (Bell & McCaffrey 2002).
 
     The change in net benefit depends on the patients that cross the threshold. If they are fewer
     than ten, `notes` says so: the interval is then too narrow. With one or two its coverage was
@@ -143,7 +153,8 @@ def recalibration_gain(
     Gruber & Buettner, "Better Uncertainty Calibration via Proper Scores for Classification and
     Beyond", NeurIPS 2022. Vickers & Elkin, "Decision curve analysis", Medical Decision Making
     2006. Newton & Raftery, "Approximate Bayesian inference with the weighted likelihood
-    bootstrap", JRSS B 1994.
+    bootstrap", JRSS B 1994. Bell & McCaffrey, "Bias reduction in standard errors for linear
+    regression with multi-stage samples", Survey Methodology 2002.
 
     Examples
     --------
@@ -158,6 +169,16 @@ def recalibration_gain(
     ['tce', 'brier', 'log_score']
     """
     check_choice(route, ROUTES, "route")
+    y_true, before, after, sample_weight, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        before=before,
+        after=after,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"after", "imputations"},
+    )
     if imputations is not None:
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
@@ -219,4 +240,4 @@ def _nothing(thresholds: Sequence[float], draws: int) -> Posterior:
     """Equal predictions gain exactly nothing."""
     names = (*SCORES, *PARTS, *map(net_benefit_name, thresholds))
     zero = np.zeros(draws)
-    return Posterior(dict.fromkeys(names, zero), Readings(zero, zero, zero, zero, 0.0))
+    return Posterior(dict.fromkeys(names, zero))

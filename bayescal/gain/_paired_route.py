@@ -10,11 +10,21 @@ from scipy import sparse
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
 from bayescal.data.data import CalibrationData
-from bayescal.gain._curve_route import Posterior, joined
-from bayescal.gain._readings import Readings, known_side, signed_distance
+from bayescal.gain._counts import Counts
+from bayescal.gain._curve_route import Posterior, joined, mixture_of
 from bayescal.gain._refit import Refit
-from bayescal.gain._terms import Terms, divergence, log_score, mean, net_benefit_name, treated
+from bayescal.gain._terms import (
+    Terms,
+    divergence,
+    infinite_log_gain,
+    log_score,
+    mean,
+    net_benefit_name,
+    treated,
+    with_infinite_log_gain,
+)
 from bayescal.gain.triples import Alike, Triples, of_neighbours
+from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
@@ -22,7 +32,6 @@ from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 __all__ = ["by_pairs"]
 
-PILOT = 400
 AT_ONCE = 32
 """Draws whose curves are fitted together, at least."""
 
@@ -32,7 +41,8 @@ def by_pairs(
 ) -> Posterior:
     """Posterior of the gains from weights of the cases, the same on both sides.
 
-    Scores and net benefit are averages over the weighted cases. The calibration error of each side
+    Scores and net benefit are averages over the weighted cases; of clusters, their draws are
+    stretched as few of them ask (`ClusterBootstrap.stretch`). The calibration error of each side
     is that of a beta curve fitted again to each weighting (the weighted likelihood bootstrap of
     Newton & Raftery, 1994), so that the two errors of a draw share everything but the scores.
 
@@ -52,38 +62,50 @@ def by_pairs(
     if triples.clusters is not None:
         row = alike.row[triples.clusters.row]
         law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
-    before, *after = (
-        _Side(triples, alike, score, table, prior, thresholds)
-        for score, table in zip(
-            (triples.before, *triples.after),
-            (triples.table_before, *triples.tables_after),
-            strict=True,
-        )
-    )
-    for weight in _weightings(alike.trials, law, PILOT, np.random.default_rng([seed, *b"pilot"])):
-        for side in (before, *after):
-            side.look(weight)
+
+    def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
+        mixture = mixture_of(triples, table, score, prior, seed)
+        counts = Counts.of(mixture, mixture.problem.score, draws, seed, purpose)
+        return _Side(triples, alike, score, table, prior, thresholds, mixture, counts)
+
+    before = side(triples.before, triples.table_before, "before")
+    pairs = zip(triples.after, triples.tables_after, strict=True)
+    after = [side(score, table, "after") for score, table in pairs]
     blocks: list[Terms] = []
-    ends: list[Terms] = []
+    start = 0
     for weight in _weightings(alike.trials, law, draws, np.random.default_rng([seed, *b"pairs"])):
-        first = before.terms(weight)
-        second = _average([side.terms(weight) for side in after])
+        part = slice(start, start := start + len(weight))
+        first = before.terms(weight, part)
+        second = _average([side.terms(weight, part) for side in after])
         blocks.append({name: second[name] - values for name, values in first.items()})
-        unlimited = np.full(weight.shape[0], np.inf)
-        ends.append(
-            {
-                "low": first["signed"] + second["tce"],
-                "high": -first["tce"] - second["signed"],
-                "least": -unlimited,
-                "most": unlimited,
-            }
-        )
     gains = joined(blocks)
-    del gains["signed"]
+    if law is not None:
+        each = _average([side.worth for side in after])
+        gains = _stretched(
+            gains, {name: law.stretch(each[name] - worth) for name, worth in before.worth.items()}
+        )
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
-    estimate = before.error - float(np.mean([side.error for side in after]))
-    return Posterior(gains, Readings(**joined(ends), estimate=estimate))
+    infinite = infinite_log_gain(triples.outcome, triples.before, triples.after)
+    return Posterior(
+        with_infinite_log_gain(gains, infinite),
+        before.mixture,
+        tuple(side.mixture for side in after),
+    )
+
+
+def _stretched(gains: Terms, stretch: dict[str, float]) -> Terms:
+    """Draws from clusters, moved from their mean as few clusters ask; errors as the Brier score."""
+    each = stretch | {"log_calibration": stretch["log_score"]}
+    return {
+        name: _moved(values, each.get(name, stretch["brier"])) for name, values in gains.items()
+    }
+
+
+def _moved(values: Floats, stretch: float) -> Floats:
+    """Draws whose deviations from their mean are so many times as large."""
+    centre = values.mean()
+    return np.asarray(centre + stretch * (values - centre))
 
 
 def _weightings(
@@ -117,42 +139,31 @@ class _Side:
         table: CalibrationData,
         prior: Prior,
         thresholds: Sequence[float],
+        mixture: Mixture,
+        counts: Counts,
     ) -> None:
+        self.mixture, self.counts = mixture, counts
         self.refit = Refit(table, prior)
         problem = self.refit.problem
         self.score, self.share = problem.score, problem.trials / problem.n
         self.total = float(triples.weight.sum())
-        self.above, self.sum = np.zeros(self.share.size), np.zeros(self.share.size)
         outcome = triples.outcome
         column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]
         shape = (alike.start.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))
         self.member = sparse.csr_array(entries, shape=shape).T.tocsr()
-        inside = problem.inside(score)
-        worth = {"brier": -((inside - outcome) ** 2), "log_score": log_score(outcome, inside)}
+        worth = {"brier": -((score - outcome) ** 2), "log_score": log_score(outcome, score)}
         for threshold in thresholds:
-            benefit = net_benefit(outcome, 1.0, threshold) * treated(inside, threshold)
+            benefit = net_benefit(outcome, 1.0, threshold) * treated(score, threshold)
             worth[net_benefit_name(threshold)] = benefit
         self.worth = {name: alike.means(values) for name, values in worth.items()}
 
-    def look(self, weight: Floats) -> None:
-        """Count, in a block of pilot draws, where the curve is above the score."""
-        _, curve = self._refitted(weight)
-        self.above += (curve > self.score).sum(axis=0)
-        self.sum += curve.sum(axis=0)
-
-    @property
-    def error(self) -> float:
-        """Distance of the mean curve of the pilot draws."""
-        return float(self.share @ np.abs(self.sum / PILOT - self.score))
-
-    def terms(self, weight: Floats) -> Terms:
-        """Larger is better: minus the loss, minus the error; and the signed error itself."""
+    def terms(self, weight: Floats, part: slice) -> Terms:
+        """Of a block of draws, larger is better: minus the loss, and minus the error."""
         mass, curve = self._refitted(weight)
-        score, side = self.score, known_side(self.above / PILOT)
+        score = self.score
         return {
-            "tce": -mean(mass, np.abs(curve - score)),
-            "signed": signed_distance(mass, side, curve - score),
+            "tce": -mean(mass, np.abs(self.counts.counted(curve - score, part))),
             "brier_calibration": -mean(mass, (curve - score) ** 2),
             "log_calibration": -mean(mass, divergence(curve, score)),
         } | {name: weight @ values for name, values in self.worth.items()}

@@ -12,7 +12,8 @@ from scipy.special import ndtr
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.decision import least_treated, net_benefit
-from bayescal._base.text import chance, per_thousand
+from bayescal._base.text import chance, count, per_thousand
+from bayescal.data.data import CalibrationData
 from bayescal.data.weights import WeightType
 from bayescal.inference import CurveComparison, compare
 from bayescal.inference.comparison.imputed import ImputedComparison, mean_table, total_error
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Recommendation", "recommend", "recommendation"]
 
+FEWEST = 20
+"""Events, and non-events, below which nothing is recommended."""
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -32,8 +36,9 @@ class Recommendation:
 
     Attributes
     ----------
-    choice : str
-        The simplest family whose expected log score is within one standard error of the best.
+    choice : str or None
+        The simplest family whose expected log score is within one standard error of the best. None
+        where nothing is recommended, because there are fewer than 20 events or non-events.
     table : pandas.DataFrame
         One row per family: `gain`, the expected fall of the held-out log score per patient
         relative to no update, its standard error `se`, `prob_better` than no update,
@@ -42,13 +47,21 @@ class Recommendation:
         `net_benefit_gain@t` and `net_benefit_se@t`, the rise of the held-out net benefit.
     n : float
         Number of cases.
+    too_few : str
+        What there are too few of, such as "3 events"; empty where there are enough.
     """
 
-    choice: str
+    choice: str | None
     table: pd.DataFrame
     n: float
+    too_few: str = ""
 
     def __str__(self) -> str:
+        if self.choice is None:
+            return (
+                f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
+                "as many non-events are needed to choose an update."
+            )
         lead = f"Recommended: {updates()[self.choice]}."
         best = str(self.table["gain"].idxmax()) if self.choice == "identity" else self.choice
         if best == "identity":
@@ -100,7 +113,8 @@ def recommend(
     """Recommend an update of the model, or none, by expected held-out log score.
 
     Each family's Bayesian recalibration is scored by leave-one-out. The simplest update within one
-    standard error of the best is recommended; no update counts as the simplest.
+    standard error of the best is recommended; no update counts as the simplest. With fewer than 20
+    events or 20 non-events nothing is recommended.
 
     Parameters
     ----------
@@ -176,7 +190,8 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
     Recommendation
     """
     if isinstance(comparison, ImputedComparison):
-        return _combined([recommendation(one, thresholds) for one in comparison.comparisons])
+        each = [recommendation(one, thresholds) for one in comparison.comparisons]
+        return _combined(each, comparison.comparisons[0].data)
     import pandas as pd
 
     wide = comparison.design_effect**0.5
@@ -202,11 +217,11 @@ def recommendation(comparison: CurveComparison, thresholds: Sequence[float] = ()
             rows[name][f"net_benefit_se@{threshold:g}"] = its_error
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "curve"
-    choice = next(name for name in updates() if rows[name]["short_of_best"] <= 1)
-    return Recommendation(choice, table, comparison.data.n)
+    shortfall = {name: row["short_of_best"] for name, row in rows.items()}
+    return _chosen(shortfall, table, comparison.data)
 
 
-def _combined(each: Sequence[Recommendation]) -> Recommendation:
+def _combined(each: Sequence[Recommendation], data: CalibrationData) -> Recommendation:
     """One recommendation of those for several imputations."""
     tables = [one.table for one in each]
     table = mean_table(tables)
@@ -221,8 +236,23 @@ def _combined(each: Sequence[Recommendation]) -> Recommendation:
     standard = np.divide(gains, spread, out=np.zeros_like(gains), where=spread > 0)
     table["prob_better"] = np.where(spread > 0, np.asarray(ndtr(standard)), gains > 0)
     short = dict(zip(table.index, table["short_of_best"].to_numpy(dtype=np.float64), strict=True))
-    choice = next(name for name in updates() if short[name] <= 1)
-    return Recommendation(choice, table, each[0].n)
+    return _chosen(short, table, data)
+
+
+def _chosen(
+    short: Mapping[str, float], table: pd.DataFrame, data: CalibrationData
+) -> Recommendation:
+    """The simplest update that falls short of the best by at most one standard error.
+
+    Nothing where events, or non-events, are few: clusters of cases do not change their number, and
+    sampling weights are worth Kish's effective size.
+    """
+    counts = {"event": data.events, "non-event": data.n - data.events}
+    rarer = min(counts, key=lambda what: counts[what])
+    effective = counts[rarer] * data.weight_scale
+    if effective < FEWEST:
+        return Recommendation(None, table, data.n, count(effective, rarer))
+    return Recommendation(next(name for name in updates() if short[name] <= 1), table, data.n)
 
 
 def _benefit(loo: LeaveOneOut, n_hits: int, threshold: float) -> Floats:

@@ -6,18 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
-from bayescal._base.text import chance, count
-from bayescal.data.data import CalibrationData
+from bayescal._base.text import NO_CHANGE, chance, count, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import Posterior, calibration_samples, prob_calibrated
-from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, treated
+from bayescal.gain._curve_route import Posterior, mixture_of
+from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, told_impossible, treated
 from bayescal.gain.triples import Triples
-from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ __all__ = ["RecalibrationGain", "evidence_of"]
 
 CHAINS = 4
 FEW_MOVED = 10
-EVIDENCE_DRAWS = 1000
 MEASURE_LABELS = {
     "tce": "true calibration error",
     "brier": "Brier score",
@@ -85,13 +83,16 @@ class RecalibrationGain:
         Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
-        of = self._triples
-        before = self._posterior.before or self._samples(of.table_before, of.before)
-        after = [
-            prob_calibrated(self._samples(table, score))
+        of, how = self._triples, (self._prior, self.seed)
+        before = self._posterior.before or mixture_of(of, of.table_before, of.before, *how)
+        after = self._posterior.after or [
+            mixture_of(of, table, score, *how)
             for table, score in zip(of.tables_after, of.after, strict=True)
         ]
-        return {"before": prob_calibrated(before), "after": float(np.mean(after))}
+        return {
+            "before": before.prob_calibrated,
+            "after": float(np.mean([each.prob_calibrated for each in after])),
+        }
 
     @property
     def weight_type(self) -> WeightType:
@@ -99,18 +100,63 @@ class RecalibrationGain:
         return self._triples.weight_type
 
     @property
+    def contradicted(self) -> dict[str, int]:
+        """Patients to whom "before", and "after", gives probability 0 to what happened.
+
+        The log loss of such a patient is infinite. Of repeats, the patients of any of them.
+        """
+        of = self._triples
+        wrong = {
+            "before": told_impossible(of.outcome, of.before),
+            "after": np.any(told_impossible(of.outcome, of.after), axis=0),
+        }
+        return {side: self._cases(patients) for side, patients in wrong.items()}
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Gains that are exactly 0: of net benefit, where no patient crosses the threshold."""
+        return tuple(name for name, values in self._posterior.draws.items() if not values.any())
+
+    @property
     def notes(self) -> list[str]:
-        """Thresholds at which too few patients determine the interval of the net benefit."""
+        """What a reader should know of infinite log losses, and of thresholds that few cross."""
         triples, notes = self._triples, []
+        certain = ((triples.after == 0) | (triples.after == 1)).any(axis=0)
+        wrong = self.contradicted
+        if wrong["before"] or wrong["after"]:
+            sides = ", ".join(f"{side} to {count(n, 'case')}" for side, n in wrong.items())
+            notes.append(
+                f"Log score: probability 0 is given to what happened, {sides}, so that the loss is "
+                "infinite. To compare a map that never says 0 or 1, pass its clipped predictions."
+            )
+        elif certain.any() and not triples.is_unchanged:
+            told = count(self._cases(certain), "case")
+            notes.append(
+                f"Log score: after gives probability 0 or 1 to {told}, and no outcome contradicts "
+                "it. One that does makes the loss infinite."
+            )
         for threshold in self.thresholds:
             moved = treated(triples.after, threshold) != treated(triples.before, threshold)
             cases = float((moved @ triples.weight).mean())
-            if cases < FEW_MOVED and not triples.is_unchanged:
+            if not cases and not triples.is_unchanged:
+                notes.append(
+                    f"Net benefit at {threshold:g}: unchanged, since no case crosses the threshold."
+                )
+            elif cases < FEW_MOVED and not triples.is_unchanged:
                 notes.append(
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
                     f"fewer than {FEW_MOVED} its interval is too narrow."
                 )
         return notes
+
+    def _cases(self, patients: NDArray[np.bool_]) -> int:
+        """Number of some patients: cases by their counts, rows where weights are of sampling."""
+        of = self._triples
+        return (
+            round(float(patients @ of.weight))
+            if of.weight_type == "counts"
+            else int(patients.sum())
+        )
 
     @property
     def prob_improved(self) -> float:
@@ -144,16 +190,11 @@ class RecalibrationGain:
         Returns
         -------
         lower, upper : float
-            Equal-tailed. For "tce" each end reads one of the two distances in a way that chance
-            does not inflate (see `recalibration_gain`), so that the interval contains the
-            equal-tailed one.
+            Equal-tailed. Infinite where a log loss is.
         """
-        level = as_level(ci_prob)
-        if self._known(measure) == "tce":
-            return self._posterior.readings.interval(level)
-        tail = (1 - level) / 2
-        lower, upper = np.quantile(self._posterior.draws[measure], [tail, 1 - tail])
-        return float(lower), float(upper)
+        tail = (1 - as_level(ci_prob)) / 2
+        lower, upper = _quantiles(self._posterior.draws[self._known(measure)], tail, 1 - tail)
+        return lower, upper
 
     @property
     def draws(self) -> xr.Dataset:
@@ -180,9 +221,9 @@ class RecalibrationGain:
         -------
         pandas.DataFrame
             Rows tce, brier, log_score, net_benefit@t; columns estimate, mean, median, lower,
-            upper, prob_improved. The estimate of tce is the fall in the distance of the
-            posterior mean curve, inside the interval; that of the others is the mean. `attrs`
-            hold ci_prob, route, evidence, in_sample and prob_calibrated.
+            upper, prob_improved. The estimate is the mean. Numbers of the log score are infinite
+            where a log loss is. `attrs` hold ci_prob, route, evidence, in_sample,
+            prob_calibrated, and `contradicted` and `unchanged` as the attributes.
         """
         import pandas as pd
 
@@ -195,12 +236,11 @@ class RecalibrationGain:
         ):
             values = self._posterior.draws[name]
             lower, upper = self.interval(name, level)
-            mean = float(values.mean())
-            estimate = self._posterior.readings.estimate if name == "tce" else mean
+            mean = _mean(values)
             rows[name] = {
-                "estimate": min(max(estimate, lower), upper),
+                "estimate": mean,
                 "mean": mean,
-                "median": float(np.median(values)),
+                "median": _quantiles(values, 0.5)[0],
                 "lower": lower,
                 "upper": upper,
                 "prob_improved": self.prob_above(0.0, name),
@@ -214,16 +254,18 @@ class RecalibrationGain:
             weight_type=self.weight_type,
             in_sample=self.in_sample,
             prob_calibrated=self.prob_calibrated,
+            contradicted=self.contradicted,
+            unchanged=self.unchanged,
         )
         return table
 
     def __repr__(self) -> str:
-        table = self.summary()
-        lines = [
-            f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {row['estimate']:+.4f} "
-            f"({row['lower']:+.4f} to {row['upper']:+.4f})  P(improved) {row['prob_improved']:.3f}"
-            for name, row in table.iterrows()
-        ]
+        lines = []
+        for name, row in self.summary().iterrows():
+            middle, interval = self._shown(str(name), row)
+            told = middle if not interval else f"{middle} ({interval})"
+            told += f"  P(improved) {row['prob_improved']:.3f}" if middle != NO_CHANGE else ""
+            lines.append(f"  {MEASURE_LABELS.get(str(name), str(name)):24s} {told}")
         cases = f"{self.n:g} cases"
         if self.weight_type == "sampling":
             cases = f"sampling weights worth {self.n:.1f} cases"
@@ -245,26 +287,37 @@ class RecalibrationGain:
         )
 
     def _repr_html_(self) -> str:
-        rows = {
-            MEASURE_LABELS.get(str(name), str(name)): (
-                f"{row['estimate']:+.4f}",
-                f"{row['lower']:+.4f} to {row['upper']:+.4f}",
-                chance(float(row["prob_improved"])),
-            )
-            for name, row in self.summary().iterrows()
-        }
-        told = [line for line in repr(self).splitlines() if "P(improved)" not in line]
+        rows = {}
+        for name, row in self.summary().iterrows():
+            cells = (*self._shown(str(name), row), chance(float(row["prob_improved"])))
+            label = MEASURE_LABELS.get(str(name), str(name))
+            rows[label] = cells if cells[0] != NO_CHANGE else (NO_CHANGE, "", "")
+        listed = tuple(f"  {label} " for label in rows)
+        told = [line for line in repr(self).splitlines() if not line.startswith(listed)]
         columns = ("estimated gain", "95 % interval", "P(improved)")
         return card("\n".join(told), columns, rows)
+
+    def _shown(self, name: str, row: pd.Series) -> tuple[str, str]:
+        """An estimate and its interval, which is empty where there is nothing to add."""
+        if name in self.unchanged:
+            return NO_CHANGE, ""
+        middle, lower, upper = (signed(row[key]) for key in ("estimate", "lower", "upper"))
+        return middle, "" if lower == upper else f"{lower} to {upper}"
 
     def _known(self, measure: str) -> str:
         return check_choice(measure, self._posterior.draws, "measure")
 
-    def _samples(self, data: CalibrationData, score: Floats) -> FamilySamples:
-        clusters = self._triples.clusters
-        if clusters is not None:
-            clusters = clusters.in_rows(data.rows_of(score))
-        return calibration_samples(data, self._prior, EVIDENCE_DRAWS, self.seed, clusters)
+
+def _quantiles(values: Floats, *levels: float) -> list[float]:
+    """Quantiles of draws, which are themselves draws where some are infinite."""
+    if np.isfinite(values).all():
+        return [float(value) for value in np.quantile(values, levels)]
+    return [float(value) for value in np.quantile(values, levels, method="inverted_cdf")]
+
+
+def _mean(values: Floats) -> float:
+    """Mean of draws; minus infinity where any is, also beside infinity."""
+    return -np.inf if (values == -np.inf).any() else float(values.mean())
 
 
 def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:

@@ -18,11 +18,15 @@ __all__ = [
     "Terms",
     "curve_terms",
     "divergence",
+    "infinite_log_gain",
+    "log_gains",
     "log_score",
     "mean",
     "merged",
     "net_benefit_name",
+    "told_impossible",
     "treated",
+    "with_infinite_log_gain",
 ]
 
 Terms = dict[str, Floats]
@@ -45,6 +49,7 @@ def curve_terms(
     before: Floats,
     after: Floats,
     group: NDArray[np.intp],
+    logs: tuple[Floats, Floats],
     thresholds: Sequence[float],
 ) -> Terms:
     """Gains when the event probability is known at every score before.
@@ -54,9 +59,10 @@ def curve_terms(
     curve, weight : ndarray of shape (draws, rows)
         E[y | before], and the population; each row of `weight` sums to 1.
     before, after : ndarray of shape (rows,)
-        Strictly inside (0, 1).
     group : ndarray of shape (rows,)
         Rows with equal `after` share a number.
+    logs : tuple of ndarray of shape (rows,)
+        As `log_gains`.
     thresholds : sequence of float
 
     Returns
@@ -68,13 +74,12 @@ def curve_terms(
     total = np.where(mass > 0, mass, 1)
     pooled = hits / total
     brier = mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
-    logarithmic = mean(weight, curve * np.log(after / before)) + mean(
-        weight, (1 - curve) * np.log((1 - after) / (1 - before))
-    )
+    event, other = logs
+    logarithmic = mean(weight, curve * event) + mean(weight, (1 - curve) * other)
     square, relative = brier, logarithmic
     if score.size < group.size:  # scores are merged, and refinement changes too
         square = mean(weight, (curve - before) ** 2) - mean(mass, (pooled - score) ** 2)
-        relative = mean(weight, divergence(curve, before)) - mean(mass, divergence(pooled, score))
+        relative = logarithmic - (mean(weight, _entropy(curve)) - mean(mass, _entropy(pooled)))
     gains = {
         "tce": mean(weight, np.abs(curve - before)) - np.sum(np.abs(hits - mass * score), axis=1),
         "brier": brier,
@@ -135,7 +140,64 @@ def divergence(truth: Floats, score: Floats) -> Floats:
     return values
 
 
-def log_score(outcome: Floats, score: Floats) -> Floats:
-    """Log of the probability given to what happened."""
-    values: Floats = xlogy(outcome, score) + xlogy(1 - outcome, 1 - score)
+def _entropy(rate: Floats) -> Floats:
+    """Expected log loss of the rate itself."""
+    values: Floats = -xlogy(rate, rate) - xlogy(1 - rate, 1 - rate)
     return values
+
+
+def told_impossible(outcome: Floats, score: Floats) -> NDArray[np.bool_]:
+    """Whether the probability given to what happened is 0, so that the log loss is infinite."""
+    return np.asarray(np.where(outcome > 0, score == 0, score == 1))
+
+
+def log_score(outcome: Floats, score: Floats) -> Floats:
+    """Log of the probability given to what happened; 0 where that probability is 0."""
+    wrong = told_impossible(outcome, score)
+    inside = np.where(wrong, outcome, score)
+    values: Floats = xlogy(outcome, inside) + xlogy(1 - outcome, 1 - inside)
+    return values
+
+
+def infinite_log_gain(outcome: Floats, before: Floats, after: Floats) -> float:
+    """What patients who were told the impossible add to the gain in log score.
+
+    Parameters
+    ----------
+    outcome, before : ndarray of shape (n,)
+    after : ndarray of shape (repeats, n)
+
+    Returns
+    -------
+    float
+        Minus infinity if `after` gives probability 0 to what happened to a patient to whom
+        `before` did not, else infinity if `before` does, and `after` not. 0 if neither does, or
+        both to the same patients, who then count nothing.
+    """
+    first, second = told_impossible(outcome, before), told_impossible(outcome, after)
+    if (second & ~first).any():
+        return -np.inf
+    return np.inf if (first & ~second).any() else 0.0
+
+
+def with_infinite_log_gain(gains: Terms, infinite: float) -> Terms:
+    """The gains, with an infinite one in log score, which is one of calibration."""
+    return gains | {name: gains[name] + infinite for name in ("log_score", "log_calibration")}
+
+
+def log_gains(before: Floats, after: Floats, as_happened: Floats) -> tuple[Floats, Floats]:
+    """Gain in log score at each row if the event happens, and if it does not.
+
+    Parameters
+    ----------
+    before, after, as_happened : ndarray of shape (rows,)
+        Where either score is 0 or 1, the gain is what it was in the patients of the row.
+
+    Returns
+    -------
+    event, other : ndarray of shape (rows,)
+    """
+    certain = (before == 0) | (before == 1) | (after == 0) | (after == 1)
+    first, second = (np.where(certain, 0.5, score) for score in (before, after))
+    event, other = np.log(second / first), np.log((1 - second) / (1 - first))
+    return np.where(certain, as_happened, event), np.where(certain, as_happened, other)

@@ -25,7 +25,6 @@ from bayescal.data.validate import (
     as_scores,
     as_weights,
     check_same_length,
-    check_same_order,
     is_matrix,
 )
 from bayescal.data.weights import (
@@ -187,7 +186,6 @@ def as_triples(
     outcome = as_outcomes(y_true, pos_label=pos_label)
     first = as_scores(before, "before")
     check_same_length(outcome.size, "y_true", first.size, "before")
-    check_same_order(y_true=y_true, before=before, after=after, sample_weight=sample_weight)
     second = _mapped(after, first) if is_function(after) else _as_repeats(after)
     check_same_length(outcome.size, "y_true", second.shape[1], "after")
     weight = as_weights(sample_weight, outcome.size)
@@ -330,7 +328,7 @@ def of_equal_cells(
     """Rows of the cases that share a row of the problem before, and one of that after.
 
     Nobody shares a row with a case on another side of a threshold. Few distinct scores are rows of
-    their own.
+    their own, and so are 0 and 1, the first and the last row of a problem.
 
     Parameters
     ----------

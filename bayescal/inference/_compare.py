@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import RandomState
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws, as_level
 from bayescal.data.weights import WeightType
 from bayescal.inference.comparison.curves import CurveComparison
@@ -47,10 +48,11 @@ def compare(
     """Compare families of calibration curves, and average over them.
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
-    model is calibrated. By default it has prior probability 0.1 and `logistic`, `beta`, `spline`
-    and `pieces` share the rest equally. `intercept` and `temperature` are in the table but have
-    weight zero in the average, because averaging over curves that are too simple makes intervals
-    too narrow.
+    model is calibrated. By default it has prior probability 0.1. Of the rest `pieces` has 4/9,
+    three quarters of it with stretches that are often calibrated, and the smooth families
+    `logistic`, `beta` and `spline` share 5/9, half of it under the prior in use and half under one
+    of modest errors. `intercept` and `temperature` are in the table but have weight zero in the
+    average, because averaging over curves that are too simple makes intervals too narrow.
 
     Parameters
     ----------
@@ -62,9 +64,10 @@ def compare(
         Families to compare, by default all; `identity` and `pieces` are always among them.
     prior : {"neutral", "clinical"}, Prior, or mapping
     prior_calibrated : float in (0, 1)
-        Prior probability of `identity`. The other families share the rest equally.
+        Prior probability of `identity`.
     prior_weights : mapping of str to float, optional
-        Of the families other than `identity`, scaled to 1 - prior_calibrated.
+        Of the families other than `identity`, scaled to 1 - prior_calibrated. That of a smooth
+        family is halved over the two priors; that of `pieces` is split three to one.
     draws : int
         Draws of each family, and of the average.
     sample_weight : array-like of shape (n,), optional
@@ -100,6 +103,15 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
+    y_true, y_prob, sample_weight, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
     if imputations is not None:
         options: dict[str, Any] = {
             "sample_weight": sample_weight,

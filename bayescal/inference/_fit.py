@@ -14,6 +14,7 @@ from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters, refuse_clusters
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
@@ -27,6 +28,7 @@ from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import Heterogeneity
+from bayescal.model.sites.known import check_few_labels
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 from bayescal.model.subgroups.problem import prepare_subgroups
 from bayescal.posterior.drift.posterior import DriftPosterior
@@ -148,12 +150,13 @@ def fit(
         PyMC form: its draws are from exact sums, and "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
-        PyMC chooses) and `progress` (a bar on a terminal).
+        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
+        120 where "auto" takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     groups : array-like of shape (n,), data frame or mapping, optional
-        Site of each case, such as its hospital. Every site then has a shift and a slope of its
-        own, drawn towards those of the average site as far as the data say that sites are alike;
+        Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
+        slope of its own, drawn towards those of the average site as far as sites are alike;
         other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
         A table with several groups is fitted in the same way. A data frame with two or more
         columns, or a mapping of names to labels, has crossed factors such as sex and age: every
@@ -169,9 +172,9 @@ def fit(
         `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
         `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
     periods : array-like of shape (n,), optional
-        When each case was, such as its month, in any order of the cases: numbers, dates, texts
-        such as "2024-03", or an ordered pandas Categorical. The curve may then change from period
-        to period. `"groups"` says that the groups of a table are its periods.
+        When each case was, such as its month, in any order: numbers, dates, texts such as
+        "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
+        from period to period. `"groups"` says that the groups of a table are its periods.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -181,13 +184,13 @@ def fit(
     random_state : int or numpy.random.Generator, optional
         Seed. Drawn and kept in the tree when None, so any result can be repeated.
     edge : float in (0, 0.5), optional
-        How far inside scores of exactly 0 and 1 are moved; by default a quarter of the distance
-        to the nearest other score.
+        The least distance of a score from 0 and 1; nearer ones are moved there. By default only
+        scores of exactly 0 and 1 are moved, by a quarter of the distance to the nearest other.
     pos_label : object, optional
         The label in `y_true` that counts as the event, when labels are not 0/1.
     imputations : array-like of shape (m, n), optional
         In place of `y_prob`: the predicted probabilities of the same n cases from each of m
-        imputed data sets. Each is fitted, and their posteriors are mixed
+        imputed data sets, at most 1000. Each is fitted, and their posteriors are mixed
         (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
         times `draws` in all, and at least 400 of each.
     cluster : array-like of shape (n,), optional
@@ -241,6 +244,17 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
+    y_true, y_prob, sample_weight, groups, periods, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
     if imputations is not None:
@@ -265,7 +279,7 @@ def fit(
         )
         _warn_about_edges(drift.problem.pooled)
         return drift
-    labels = as_factors(groups, y_true, y_prob)
+    labels = as_factors(groups)
     if isinstance(labels, Factors):
         refuse_clusters(cluster, strata)
         _refuse_known(known, "groups of several factors")
@@ -275,6 +289,8 @@ def fit(
         cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
         _warn_about_edges(cells.pooled)
         return fit_subgroups(cells, size, engine, options)
+    if labels is not None:
+        check_few_labels(labels)
     if y_true is None:
         data = scores_alone(y_prob, known, labels, **weights)
     else:

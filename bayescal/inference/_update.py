@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.data import as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
 from bayescal.inference.drift.table import update_periods
+from bayescal.model.sites.known import check_few_labels
 from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
@@ -80,6 +82,13 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
+    y_true, y_prob, sample_weight, groups, periods = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+    )
     if isinstance(post, SiteView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
@@ -106,18 +115,20 @@ def update(
     if isinstance(post, HierarchicalPosterior):
         problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
         known = post.problem.known or None
-    elif not as_posterior(post).is_average:
-        problem, heterogeneity = post.problem, None
     else:
-        raise InputError(
-            "post is an average of several families, whose weights have to be computed again. Pass "
-            "the table of all cases, post.data + more, to bayescal.compare."
-        )
+        problem, heterogeneity = as_posterior(post).problem, None
     if problem.clusters is not None:
         raise InputError(
             "post has clusters, whose labels it does not keep, so that more cases of the same "
             "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
         )
+    if not isinstance(post, HierarchicalPosterior) and post.is_average:
+        raise InputError(
+            "post is an average of several families, whose weights have to be computed again. Pass "
+            "the table of all cases, post.data + more, to bayescal.compare."
+        )
+    if groups is not None:
+        check_few_labels(groups)
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     more = as_data(

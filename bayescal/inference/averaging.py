@@ -1,131 +1,178 @@
-"""The average: draws of every family but exact calibration, in proportion to its probability."""
+"""The average: components mixed by evidence, and the draws that distances are read from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.importance import Sample, mix_samples
-from bayescal.inference.density import sample_importance
-from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
-from bayescal.model.pieces import RARELY_CALIBRATED
-from bayescal.model.problem import Problem
+from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
+from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
+from bayescal.posterior.one_sided import side_shares
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Averaged, Drawn
+from bayescal.posterior.tree import Drawn
 
-__all__ = [
-    "average_posterior",
-    "mix_families",
-    "posterior_probabilities",
-    "sample_family",
-    "without_identity",
-]
+__all__ = ["Evidence", "Mixture"]
 
 
-def average_posterior(
-    problem: Problem,
-    samples: Mapping[str, Sample],
-    weights: Mapping[str, float],
-    draws: int,
-    often_calibrated: Sample,
-) -> CalibrationPosterior:
-    """Mix the families' draws by prior weight times evidence; `identity` is not among them.
+class Evidence(NamedTuple):
+    """Log evidence of a family, its Monte Carlo error, and the worst k-hat of its samples."""
 
-    Exact calibration is a hypothesis with a probability of its own, which the posterior keeps
-    beside its draws. Mixed in, it would pull every interval onto one point.
+    log: float
+    error: float
+    pareto_k: float
+
+    @classmethod
+    def of(cls, sample: Sample) -> Evidence:
+        """That of one sample."""
+        return cls(sample.log_evidence, sample.log_evidence_error, sample.pareto_k)
+
+
+class Mixture:
+    """The components of an average on one table, with their samples.
 
     Parameters
     ----------
+    samples : FamilySamples
+        Of the families, under the prior in use.
+    weights : mapping of str to float
+        Prior probability of each family, exact calibration included.
+
+    Attributes
+    ----------
     problem : Problem
         Of the average: one centre and one set of knots for all families.
-    samples : mapping of str to Sample
-        Draws and evidence of each family.
-    weights : mapping of str to float
-        Prior probabilities, `identity` included; families of weight zero are left out.
-    draws : int
-    often_calibrated : Sample
-        Stretches that like the diagonal, for the lower reading of distances.
-
-    Returns
-    -------
-    CalibrationPosterior
-        Its tree holds an integer `family` per draw, an index into the attribute `families`.
+    components : tuple of Component
     """
-    curved = without_identity(weights)
-    evidence = {name: sample.log_evidence for name, sample in samples.items()}
-    mixed, part = mix_families(problem, samples, curved, draws)
-    averaged = Averaged(
-        families={name: weight for name, weight in curved.items() if weight > 0},
-        prob_calibrated=posterior_probabilities(evidence, weights)["identity"],
-        family=part,
-        lower_reading=_lower_reading(problem, samples, weights, often_calibrated, draws),
-    )
-    return CalibrationPosterior.of_draws(Drawn.of_sample(problem, mixed, averaged))
 
+    def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
+        self._samples, self.problem = samples, samples.problem
+        self.components = components_of(weights, self.problem)
 
-def _lower_reading(
-    problem: Problem,
-    samples: Mapping[str, Sample],
-    weights: Mapping[str, float],
-    often_calibrated: Sample,
-    draws: int,
-) -> Floats:
-    """Stretches that like the diagonal, and exact calibration, all of whose cells lie on it."""
-    everywhere = replace(samples["identity"], draws=np.zeros_like(often_calibrated.draws))
-    prior = weights["identity"]
-    log_weights = np.log([prior, 1 - prior])
-    rng = problem.rng("lower reading")
-    return mix_samples([everywhere, often_calibrated], log_weights, draws, rng)[0].draws
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """Draws and evidence of each component, in its own coordinates."""
+        return tuple(self._samples.of(each) for each in self.components)
 
+    @cached_property
+    def shares(self) -> Shares:
+        """How many of the draws are of each component."""
+        return shares_of(self.components, np.array([each.log_evidence for each in self.samples]))
 
-def mix_families(
-    problem: Problem, samples: Mapping[str, Sample], weights: Mapping[str, float], draws: int
-) -> tuple[Sample, NDArray[np.intp]]:
-    """The mixture itself, in the union of coordinates; see `average_posterior`.
+    @property
+    def prob_calibrated(self) -> float:
+        """Posterior probability of exact calibration."""
+        return self.probability_of("identity")
 
-    Returns
-    -------
-    mixed : Sample
-    part : ndarray of shape (draws,)
-        Which of the families with any weight each draw is of.
-    """
-    names = [name for name, weight in weights.items() if weight > 0]
-    parts = [
-        replace(
-            samples[name],
-            draws=in_average(CURVES[name], samples[name].draws, problem.curve, problem.frame),
+    def probability_of(self, family: str) -> float:
+        """Posterior probability of a family, summed over its scales."""
+        mine = [each.family == family for each in self.components]
+        return float(self.shares.posterior[mine].sum())
+
+    def evidence_of(self, family: str) -> Evidence:
+        """The evidence of a family: the mean over its scales, by prior weight."""
+        chosen = [k for k, each in enumerate(self.components) if each.family == family]
+        if not chosen:
+            return Evidence.of(self._samples[family])
+        evidence = np.array([self.samples[k].log_evidence for k in chosen])
+        joint = evidence + self._log_prior(chosen)
+        errors = np.array([self.samples[k].log_evidence_error for k in chosen])
+        return Evidence(
+            float(logsumexp(joint)),
+            float(np.linalg.norm(softmax(joint) * errors)),
+            max(self.samples[k].pareto_k for k in chosen),
         )
-        for name in names
-    ]
-    log_weights = np.log([weights[name] for name in names])
-    return mix_samples(parts, log_weights, draws, problem.rng("average"))
 
+    @property
+    def log_evidence_of_rest(self) -> float:
+        """Log evidence of all that is not exact calibration."""
+        rest = [k for k, each in enumerate(self.components) if not each.is_exact]
+        evidence = np.array([self.samples[k].log_evidence for k in rest])
+        return float(logsumexp(evidence + self._log_prior(rest)))
 
-def without_identity(weights: Mapping[str, float]) -> dict[str, float]:
-    """Prior weights of the other families, scaled to sum to 1."""
-    others = {name: float(weight) for name, weight in weights.items() if name != "identity"}
-    total = sum(others.values())
-    return {name: weight / total for name, weight in others.items()}
+    def posterior(self) -> CalibrationPosterior:
+        """Draws of the curve given that calibration is not exact, and draws of distances.
 
+        Mixed into the curve, exact calibration would pull every interval onto one point.
 
-def posterior_probabilities(
-    log_evidence: Mapping[str, float], weights: Mapping[str, float]
-) -> dict[str, float]:
-    """Probability of each family given the data; zero for those without prior weight."""
-    names = [name for name, weight in weights.items() if weight > 0]
-    joint = np.array([np.log(weights[name]) + log_evidence[name] for name in names])
-    share = dict(zip(names, np.exp(joint - logsumexp(joint)).tolist(), strict=True))
-    return {name: share.get(name, 0.0) for name in log_evidence}
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        curved = [k for k, each in enumerate(self.components) if not each.is_exact]
+        sample, part = self._mixed(curved, self._log_prior(curved), "average")
+        distances = DistanceDraws(*self.curves(self.shares.distances, "distances"), *self.sides)
+        averaged = Averaged(
+            self.components, self.prob_calibrated, np.array(curved)[part], distances
+        )
+        return CalibrationPosterior.of_draws(Drawn.of_sample(self.problem, sample, averaged))
 
+    def curves(self, share: Floats, purpose: str) -> tuple[Floats, NDArray[np.intp]]:
+        """Draws in the union of coordinates, so many of each component as `share` says.
 
-def sample_family(problem: Problem, name: str, draws: int) -> Sample:
-    """Draws and evidence of one family at the constants of the average."""
-    if name == "pieces":
-        return sample_pieces(problem, draws, (RARELY_CALIBRATED,))[0]
-    return sample_importance(problem.of_family(CURVES[name]), draws)
+        Parameters
+        ----------
+        share : ndarray of shape (components,)
+        purpose : str
+            Of the random stream.
+
+        Returns
+        -------
+        u : ndarray of shape (draws, coordinates of the average)
+        part : ndarray of shape (draws,)
+            The component of each draw.
+        """
+        evidence = np.array([each.log_evidence for each in self.samples])
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(share) - evidence
+        sample, part = self._mixed(range(len(share)), log_weights, purpose)
+        return sample.draws, part
+
+    def smooth_curves(self) -> Floats:
+        """Draws of the smooth families under the prior in use, by evidence, in the union.
+
+        Returns
+        -------
+        ndarray of shape (draws, coordinates of the average)
+        """
+        smooth = [
+            k
+            for k, each in enumerate(self.components)
+            if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
+        ]
+        return self._mixed(smooth, np.zeros(len(smooth)), "average")[0].draws
+
+    @cached_property
+    def sides(self) -> tuple[Floats, Floats]:
+        """Shares of the often-calibrated stretches above, and below, the diagonal, by row."""
+        return side_shares(self.problem, self._samples.often_calibrated.draws)
+
+    def _log_prior(self, chosen: Sequence[int]) -> Floats:
+        """Of some components, scaled to sum to 1."""
+        weight = np.array([self.components[k].prior for k in chosen])
+        return np.asarray(np.log(weight / weight.sum()))
+
+    def _mixed(
+        self, chosen: Sequence[int], log_weights: Floats, purpose: str
+    ) -> tuple[Sample, NDArray[np.intp]]:
+        """Some components mixed, in the coordinates of the average and at its centre."""
+        problem, draws = self.problem, self._samples.draws
+        numbered = np.arange(draws, dtype=np.float64)[:, None]
+        parts = [replace(self.samples[k], draws=numbered) for k in chosen]
+        mixed, part = mix_samples(parts, log_weights, draws, problem.rng(purpose))
+        index, u = mixed.draws[:, 0].astype(np.intp), np.empty((draws, problem.curve.size))
+        for number, k in enumerate(chosen):
+            rows, frame = np.flatnonzero(part == number), self._samples.at(self.components[k]).frame
+            curve, own = CURVES[self.components[k].family], self.samples[k].draws[index[rows]]
+            at_centre = recentred(curve, own, frame, problem.frame)
+            u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
+        return replace(mixed, draws=u), part

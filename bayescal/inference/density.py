@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, softmax
 
-from bayescal._base.arrays import Floats, blocks
-from bayescal._base.logistic import softplus, softplus_sums
+from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
 from bayescal.inference.pieces import sample_pieces
+from bayescal.model.clusters.design import cluster_design, is_separated
+from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
 
-__all__ = ["CurveDensity", "sample_importance"]
+__all__ = ["CurveDensity", "Nodes", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_NEGLIGIBLE = (
@@ -27,49 +29,93 @@ DENSITY_TOLERANCE = 1e-12
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
+MOST_NODES = 128
+"""Nodes past which the rows themselves cost less."""
+CHECKED_DEVIATIONS = 4.0
+"""How far from the mode the likelihood of nodes is checked."""
+
+
+class Nodes(NamedTuple):
+    """How many nodes stand for the rows of a table.
+
+    Attributes
+    ----------
+    first : int
+        Nodes to begin with; they are doubled as long as a check at the mode asks for it.
+    error : float
+        Most by which they may change the log likelihood where it is checked.
+    """
+
+    first: int = 32
+    error: float = 1e-7
+
+
+CURVE_NODES = Nodes()
 
 
 class CurveDensity:
     """Log posterior density of a curve's working coordinates, unnormalised.
 
-    The likelihood is of the single outcomes, without binomial coefficients. What is linear in the
-    curve's log-odds is summed over every row of the table, and so is the diagonal's likelihood;
-    only how the rest of it differs from the diagonal's is summed over the rows of the problem.
+    The likelihood is of the single outcomes, without binomial coefficients. The events enter it by
+    exact sums. The trials are those of the nodes of a Gauss rule, as many as it takes to agree with
+    every row of the table; a spline has the merged rows of the problem instead.
 
     Parameters
     ----------
     problem : Problem
+    nodes : Nodes
+    rows : LikelihoodRows, optional
+        Rows to take in place of these, without a check.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(
+        self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
+    ) -> None:
         self.curve, self.prior = problem.curve, problem.prior
-        self.trials, table = problem.trials, problem.table
-        offset, basis = self.curve.basis(table.score, problem.frame)
-        self.offset, self.basis = problem.mean_of_rows(offset), problem.mean_of_rows(basis)
-        self.events_basis = table.hits @ basis
-        self._constant = float(table.hits @ offset)
-        if problem.is_merged:
-            x = np.asarray(logit(table.score))
-            merged = softplus(problem.mean_of_rows(x))
-            self._constant += float(self.trials @ merged - table.trials @ softplus(x))
-        self.columns = np.vstack([self.offset, self.basis.T])
-        shape = (self.basis.shape[1], self.curve.size)
+        shape = (len(self.curve.positive), self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
         self.positive = np.array(self.curve.positive, dtype=bool)
         self.adjustment: Adjustment | None = None
+        self.peak: Mode | None = None
+        if rows is not None:
+            self.rows = rows
+        elif self.curve.is_rough or self.curve.in_cells:
+            self.rows = merged_rows(problem, every_row(problem))
+        else:
+            self._choose_nodes(problem, nodes)
         if problem.clusters is not None and not problem.clusters.are_single and self.curve.size:
+            self._read_clusters(problem)
+
+    def _read_clusters(self, problem: Problem) -> None:
+        """Flatten the likelihood by the sandwich, or count clusters where that is not defined."""
+        if is_separated(problem.table):
+            on_diagonal = self.curve.with_offset(np.zeros((1, self.curve.size)))
+            self.rows = self.rows.tempered(cluster_design(problem).effect, on_diagonal)
+        else:
             self.adjustment = adjustment_of(self, problem, *_middle(self))
+        self.peak = None
+
+    def _choose_nodes(self, problem: Problem, nodes: Nodes) -> None:
+        """Double the nodes until they agree with every row, at the mode and round it."""
+        every, start, count = every_row(problem), None, nodes.first
+        while True:
+            self.rows = at_nodes(problem, every, count) if count <= MOST_NODES else every
+            self.peak = self.mode(start, DENSITY_NEAR)
+            if self.rows is every:
+                return
+            coefficients = self.curve.with_offset(_round(self.peak))
+            errors = self.rows.log_likelihood(coefficients) - every.log_likelihood(coefficients)
+            if self.peak.converged and np.abs(errors).max() <= nodes.error:
+                return
+            count, start = 2 * count, self.peak.point if self.peak.converged else None
 
     def log_likelihood(self, u: Floats) -> Floats:
         """Log likelihood of the outcomes at points `u` of shape (n, d)."""
-        coefficients, constant = self.curve.with_offset(u), self._constant
-        if self.adjustment is not None:
-            coefficients[:, 1:] = self.adjustment.read_at(coefficients[:, 1:])
-            constant += self.adjustment.constant
-        linear = constant + coefficients[:, 1:] @ self.events_basis
-        for part in blocks(u.shape[0], self.trials.size):
-            linear[part] -= softplus_sums(coefficients[part] @ self.columns, self.trials)
-        return linear
+        coefficients = self.curve.with_offset(u)
+        if self.adjustment is None:
+            return self.rows.log_likelihood(coefficients)
+        coefficients[:, 1:] = self.adjustment.read_at(coefficients[:, 1:])
+        return self.rows.log_likelihood(coefficients) + self.adjustment.constant
 
     def __call__(self, u: Floats) -> Floats:
         """Log density at points `u` of shape (n, d)."""
@@ -95,12 +141,7 @@ class CurveDensity:
         """Log likelihood, its gradient and the information by the coefficients, of shape (k,)."""
         change = self.adjustment
         at = coefficients if change is None else change.read_at(coefficients)
-        log_odds = self.offset + self.basis @ at
-        fitted = expit(log_odds)
-        gradient = self.events_basis - self.basis.T @ (self.trials * fitted)
-        weight = self.trials * fitted * (1 - fitted)
-        information = (self.basis.T * weight) @ self.basis
-        value = float(self._constant + at @ self.events_basis - self.trials @ softplus(log_odds))
+        value, gradient, information = self.rows.derivatives(at)
         if change is None:
             return value, gradient, information
         by = change.contraction
@@ -119,10 +160,16 @@ class CurveDensity:
         origin = np.zeros(self.curve.size) if start is None else start
         return maximise(self.derivatives, origin, tolerance=tolerance, longest=DENSITY_LONGEST_STEP)
 
+    def near_mode(self) -> Mode:
+        """The posterior mode to within what proposals round it need."""
+        if self.peak is None:
+            self.peak = self.mode(tolerance=DENSITY_NEAR)
+        return self.peak
+
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
-        density.prior = self.prior.at(tau)
+        density.prior, density.peak = self.prior.at(tau), None
         return density
 
 
@@ -186,7 +233,7 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
         return sample_pieces(problem, draws)[0]
     rng, density = problem.rng("curve"), CurveDensity(problem)
     rough = problem.curve.is_rough
-    modes = _modes_by_scale(density) if rough else [(density.mode(tolerance=DENSITY_NEAR), 1.0)]
+    modes = _modes_by_scale(density) if rough else [(density.near_mode(), 1.0)]
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
@@ -202,7 +249,7 @@ def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
     scales = [density]
     if density.curve.is_rough:
         scales = [density.at(tau) for tau, _ in density.prior.roughness]
-    modes = [each.mode(tolerance=DENSITY_NEAR) for each in scales]
+    modes = [each.near_mode() for each in scales]
     best = int(np.argmax([_laplace_evidence(mode) for mode in modes]))
     at, prior = modes[best].point, scales[best].prior
     bends = [
@@ -229,6 +276,15 @@ def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
         for mode, part in zip(modes, share, strict=True)
         if part > DENSITY_NEGLIGIBLE
     ]
+
+
+def _round(mode: Mode) -> Floats:
+    """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
+    variance, directions = np.linalg.eigh(mode.information)
+    deviation = 1 / np.sqrt(np.maximum(variance, LEAST_PRECISION))
+    steps = CHECKED_DEVIATIONS * deviation[:, None] * directions.T
+    steps = np.clip(steps, -DENSITY_LONGEST_STEP, DENSITY_LONGEST_STEP)
+    return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
 
 
 def _laplace_evidence(mode: Mode) -> float:

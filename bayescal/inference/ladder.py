@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from bayescal.model.curves import CURVES
 __all__ = ["ALWAYS", "PRIOR_CALIBRATED", "in_order", "prior_probabilities"]
 
 ALWAYS = ("identity", "pieces")
+SMOOTH_SHARE = 5 / 9
+"""Of the prior probability that exact calibration leaves; the stretches have the rest."""
 
 
 def in_order(curves: Sequence[str] | None) -> list[str]:
@@ -35,22 +38,7 @@ def prior_probabilities(
 ) -> dict[str, float]:
     """Prior probability of each family asked for, identity included; see `compare`."""
     others = [name for name in names if name != "identity"]
-    if prior_weights is None:
-        raw = {name: 1.0 if CURVES[name].averaged else 0.0 for name in others}
-        if not any(raw[name] for name in others if name not in ALWAYS):  # nothing else asked for
-            raw = dict.fromkeys(others, 1.0)
-    else:
-        weights: object = prior_weights
-        if not isinstance(weights, Mapping):
-            given = shortened(repr(weights))
-            raise InputError(f"prior_weights must be a mapping of families, got {given}.")
-        for name in prior_weights:
-            check_choice(name, others, "the keys of prior_weights")
-        raw = {name: as_number(prior_weights.get(name, 0.0), "prior_weights") for name in others}
-        if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
-            raise InputError(
-                f"prior_weights must be non-negative numbers, got {dict(prior_weights)!r}."
-            )
+    raw = _default_weights(others) if prior_weights is None else _given(prior_weights, others)
     total = sum(raw.values())
     if not total > 0:
         asked = ", ".join(name for name in CURVES if name != "identity")
@@ -60,3 +48,34 @@ def prior_probabilities(
         )
     shares = {name: (1 - prior_calibrated) * w / total for name, w in raw.items()}
     return {"identity": prior_calibrated} | shares
+
+
+def _default_weights(others: Sequence[str]) -> dict[str, float]:
+    """4/9 for the stretches; the ideas among the smooth families share the rest equally.
+
+    The families that weigh nothing by default have it where no other was asked for.
+    """
+    smooth = [name for name in others if name not in ALWAYS]
+    weighed = [name for name in smooth if CURVES[name].averaged] or smooth
+    ideas = Counter(CURVES[name].idea or name for name in weighed)
+    raw = dict.fromkeys(others, 0.0)
+    for name in weighed:
+        raw[name] = SMOOTH_SHARE / len(ideas) / ideas[CURVES[name].idea or name]
+    if "pieces" in raw:
+        raw["pieces"] = 1 - SMOOTH_SHARE
+    return raw
+
+
+def _given(prior_weights: Any, others: Sequence[str]) -> dict[str, float]:
+    """The weights that the user gave, checked."""
+    if not isinstance(prior_weights, Mapping):
+        given = shortened(repr(prior_weights))
+        raise InputError(f"prior_weights must be a mapping of families, got {given}.")
+    for name in prior_weights:
+        check_choice(name, others, "the keys of prior_weights")
+    raw = {name: as_number(prior_weights.get(name, 0.0), "prior_weights") for name in others}
+    if any(not (np.isfinite(w) and w >= 0) for w in raw.values()):
+        raise InputError(
+            f"prior_weights must be non-negative numbers, got {dict(prior_weights)!r}."
+        )
+    return raw

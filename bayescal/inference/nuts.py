@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +11,25 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal._base.versions import sample_nuts
-from bayescal.data.validate import as_count, check_choice
+from bayescal.data.validate import as_count, as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.sites import sites_model
 from bayescal.model.sites.problem import SitesProblem
+from bayescal.posterior.checks.verdict import convergence
 from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import CHAINS, coordinates_of
-from bayescal.posterior.view import convergence
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["as_sampler", "sample_curve_nuts", "sample_sites_nuts"]
+__all__ = ["as_sampler", "sample_curve_nuts", "sample_sites_nuts", "taking_over"]
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
-SAMPLER_OPTIONS = ("tune", "target_accept", "cores", "progress")
+SECONDS = 120.0
+"""Of sampling, where NUTS takes over from the fast engine and nobody asked for it."""
+SAMPLER_OPTIONS = ("tune", "target_accept", "cores", "progress", "seconds")
 
 
 def sample_curve_nuts(
@@ -42,7 +43,7 @@ def sample_curve_nuts(
     draws : int
         In all, over the chains.
     sampler : mapping, optional
-        Some of `tune`, `target_accept`, `cores` and `progress`.
+        Some of `tune`, `target_accept`, `cores`, `progress` and `seconds`.
 
     Returns
     -------
@@ -125,10 +126,32 @@ def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
             f"sampler['target_accept'] is {accept!r}, but a share of accepted steps is between 0 "
             "and 1. Values nearer to 1 mean smaller steps: try 0.99."
         )
-    cores = given.get("cores")
+    cores, seconds = given.get("cores"), given.get("seconds")
+    if seconds is not None and as_number(seconds, "sampler['seconds']") <= 0:
+        raise InputError(f"sampler['seconds'] must be above 0, got {shortened(repr(seconds))}.")
     return {
         "tune": as_count(given.get("tune", TUNE), "sampler['tune']"),
         "target_accept": float(accept),
         "cores": None if cores is None else as_count(cores, "sampler['cores']"),
-        "progress": bool(given.get("progress", sys.stderr.isatty())),
+        "progress": bool(given.get("progress", False)),
+        "seconds": None if seconds is None else float(seconds),
     }
+
+
+def taking_over(sampler: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Options of NUTS where it takes over from the fast engine, and a clause that says so.
+
+    Parameters
+    ----------
+    sampler : mapping
+
+    Returns
+    -------
+    options : dict
+        With an end to its time.
+    clause : str
+    """
+    options = as_sampler(sampler)
+    options["seconds"] = options["seconds"] or SECONDS
+    clause = f"NUTS samples instead, which takes longer: at most {options['seconds']:g} s"
+    return options, clause

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from bayescal._base.sampling.importance import Sample
-from bayescal.inference.averaging import sample_family
+from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
+from bayescal.model.curves import CURVES, Frame
+from bayescal.model.mixture import MODEST_SCALE, Component, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
@@ -43,7 +45,7 @@ class FamilySamples(Mapping[str, Sample]):
             self._drawn[name] = (
                 self._stretches[0]
                 if name == "pieces"
-                else sample_family(self.problem, name, self.draws)
+                else sample_importance(self.problem.of_family(CURVES[name]), self.draws)
             )
         return self._drawn[name]
 
@@ -61,8 +63,20 @@ class FamilySamples(Mapping[str, Sample]):
 
     @property
     def often_calibrated(self) -> Sample:
-        """Stretches that like the diagonal, for the lower reading of distances."""
+        """Stretches that are often calibrated; `pieces` by name are those that rarely are."""
         return self._stretches[1]
+
+    def of(self, component: Component) -> Sample:
+        """The sample of a component of an average."""
+        if component.is_often:
+            return self.often_calibrated
+        return self.at(component)[component.family]
+
+    def at(self, component: Component) -> FamilySamples:
+        """The samples under the prior of a component."""
+        if component.scale == MODEST_SCALE:
+            return self.under(modest_scale(self.problem.prior))
+        return self
 
     def under(self, prior: Prior) -> FamilySamples:
         """The same families under another prior, made once for each prior.
@@ -77,6 +91,11 @@ class FamilySamples(Mapping[str, Sample]):
         other._relatives = self._relatives
         self._relatives.append(other)
         return other
+
+    @property
+    def frame(self) -> Frame:
+        """The constants that they were drawn at."""
+        return self.problem.frame
 
     def nearer_edges(self, factor: float) -> FamilySamples:
         """The same families with scores of 0 and 1 read this many times nearer to certainty."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
+from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
@@ -51,12 +52,12 @@ def probabilities_by_prior(
 
     own = samples.problem.prior.name
     rows = {
-        name: _probabilities(_evidence(samples.under(prior), weights), weights)
+        name: _probabilities(samples.under(prior), weights)
         for name, prior in _priors(samples).items()
     }
     if _contradicted(samples.problem.data):
-        evidence = _evidence(samples.nearer_edges(10), weights)
-        rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(evidence, weights)
+        nearer = samples.nearer_edges(10)
+        rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
     rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
@@ -95,28 +96,20 @@ def _priors(samples: FamilySamples) -> dict[str, Prior]:
     return PRESETS | {own.name: own, MODEST.name: MODEST}
 
 
-def _evidence(samples: FamilySamples, weights: Mapping[str, float]) -> dict[str, float]:
-    """Log evidence of the families with prior weight, and of the alternatives shown."""
-    wanted = {*ALTERNATIVES, *(curve for curve, weight in weights.items() if weight > 0)}
-    return {curve: samples[curve].log_evidence for curve in CURVES if curve in wanted}
-
-
 def _contradicted(data: CalibrationData) -> bool:
     """Whether an outcome contradicts a score of exactly 0 or 1."""
     at_zero, at_one = data.score == 0, data.score == 1
     return bool(data.hits[at_zero].any() or (data.trials - data.hits)[at_one].any())
 
 
-def _probabilities(evidence: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, float]:
-    others = [name for name, weight in weights.items() if weight > 0 and name != "identity"]
-    share = np.array([weights[name] for name in others])
-    rest = float(logsumexp([evidence[name] for name in others], b=share / share.sum()))
-    even = {
-        "logistic": float(expit(evidence["identity"] - evidence["logistic"])),
-        "beta": float(expit(evidence["identity"] - evidence["beta"])),
-        "average": float(expit(evidence["identity"] - rest)),
-    }
-    return {"prob_calibrated": _shift_odds(even["average"], weights["identity"])} | even
+def _probabilities(samples: FamilySamples, weights: Mapping[str, float]) -> dict[str, float]:
+    """Of exact calibration: by the average, and against each family under this prior alone."""
+    mixture, exact = Mixture(samples, weights), samples["identity"].log_evidence
+    rest = mixture.log_evidence_of_rest
+    even = {name: float(expit(exact - samples[name].log_evidence)) for name in ALTERNATIVES}
+    average = float(expit(exact - rest))
+    calibrated = _shift_odds(average, weights["identity"])
+    return {"prob_calibrated": calibrated} | even | {"average": average}
 
 
 def _shift_odds(even: float, prior: float) -> float:

@@ -66,7 +66,8 @@ class Curve:
     formula : str
         The log-odds of g(s), as text.
     coordinates : tuple of str
-        Names of the working coordinates u; all zero is perfect calibration.
+        Names of the working coordinates u; all zero is perfect calibration. The centre of the frame
+        acts on `shift` alone: another centre is the same curve with another shift.
     basis : callable
         `(score, frame) -> (offset (rows,), X (rows, k))`.
     combination : tuple of k tuples of length d
@@ -90,6 +91,9 @@ class Curve:
         (draws,), for a family whose coordinates mean something else there.
     averaged : bool
         Whether `bayescal.compare` gives it prior weight by default.
+    idea : str
+        Families of one idea share its prior weight in an average; by default a family is an idea of
+        its own.
     meaning : str
         Which errors it describes, as text; by default its formula.
     update : str
@@ -110,6 +114,7 @@ class Curve:
     priors: tuple[tuple[str, Distribution], ...] = ()
     in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
     averaged: bool = True
+    idea: str = ""
     meaning: str = ""
     update: str = ""
 
@@ -165,10 +170,11 @@ class Curve:
 
     def with_offset(self, u: Floats) -> Floats:
         """Weight 1 of the offset, and the coefficients, of shape (draws, 1 + k), of many draws."""
-        weights, columns = np.ones((u.shape[0], 1 + len(self.positive))), np.array(self.positive)
-        if columns.size:
+        weights = np.ones((u.shape[0], 1 + len(self.positive)))
+        if self.positive:
             weights[:, 1:] = u @ np.array(self.combination, dtype=np.float64).T
-            weights[:, 1:][:, columns] = np.exp(weights[:, 1:][:, columns])
+        for column in np.flatnonzero(self.positive) + 1:
+            np.exp(weights[:, column], out=weights[:, column])
         return weights
 
     def log_odds(self, u: Floats, score: Floats, frame: Frame) -> Floats:

@@ -13,9 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
 from bayescal.data.data import CalibrationData, Edges, as_data
+from bayescal.data.grouped import Part
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
@@ -62,6 +65,16 @@ class Problem:
     seed: int
     most_rows: int | None = None
     clusters: Clusters | None = None
+
+    @cached_property
+    def own_data(self) -> CalibrationData:
+        """The table for whoever asks for it: it says that it lacks the clusters and strata."""
+        if self.clusters is None or self.clusters.are_single:
+            return self.data
+        lost: list[Part] = ["clusters"]
+        if self.clusters.strata > 1:
+            lost.append("strata")
+        return self.data.lacking(*lost)
 
     @cached_property
     def table(self) -> Rows:
@@ -199,8 +212,17 @@ class Problem:
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),
-            read["seed"],
+            _stored_seed(read["seed"]),
         )
+
+
+def _stored_seed(seed: Any) -> int:
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InputError(
+            f"the tree's attribute seed is {shortened(repr(seed))}, and a fit writes a whole "
+            "number of at least 0. Refit the data."
+        )
+    return seed
 
 
 def prepare(

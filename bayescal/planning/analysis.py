@@ -18,6 +18,7 @@ from bayescal.inference import compare, fit
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
+from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.batches import Arrays, stream
 
@@ -39,8 +40,9 @@ class Analysis:
     close : float
         Error that counts as close enough.
     method : str
-        "fit" or "compare".
+        "average", as `bayescal.assess` does, or "curve".
     curve : str or Curve
+        With "curve", its family.
     prior : Prior
     ci_prob : float
     draws : int
@@ -92,7 +94,7 @@ class Analysis:
     def _result(self, data: CalibrationData, seed: int) -> float:
         if self.conclude == "update":
             advice = recommend(data, prior=self.prior, draws=self.draws, random_state=seed)
-            return float(advice.choice != "identity")
+            return float(advice.choice not in (None, "identity"))
         if self.of == "gain":
             assert self.update is not None
             at, updated = self.update
@@ -105,17 +107,17 @@ class Analysis:
             )
             lower, upper = gain.interval("brier", self.ci_prob)
             return upper - lower
-        lower, upper = self.posterior(data, seed).interval(self.of, self.ci_prob)
-        if self.conclude == "close enough":
-            return float(upper < self.close)
-        if self.conclude == "miscalibrated":
-            return float(lower > self.close)
+        post = self.posterior(data, seed)
+        if self.conclude is not None:
+            below = post.prob_tce_below(self.close)
+            return float(verdict_of(below, self.ci_prob) == self.conclude)
+        lower, upper = post.interval(self.of, self.ci_prob)
         return upper - lower
 
     def posterior(self, data: CalibrationData, seed: int) -> CalibrationPosterior:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
-        if self.method == "compare":
+        if self.method == "average":
             return compare(data, **options).posterior
         posterior: CalibrationPosterior = fit(
             data, curve=self.curve, engine="importance", **options

@@ -26,8 +26,8 @@ PLANNED_LABELS = {name: functional.label for name, functional in FUNCTIONALS.ite
     "gain": "fall in the Brier score",
 }
 METHODS_IN_WORDS = {
-    "fit": "the posterior of a calibration curve",
-    "compare": "the posterior averaged over families of curves",
+    "average": "the posterior averaged over families of curves, as in bayescal.assess",
+    "curve": "the posterior of one family of calibration curves",
     "wald": "the usual frequentist interval",
 }
 CONCLUDED = {
@@ -60,7 +60,7 @@ class Plan:
     assurance : float or None
         Probability with which the goal is reached; None for the mean width.
     analysis : str
-        "fit", "compare" or "wald".
+        "average", "curve" or "wald".
     ci_prob : float
     described : str
         The assumed truth and scores, in words.

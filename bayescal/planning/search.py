@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,6 +25,10 @@ GRID_OF_SIZES = [round(LEAST_SIZE * 2 ** (k / 2)) for k in range(33)]
 SIZE_RESAMPLES = 200
 FIRST_LOOKS = 8
 LONGEST_JUMP = 12  # most steps of the grid between two looks
+BEYOND_DOUBT = 4.0
+"""Standard errors from the goal at which a part of the studies decides."""
+
+Extent = Literal["look", "part", "all"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,15 @@ class Goal:
         """Share of the studies that reach the goal."""
         return float(np.mean(values if self.width is None else values <= self.width))
 
+    def is_clear(self, values: Floats) -> bool:
+        """Whether some studies leave no doubt on which side of the goal their size is."""
+        if self.assurance is None:
+            assert self.width is not None
+            error = np.std(values) / np.sqrt(values.size)
+            return bool(abs(values.mean() - self.width) > BEYOND_DOUBT * error)
+        error = np.sqrt(self.assurance * (1 - self.assurance) / values.size)
+        return abs(self.share(values) - self.assurance) > BEYOND_DOUBT * float(error)
+
 
 @dataclass
 class Search:
@@ -82,14 +95,14 @@ class Search:
     ----------
     goal : Goal
     simulate : callable
-        Takes a size and whether a first look is enough, and gives values of shape (studies,).
+        Takes a size, and how many studies are wanted, and gives values of shape (studies,).
     seed : int
     values : dict of int to ndarray
         What was simulated, by size.
     """
 
     goal: Goal
-    simulate: Callable[[int, bool], Floats]
+    simulate: Callable[[int, Extent], Floats]
     seed: int
     values: dict[int, Floats] = field(default_factory=dict)
 
@@ -112,29 +125,24 @@ class Search:
                 if at == len(GRID_OF_SIZES) - 1:
                     raise InputError(self._impossible())
                 at += 1
-                if at in self._done and self._excess(at) <= 0:
-                    break
             elif at == 0:
                 return LEAST_SIZE, 0.0
-            elif at - 1 in self._done and self._excess(at - 1) > 0:
-                break
-            else:
+            elif self._excess(at - 1) <= 0:
                 at -= 1
-                if self._excess(at) > 0:
-                    at += 1
+            else:
+                pair = GRID_OF_SIZES[at - 1], GRID_OF_SIZES[at]
+                for n in pair:
+                    self.values[n] = self.simulate(n, "all")
+                if self._excess(at - 1) > 0 >= self._excess(at):
                     break
-        pair = GRID_OF_SIZES[at - 1], GRID_OF_SIZES[at]
         size = self._between(pair, *(self.goal.excess(self.values[n]) for n in pair))
         return math.ceil(float(size) - 1e-9), self._error(pair)
-
-    @property
-    def _done(self) -> set[int]:
-        return {GRID_OF_SIZES.index(n) for n in self.values}
 
     def _excess(self, at: int) -> float:
         n = GRID_OF_SIZES[at]
         if n not in self.values:
-            self.values[n] = self.simulate(n, False)
+            part = self.simulate(n, "part")
+            self.values[n] = part if self.goal.is_clear(part) else self.simulate(n, "all")
         return float(self.goal.excess(self.values[n]))
 
     def _near(self, start: float) -> int:
@@ -143,7 +151,7 @@ class Search:
         for _ in range(FIRST_LOOKS):
             if at in seen:
                 break
-            seen[at] = float(self.goal.excess(self.simulate(GRID_OF_SIZES[at], True)))
+            seen[at] = float(self.goal.excess(self.simulate(GRID_OF_SIZES[at], "look")))
             # A width falls with the root of the size: half a step of log 2 a step of the grid.
             steps = 4 * seen[at] / math.log(2) if self.goal.width is not None else 3 * seen[at]
             move = int(

@@ -16,6 +16,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
+from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
@@ -186,8 +187,6 @@ def setting_of(
             "pilot, or "
             "bc.simulate.scores(prevalence=, c_statistic=)."
         )
-    of_scores = "its own" if scores is None else _described(scores)
-    described = f"truth: {_described(truth)}; scores: {of_scores}"
     rng = stream(seed, "truth")
     if isinstance(scores, ScoresOfSetting):
         score, weight, curve = _of_risks(truth, scores, size, rng, family)
@@ -200,6 +199,8 @@ def setting_of(
             )
         curve = _curves(truth, score, weight, size, rng, family)
         score = score[None]
+    of_scores = _described_scores(scores, weight.size)
+    described = f"truth: {_described(truth)}; scores: {of_scores}"
     setting = Setting(score, weight, curve, described)
     if not LEAST_PREVALENT < setting.prevalence < 1 - LEAST_PREVALENT:
         raise InputError(
@@ -278,23 +279,34 @@ def _inverse(risk: Floats, curve: Floats, log_odds: Floats) -> Floats:
 
 
 def _described(value: Any) -> str:
+    """A truth, in words."""
     if isinstance(value, Truth):
         return f"{value.name} ({value.description})"
     if isinstance(value, Prior):
         return f"prior {value.name!r}"
+    return f"a posterior of {value.data.n:g} cases"
+
+
+def _described_scores(value: Any, rows: int) -> str:
+    """Which scores the simulated patients have: very scores, or points of a law."""
+    if value is None or isinstance(value, Truth):
+        return "those of the truth"
     if isinstance(value, ScoresOfSetting):
-        return f"prevalence {_number(value.prevalence)}, c-statistic {_number(value.c_statistic)}"
-    if isinstance(value, CalibrationPosterior):
-        return f"a posterior of {value.data.n:g} cases"
-    if isinstance(value, HierarchicalPosterior):
-        return f"a posterior of {len(value.labels)} sites"
+        known = f"prevalence {_number(value.prevalence)}, c-statistic {_number(value.c_statistic)}"
+        return f"a law with {known}, at {SIMULATED_ROWS} of its quantiles"
+    if isinstance(value, CalibrationPosterior | HierarchicalPosterior):
+        value = value.data
     if isinstance(value, CalibrationData):
-        return f"those of {value.n:g} cases"
-    if hasattr(value, "quantiles"):
-        return shortened(repr(value))
-    if hasattr(value, "__len__"):
-        return f"those of {len(value):,} cases"
-    return type(value).__name__
+        return f"the very scores of {value.n:,g} cases{_in_rows(value.score.size, rows)}"
+    if hasattr(value, "quantiles") or hasattr(value, "ppf"):
+        law = shortened(repr(value)) if hasattr(value, "quantiles") else "a distribution"
+        return f"the law {law}, at {SIMULATED_ROWS} of its quantiles"
+    distinct = np.unique(as_scores(value, "scores")).size
+    return f"these very {len(value):,} scores{_in_rows(distinct, rows)}"
+
+
+def _in_rows(distinct: int, rows: int) -> str:
+    return f", {distinct:,} distinct, by the means of {rows}" if rows < distinct else ""
 
 
 def _number(known: float | tuple[float, float]) -> str:

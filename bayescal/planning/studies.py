@@ -23,7 +23,7 @@ from bayescal.planning.closed_forms import (
     observed_expected_width,
 )
 from bayescal.planning.result import Plan
-from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Search
+from bayescal.planning.search import GRID_OF_SIZES, LARGEST_SIZE, Extent, Search
 from bayescal.planning.setting import Setting
 from bayescal.validation.batches import Arrays, Batch, Progress, run_batches, spans
 
@@ -93,31 +93,35 @@ class Studies:
             not self.is_exact
             and analysis.conclude is None
             and analysis.of in LINEAR
-            and analysis.method == "fit"
             and inside
-            and _is_smooth(analysis.curve)
+            and _is_smooth(self._family)
         )
 
-    def values(self, n: int, first_look: bool) -> Floats:
+    @property
+    def _family(self) -> str | Curve:
+        """The family by which widths are approximated."""
+        return CURVES["beta"] if self.analysis.method == "average" else self.analysis.curve
+
+    def values(self, n: int, extent: Extent = "all") -> Floats:
         """Widths, or conclusions as 1 and 0, of studies of one size, of shape (studies,).
 
         Parameters
         ----------
         n : int
-        first_look : bool
-            Whether the first few studies are enough.
+        extent : {"look", "part", "all"}
+            The first few studies, about a hundred, or all; more where that costs little.
         """
         if self.is_exact:
             return self._exact(n)
         if self.is_approximate:
-            if first_look:
+            if extent == "look":
                 few = self.setting.part(range(min(self.setting.size, FIRST_LOOK)))
                 return self._widths(few, *few.counts(n, self.seed))
             if n not in self._quick:
                 self._quick[n] = self._widths(self.setting, *self.setting.counts(n, self.seed))
             return self._quick[n] * np.resize(self._ratios, self.setting.size)
-        parts = spans(self.setting.size, BATCH)
-        return self._analysed(n, parts[:1] if first_look else parts)
+        most = {"look": 1, "part": FIRST_LOOK // BATCH, "all": None}[extent]
+        return self._analysed(n, spans(self.setting.size, BATCH)[:most])
 
     def start(self, width: float) -> float:
         """A first guess of the size, by the width of the signed error in a few studies.
@@ -129,7 +133,7 @@ class Studies:
         """
         few = self.setting.part(range(min(self.setting.size, BATCH)))
         if self.is_exact or self.is_approximate:
-            middle = float(np.median(self.values(FIRST_SIZE, True)))
+            middle = float(np.median(self.values(FIRST_SIZE, "look")))
         else:
             trials, hits = few.counts(FIRST_SIZE, self.seed)
             quick = NormalPosterior.of(few, trials, hits, CURVES["logistic"], PRESETS["neutral"])
@@ -168,7 +172,7 @@ class Studies:
             return
         few = spans(self.setting.size, BATCH)[:2]
         quick = self.is_exact or self.is_approximate
-        search.values[near] = self.values(near, False) if quick else self._analysed(near, few)
+        search.values[near] = self.values(near) if quick else self._analysed(near, few)
 
     def _exact(self, n: int) -> Floats:
         trials, hits = self.setting.counts(n, self.seed)
@@ -179,10 +183,9 @@ class Studies:
         return 2 * self.half * logistic_slope_error(self.setting.score, trials, hits)
 
     def _widths(self, setting: Setting, trials: Floats, hits: Floats) -> Floats:
-        analysis = self.analysis
-        assert isinstance(analysis.curve, Curve)
-        quick = NormalPosterior.of(setting, trials, hits, analysis.curve, analysis.prior)
-        return quick.widths(analysis.of, self.half)
+        assert isinstance(self._family, Curve)
+        quick = NormalPosterior.of(setting, trials, hits, self._family, self.analysis.prior)
+        return quick.widths(self.analysis.of, self.half)
 
     def _analysed(self, n: int, parts: list[range]) -> Floats:
         """Results of batches, those known used again."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_count, as_flag
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
 from bayescal.inference import compare, fit
 from bayescal.plots import style
@@ -128,8 +129,9 @@ class BayesianCalibrationDisplay:
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels.
-        n_bins, strategy, name, ax, ref_line, curve, prior, ci_prob, draws, sample_weight, \
-random_state, **kwargs
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `from_predictions`.
+        n_bins, strategy, name, ax, ref_line, curve, prior, ci_prob, draws, random_state, **kwargs
             As in `from_predictions`; the name is that of the class by default.
         pos_label : object, optional
             The positive class; by default `estimator.classes_[1]`.
@@ -146,6 +148,7 @@ random_state, **kwargs
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         """
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
         y_prob, positive = _probabilities(estimator, X, pos_label)
         return cls.from_predictions(
             y,
@@ -228,6 +231,9 @@ random_state, **kwargs
             If the input is not labels of two classes and probabilities of the same cases, or an
             option is unknown.
         """
+        y_true, y_prob, sample_weight = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+        )
         event = _as_event(y_true, pos_label)
         options: dict[str, Any] = {
             "prior": prior,

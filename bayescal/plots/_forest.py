@@ -71,9 +71,9 @@ def forest(
     names : sequence of str, optional
         Functionals to draw; by default all, and ICI in the row of TCE when they are equal.
     estimators : mapping or DataFrame, optional
-        From names to (estimate, lower, upper), or to the estimate alone; or a table with these
-        columns. Names in `bayescal.estimators` are put on their own scale, others on that of
-        errors.
+        From names to (estimate, lower, upper), or to the estimate alone; or a table with the
+        column estimate, and lower and upper if it has intervals. Names in `bayescal.estimators`
+        are put on their own scale, others on that of errors.
     ci_prob : float in (0, 1)
         Of the posterior's intervals; a summary has its own.
 
@@ -167,7 +167,7 @@ def _new_panels(sizes: Sequence[int], has_estimators: bool, level: float) -> lis
         f"Posterior estimate and {percent(level)} credible interval; dashed: perfect calibration"
     )
     if has_estimators:
-        title += "\nSquares: estimators with their own intervals"
+        title += "\nSquares: estimators"
     figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     return list(panels.flat)
 
@@ -192,11 +192,11 @@ def _estimates(estimators: Mapping[str, Any] | pd.DataFrame | None) -> list[Row]
         if not hasattr(estimators, "columns"):
             given = shortened(repr(estimators))
             raise InputError(f"estimators must be a mapping or a data frame, got {given}.")
-        columns = ("estimate", "lower", "upper")
-        if not {*columns} <= {*estimators.columns}:
-            raise InputError(f"estimators must have the columns {', '.join(columns)}.")
+        if "estimate" not in estimators.columns:
+            raise InputError("estimators must have the column estimate.")
+        ends = ("lower", "upper") if {"lower", "upper"} <= {*estimators.columns} else ()
         estimators = {
-            str(name): tuple(estimators[column][name] for column in columns)
+            str(name): tuple(estimators[column][name] for column in ("estimate", *ends))
             for name in estimators.index
         }
     rows = []

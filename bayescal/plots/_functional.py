@@ -42,9 +42,8 @@ def tce(
 ) -> Axes:
     """Draw the posterior of the true calibration error.
 
-    The histogram shows the draws, none of which is exactly calibrated; the title gives the
-    probability of exact calibration. For an averaged posterior the lower reading is also drawn, as
-    an outline, with a stem at zero for draws without an error of known direction. Below are the
+    The histogram shows the draws. Those of an averaged posterior that are exactly 0 are a stem,
+    labelled with their share; the title gives the probability of exact calibration. Below are the
     credible interval of `post.interval` and the estimate of `post.estimate`.
 
     Parameters
@@ -153,18 +152,13 @@ def functional(
     floor = 0.0 if FUNCTIONALS[name].is_distance else -np.inf
     edges = edges_over(values, ideal(name), (*ends, *(region or ())), floor)
     shares = shares_of(values, edges, ideal(name))
-    lower = None
-    if post.prob_calibrated is not None and FUNCTIONALS[name].is_distance:
-        drawn = post.functional(name, population, reading="lower", **options)
-        lower = shares_of(drawn.to_numpy().ravel(), edges, ideal(name))
 
     axes = style.as_axes(ax, 5, 3.4)
     if region is not None:
         label = _as_text(region, name).capitalize()
         axes.axvspan(*region, color=style.NON_EVENTS, alpha=0.25, lw=0, label=label)
-    _draw_shares(axes, shares, ideal(name))
-    if lower is not None:
-        _draw_outline(axes, lower, ideal(name))
+    share = f"No error: {shares.atom:.2f} of the draws"
+    _draw_shares(axes, shares, ideal(name), share if post.is_average else "Exactly calibrated")
     _draw_interval(axes, estimate, ends, level)
     shown = [*edges[[0, -1]], *(region or ())]
     axes.set_xlim(min(shown) - 0.02 * np.ptp(shown), max(shown))
@@ -183,7 +177,7 @@ def functional(
     return axes
 
 
-def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
+def _draw_shares(ax: Axes, shares: Shares, at: float, label: str) -> None:
     """Draw bars, scaled so that the highest is the probability of all bars together, and a stem."""
     if shares.share.any():
         height = shares.share * (1 - shares.atom) / shares.share.max()
@@ -191,19 +185,8 @@ def _draw_shares(ax: Axes, shares: Shares, at: float) -> None:
         ax.stairs(height, shares.edges, color=style.CURVE, lw=1.2)
     if shares.atom:
         stem: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
-        ax.vlines(at, 0, shares.atom, lw=2.5, label="Exactly calibrated", **stem)
+        ax.vlines(at, 0, shares.atom, lw=2.5, label=label, **stem)
         ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **stem)
-
-
-def _draw_outline(ax: Axes, shares: Shares, at: float) -> None:
-    """Draw the lower reading of a distance, scaled as the bars of the upper one."""
-    look: dict[str, Any] = {"color": style.EVENTS, "zorder": 3}
-    if shares.share.any():
-        height = shares.share * (1 - shares.atom) / shares.share.max()
-        ax.stairs(height, shares.edges, lw=1.4, ls="--", label="Surely an error", **look)
-    if shares.atom:
-        ax.vlines(at, 0, shares.atom, lw=2.5, label="No part surely off", **look)
-        ax.plot(at, shares.atom, "D", ms=6, clip_on=False, **look)
 
 
 def _draw_interval(ax: Axes, estimate: float, ends: tuple[float, float], level: float) -> None:
@@ -242,7 +225,7 @@ def _prob_inside(
     population: str,
     options: dict[str, Any],
 ) -> float:
-    """Probability of the region: conservative for a distance below a limit, else by draws."""
+    """Probability of the region."""
     if FUNCTIONALS[name].is_distance and region[0] == 0:
         return post.prob_below(region[1], name, population=population, **options)
     return float(((values >= region[0]) & (values <= region[1])).mean())

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayescal._base.arrays import Floats
 from bayescal._base.errors import check_type
+from bayescal._base.text import NO_CHANGE, count, signed
 from bayescal.gain import RecalibrationGain
 from bayescal.plots import style
 from bayescal.plots.text import minus, percent, rounded
@@ -41,8 +43,9 @@ def gain(
 
     The histogram is darker where the gain is positive; the bar below it is the credible interval,
     and the point the estimate. The title gives the probability of a gain, and on which patients
-    it was estimated. For "tce" the bar can be wider than the histogram, because predictions may be
-    exactly calibrated; the title gives the probabilities of this.
+    it was estimated. A gain that is infinite, or exactly 0, is not drawn but said. For "tce" the
+    bar can be wider than the histogram, because predictions may be exactly calibrated; the title
+    gives the probabilities of this.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def gain(
     estimate = float(result.summary(ci_prob, parts=True)["estimate"][measure])
     values = result.draws[measure].to_numpy().ravel()
     axes = style.as_axes(ax, 5, 3.2)
+    if measure in result.unchanged or not np.isfinite(values).all():
+        return _in_words(axes, result, measure, values)
     low, high = min(*np.quantile(values, [0.002]), lower), max(*np.quantile(values, [0.998]), upper)
     room = 0.04 * (high - low) or 0.01
     width = (high - low + 2 * room) / GAIN_BARS
@@ -104,6 +109,28 @@ def gain(
     if measure == "tce":
         exact = result.prob_calibrated
         title += f"P(exactly calibrated) {exact['before']:.2f} before, {exact['after']:.2f} after. "
+    title += f"{result.evidence[0].upper()}{result.evidence[1:]}."
+    axes.set_title("\n".join(wrap(title, WIDTH)), loc="left", fontsize="medium")
+    return axes
+
+
+def _in_words(axes: Axes, result: RecalibrationGain, measure: str, values: Floats) -> Axes:
+    """What cannot be drawn, in words."""
+    name = FALLS.get(measure, _net_benefit(measure))
+    if measure in result.unchanged:
+        told = NO_CHANGE
+    else:
+        (side,) = [sign for sign in (-np.inf, np.inf) if (values == sign).any()][:1]
+        share = float((values == side).mean())
+        told = signed(side) if share == 1 else f"{signed(side)}, with probability {share:.2f}"
+        sides = (f"{side}: {count(n, 'case')}" for side, n in result.contradicted.items())
+        told += f"\nprobability 0 was given to what happened\n({', '.join(sides)})"
+    axes.text(0.5, 0.5, told, ha="center", va="center", transform=axes.transAxes, color=style.INK)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_xlabel(f"{name} per patient")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    title = f"{name}: {told.partition(chr(10))[0]}. "
     title += f"{result.evidence[0].upper()}{result.evidence[1:]}."
     axes.set_title("\n".join(wrap(title, WIDTH)), loc="left", fontsize="medium")
     return axes

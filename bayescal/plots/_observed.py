@@ -127,11 +127,13 @@ def observed_of(
     if bins is None or (automatic and not post.has_outcomes):
         return None
     check_outcomes(post, "n_bins")
-    return observed_proportions(post.data, bins, ci_prob)
+    return observed_proportions(post.problem.data, bins, ci_prob)
 
 
 def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50) -> ScoreCounts:
     """Count scores by outcome in equally wide bins from `low` to `high`.
+
+    Scores without outcomes are counted among those without the event.
 
     Parameters
     ----------
@@ -152,8 +154,9 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
     array([2., 0.])
     """
     edges = np.linspace(low, high, bins + 1)
-    events, _ = np.histogram(data.score, edges, weights=data.hits)
-    non_events, _ = np.histogram(data.score, edges, weights=data.trials - data.hits)
+    hits = data.hits if data.has_outcomes else np.zeros(data.score.size)
+    events, _ = np.histogram(data.score, edges, weights=hits)
+    non_events, _ = np.histogram(data.score, edges, weights=data.trials - hits)
     return ScoreCounts(edges, events, non_events)
 
 

@@ -129,7 +129,7 @@ def reliability(
     drawn = [bands.score, bands.mean, *(() if observed is None else (observed.proportion,))]
     low, high = as_limits(limits, np.concatenate(drawn))
     error = error_interval(post, widest, p)
-    lines = {name: smoother_at(post.data, name, bands.score) for name in smoothers}
+    lines = {name: smoother_at(post.problem.data, name, bands.score) for name in smoothers}
     sides = sides_of(post, widest) if off_diagonal else None
 
     axes = style.as_axes(ax, 5, 6)
@@ -143,7 +143,7 @@ def reliability(
         draw_sides(axes, sides)
     if on_diagonal:
         draw_on_diagonal(axes, post)
-    draw_scores(axes, post.data, outcomes=post.has_outcomes)
+    draw_scores(axes, post.data)
     name = "TCE" if p == 1 else f"TCE (p = {p:g})"
     title = f"{name} {interval(*error, widest)}\n{_cases(post)}"
     axes.set_title(title, loc="left", fontsize="medium")

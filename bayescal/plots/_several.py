@@ -111,7 +111,6 @@ def draw_models(
             stack=(below, len(strips)),
             colours=colours,
             names=names,
-            outcomes=one.has_outcomes,
         )
     axes.set_title(
         f"Means and {percent(level)} bands. Scores of the cases with\n"

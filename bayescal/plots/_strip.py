@@ -32,9 +32,11 @@ def draw_scores(
     stack: tuple[int, int] = (0, 1),
     colours: tuple[str, str] = (style.EVENTS, style.NON_EVENTS),
     names: tuple[str, str] | None = None,
-    outcomes: bool = True,
 ) -> None:
     """Draw a strip above square axes, over their range; events and others on one scale of counts.
+
+    Of a table without outcomes all scores stand upwards, in the colour of the others and with the
+    first name.
 
     Parameters
     ----------
@@ -46,19 +48,14 @@ def draw_scores(
         Of the events, and of the others.
     names : tuple of str, optional
         What stands beside each; by default how many there are.
-    outcomes : bool
-        False draws all scores upwards, in the colour of the others and with the first name.
     """
     low, high = ax.get_xlim()
     below, strips = stack
     height = HEIGHT if strips == 1 else ROOM / strips
     strip = ax.inset_axes((0, 1 + GAP + below * (height + GAP / 2), 1, height))
     counts = count_scores(data, low, high)
-    sides = (
-        _by_outcome(data, counts, colours, names)
-        if outcomes
-        else _alone(data, counts, colours, names)
-    )
+    sides_of = _by_outcome if data.has_outcomes else _alone
+    sides = sides_of(data, counts, colours, names)
     top = max(1e-300, *(cases.max() for cases, *_ in sides))
     for cases, side, colour, name in sides:
         if cases.any():

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
@@ -15,7 +16,7 @@ from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
-from bayescal.posterior.one_sided import one_sided, sure_side
+from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
@@ -36,10 +37,6 @@ class Evaluated(Protocol):
     @property
     def parts(self) -> tuple[Evaluation, ...]:
         """The curves of each table."""
-
-    @property
-    def on_sure_side(self) -> Evaluated:
-        """The curves where they lie on a side of the diagonal that is nearly sure."""
 
     def of_mean(self) -> Evaluated:
         """The mean of the curves, over the same draws of the population."""
@@ -65,9 +62,10 @@ class Evaluation:
         Working coordinates of the curves.
     averaged : bool
         Evaluate one curve instead, the mean of the draws, over every draw of the population.
-    side : ndarray of shape (rows,), optional
-        Evaluate the curves only where they are on this side of the diagonal, at the scores of the
-        data: 1, -1, or 0 for nowhere.
+    sides : ndarray of shape (2, rows), optional
+        Probability that a curve is above the diagonal, and below it, at the scores of the data.
+    sided : ndarray of shape (draws,), optional
+        The draws in which functionals count an error by how sure its side is; see `sureness`.
     bootstrap : Bootstrap, optional
         What the population "bootstrap" draws; by default that of the cases.
     mean : tuple of ndarrays of shape (points,), optional
@@ -77,7 +75,8 @@ class Evaluation:
     problem: Problem
     u: Floats
     averaged: bool = False
-    side: Floats | None = None
+    sides: Floats | None = None
+    sided: NDArray[np.bool_] | None = None
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
@@ -93,7 +92,10 @@ class Evaluation:
 
     @property
     def observed(self) -> Floats:
-        """The curves at the scores of the data, of shape (draws, rows); kept once computed."""
+        """The curves at the scores of the data, of shape (draws, rows), errors counted by side.
+
+        Kept once computed.
+        """
         if not self._observed:
             at, size = self.problem.score, self.u.shape[0]
             curves, values = (
@@ -101,23 +103,13 @@ class Evaluation:
                 np.empty((size, at.size)),
             )
             for part in blocks(size, at.size):
-                values[part] = curves.probability(self.u[part])
+                values[part] = self._by_side(curves.probability(self.u[part]), part, at)
             self._observed.append(values)
         return self._observed[0]
 
     def of_mean(self) -> Evaluation:
         """The mean of the curves, over the same draws of the population."""
         return replace(self, averaged=True, _known={})
-
-    @cached_property
-    def on_sure_side(self) -> Evaluation:
-        """The curves where they lie on a side of the diagonal that is nearly sure.
-
-        The side is judged by the draws that leave the diagonal somewhere.
-        """
-        score, off = self.problem.score, self.u.any(axis=1)
-        side = sure_side((self.observed - score)[off]) if off.any() else np.zeros(score.size)
-        return replace(self, side=side, _known={})
 
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores)."""
@@ -167,13 +159,21 @@ class Evaluation:
                 curve = np.broadcast_to(curve, (part.stop - part.start, curve.size))
             return CurveDraws(curve, drawn)
         if own:
-            curve = self.observed[part]
-        else:
-            at = self.problem.curve.at_scores(drawn.score, self.problem.frame)
-            curve = at.probability(self.u[part])
-        if self.side is not None:
-            curve = one_sided(curve, drawn.score, self._side_at(drawn.score))
+            return CurveDraws(self.observed[part], drawn)
+        at = self.problem.curve.at_scores(drawn.score, self.problem.frame)
+        curve = self._by_side(at.probability(self.u[part]), part, drawn.score)
         return CurveDraws(curve, drawn)
+
+    def _by_side(self, curve: Floats, part: slice, score: Floats) -> Floats:
+        """A block of draws, of which some count an error by how sure its side is."""
+        if self.sides is None or self.sided is None:
+            return curve
+        rows = np.flatnonzero(self.sided[part])
+        if rows.size:
+            curve = np.array(curve)
+            at = score if score.ndim == 1 else score[rows]
+            curve[rows] = one_sided(curve[rows], at, sureness(*self.sides_at(at)))
+        return curve
 
     def _on_sample(self, part: slice) -> CurveDraws:
         """The curves of a block of draws at the observed scores."""
@@ -186,14 +186,10 @@ class Evaluation:
         problem = self.problem
         return Expansion(self._mean_observed, problem.trials / problem.n, problem.score)
 
-    def _side_at(self, score: Floats) -> Floats:
-        """The side at any scores: that at the nearest score of the data."""
-        assert self.side is not None
-        if score.ndim == 1:
-            return self.side
-        own = self.problem.log_odds
-        between = (own[1:] + own[:-1]) / 2
-        return np.asarray(self.side[np.searchsorted(between, logit(score))])
+    def sides_at(self, score: Floats) -> Floats:
+        """The probabilities of the sides at any scores: those at the nearest score of the data."""
+        assert self.sides is not None
+        return np.asarray(self.sides[:, nearest_row(self.problem.log_odds, score)])
 
     def _mean_at(self, score: Floats) -> Floats:
         if score.ndim == 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -344,6 +344,9 @@ class Functional:
         Whether `Totals` know it too, of all draws at once.
     is_distance : bool
         Whether it is never negative, and zero only at calibration.
+    is_floored : bool
+        Whether it is at least the size of the signed error, whatever the curve; then no quantile
+        of it in an average lies below that of the signed error's size.
     caution : str
         What a reader must know of its interval; empty where it covers as it should.
     same_as : str
@@ -356,23 +359,23 @@ class Functional:
     on_sample: bool = False
     by_totals: bool = False
     is_distance: bool = False
+    is_floored: bool = False
     caution: str = ""
     same_as: str = ""
 
 
+_distance = partial(Functional, calibrated=0.0, is_distance=True)
+
 FUNCTIONALS: dict[str, Functional] = {
-    "tce": Functional(tce, "true calibration error (TCE)", 0.0, is_distance=True),
-    "ici": Functional(
-        ici, "integrated calibration index (ICI)", 0.0, is_distance=True, same_as="tce"
-    ),
-    "e50": Functional(e50, "median error (E50)", 0.0, is_distance=True),
-    "e90": Functional(e90, "90th percentile of error (E90)", 0.0, is_distance=True),
-    "emax": Functional(
+    "tce": _distance(tce, "true calibration error (TCE)", is_floored=True),
+    "ici": _distance(ici, "integrated calibration index (ICI)", is_floored=True, same_as="tce"),
+    "e50": _distance(e50, "median error (E50)"),
+    "e90": _distance(e90, "90th percentile of error (E90)"),
+    "emax": _distance(
         emax,
         "largest error over observed scores (Emax)",
-        0.0,
         on_sample=True,
-        is_distance=True,
+        is_floored=True,
         caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
         "contained the true value in 32 to 100 % of simulated data sets",
     ),

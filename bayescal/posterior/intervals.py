@@ -1,15 +1,14 @@
-"""Ends of intervals, and the probabilities that agree with them to the last draw."""
+"""Intervals and probabilities of draws, and distances that respect the signed error."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.text import rounded
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -18,12 +17,10 @@ if TYPE_CHECKING:
 __all__ = [
     "SUMMARY_COLUMNS",
     "equal_tailed",
-    "joint_interval",
-    "lower_end",
-    "share_above",
+    "floored",
     "share_below",
     "summary_rows",
-    "upper_end",
+    "verdict_of",
 ]
 
 INTERVALS_ROUNDING = 1e-9
@@ -37,41 +34,60 @@ def equal_tailed(values: Floats, ci_prob: float) -> tuple[float, float]:
     return float(lower), float(upper)
 
 
-def joint_interval(readings: Sequence[Floats], ci_prob: float) -> tuple[float, float]:
-    """From the lowest of the readings' lower ends to the highest of their upper ends."""
-    lower = min(lower_end(values, ci_prob) for values in readings)
-    return lower, max(upper_end(values, ci_prob) for values in readings)
-
-
-def upper_end(values: Floats, ci_prob: float) -> float:
-    """The least value that is not exceeded by a share (1 + ci_prob) / 2 of the draws.
-
-    It lies below x if and only if at least that share of the draws lies below x.
-    """
-    return float(np.sort(values)[_enough(values.size, ci_prob) - 1])
-
-
-def lower_end(values: Floats, ci_prob: float) -> float:
-    """The largest value that a share (1 + ci_prob) / 2 of the draws reaches.
-
-    It lies above x if and only if at least that share of the draws lies above x.
-    """
-    return float(np.sort(values)[values.size - _enough(values.size, ci_prob)])
-
-
 def share_below(values: Floats, x: float) -> float:
     """Share of the draws below x."""
     return float(np.mean(values < x))
 
 
-def share_above(values: Floats, x: float) -> float:
-    """Share of the draws above x."""
-    return float(np.mean(values > x))
+def floored(distance: Floats, signed: Floats) -> Floats:
+    """Draws of a distance, no quantile of which lies below that of the size of a signed error.
+
+    Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
+    draw keeps its rank.
+
+    Parameters
+    ----------
+    distance, signed : ndarray of shape (draws,)
+        Their draws need not pair.
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.posterior.intervals import floored
+    >>> floored(np.array([0.3, 0.0, 0.1]), np.array([0.2, -0.1, 0.0]))
+    array([0.3, 0. , 0.1])
+    >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
+    array([0.4, 0.1, 0.2])
+    """
+    order, ranked = np.argsort(distance, kind="stable"), np.sort(signed)
+    least = np.maximum(ranked, -ranked[::-1])
+    values = np.empty_like(distance)
+    values[order] = np.maximum(distance[order], least)
+    return values
 
 
-def _enough(size: int, ci_prob: float) -> int:
-    """How many draws make up a share (1 + ci_prob) / 2, at least one."""
-    return max(1, math.ceil(size * (1 + ci_prob) / 2 - INTERVALS_ROUNDING))
+def verdict_of(prob_below: float, ci_prob: float) -> str:
+    """What the probability that the true calibration error is below a limit says of it.
+
+    Parameters
+    ----------
+    prob_below : float
+    ci_prob : float in (0, 1)
+
+    Returns
+    -------
+    {"close enough", "miscalibrated", "cannot tell"}
+        The error is below the limit, or above it, with probability (1 + ci_prob) / 2 at least; or
+        neither.
+    """
+    enough = (1 + ci_prob) / 2 - INTERVALS_ROUNDING
+    if prob_below >= enough:
+        return "close enough"
+    return "miscalibrated" if 1 - prob_below >= enough else "cannot tell"
 
 
 def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -81,4 +97,6 @@ def summary_rows(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
         ends = row["lower"], row["upper"]
         middle, low, high = rounded((row["estimate"], *ends), *ends)
         rows[FUNCTIONALS[str(name)].label] = middle, f"{low} to {high}"
+    for name, why in table.attrs["undefined"].items():
+        rows[FUNCTIONALS[name].label] = NOT_DEFINED, why
     return rows

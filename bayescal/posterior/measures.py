@@ -12,7 +12,7 @@ from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.posterior.evaluation import Evaluated, Wanted, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.intervals import equal_tailed, joint_interval, share_above, share_below
+from bayescal.posterior.intervals import equal_tailed, floored, share_below
 from bayescal.posterior.view import PosteriorView
 
 if TYPE_CHECKING:
@@ -25,15 +25,13 @@ SUMMARY = ["estimate", "mean", "median", "lower", "upper"]
 
 
 class Measures(PosteriorView):
-    """What one asks of the functionals of a posterior.
+    """What one asks of the functionals of a posterior, all of it read from one set of draws each.
 
-    A distance from calibration in an averaged posterior has two readings, one for each end of its
-    interval; anything else has one.
+    Of a distance from calibration in an averaged posterior, these draws are of their own: exact
+    calibration is among them, and no draw of the curve belongs to one of them.
     """
 
-    def tce(
-        self, p: float = 1, population: str = "bootstrap", *, reading: str = "average"
-    ) -> xr.DataArray:
+    def tce(self, p: float = 1, population: str = "bootstrap") -> xr.DataArray:
         """Posterior of the true calibration error, (E_w |g - s|^p)^(1/p).
 
         Parameters
@@ -42,8 +40,6 @@ class Measures(PosteriorView):
             The norm. At 1 this is the integrated calibration index; `inf` is the largest error.
         population : {"bootstrap", "sample", "beta"}
             Population of the error: patients like these, exactly these patients, or a Beta density.
-        reading : {"average", "lower"}
-            Of an averaged posterior; see `functional`.
 
         Returns
         -------
@@ -53,19 +49,18 @@ class Measures(PosteriorView):
         Raises
         ------
         InputError
-            If `p` is below 1, or the population or the reading unknown.
+            If `p` is below 1, or the population unknown.
 
         Notes
         -----
-        For an interval use `interval`, not quantiles of these draws: of an averaged posterior the
-        lower end is read off other draws, because draws of a curve are further from the diagonal
-        than the truth is when calibration is good.
+        Of an averaged posterior, these draws do not pair with draws of the curve: they are not the
+        mean of |curve - score| over `curve()`. See `functional`.
 
         References
         ----------
         Dong et al. (2025), AAAI, Algorithm 2.
         """
-        return self.functional("tce", population=population, reading=reading, p=p)
+        return self.functional("tce", population=population, p=p)
 
     def functional(
         self,
@@ -73,7 +68,6 @@ class Measures(PosteriorView):
         population: str = "bootstrap",
         *,
         group: str = "posterior",
-        reading: str = "average",
         **options: Any,
     ) -> xr.DataArray:
         """Posterior of a functional of the curve and the score distribution.
@@ -81,17 +75,19 @@ class Measures(PosteriorView):
         All functionals of one fit share the same draws of the population, and asking twice gives
         the same numbers.
 
+        Draws of a distance (TCE, ICI, E50, E90, Emax) in an averaged posterior do not pair with
+        draws of the curve, nor with those of another distance. Exact calibration is among them and
+        counts 0; stretches that are often calibrated count an error by how sure its side is; and
+        no quantile of TCE, ICI or Emax lies below that of the size of the signed error.
+
         Parameters
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         population : {"bootstrap", "sample", "beta"}
         group : {"posterior", "prior"}
-            "prior" is its distribution under the prior, without the outcomes.
-        reading : {"average", "lower"}
-            "average" is what everything is read off but the lower end of distances. "lower" is of
-            curves that like the diagonal, exact calibration among them, and counts an error only
-            where its side is nearly sure; it is for distances in an averaged posterior.
+            "prior" is its distribution under the prior, without the outcomes, given that
+            calibration is not exact.
         **options
             Passed to the functional, such as `p` for "tce".
 
@@ -107,39 +103,30 @@ class Measures(PosteriorView):
         """
         check_choice(name, FUNCTIONALS, "name")
         check_choice(group, ("posterior", "prior"), "group")
-        check_choice(reading, ("average", "lower"), "reading")
-        if reading == "lower":
-            return self._array(self._lower_values(name, group, population, options), name)
-        of = self._posterior if group == "posterior" else self._prior
-        return self._array(of.values([(name, options)], population)[name], name)
+        wanted: Wanted = [(name, options)]
+        if group == "prior":
+            return self._array(self._prior.values(wanted, population)[name], name)
+        return self._array(self._values(wanted, population)[name], name)
 
     def interval(
         self,
         name: str = "tce",
         ci_prob: float = 0.95,
         *,
-        kind: str = "auto",
         population: str = "bootstrap",
         **options: Any,
     ) -> tuple[float, float]:
-        """Credible interval of a functional.
+        """Credible interval of a functional: equal-tailed, of the draws of `functional`.
 
-        Equal-tailed, read off draws that are not exactly calibrated: those of one family, or of
-        the average over the families other than `identity`.
-
-        Distances from calibration in an averaged posterior have two readings, one for each end.
-        The upper end is a quantile of the average's draws. The lower end is a quantile in a
-        posterior that likes the diagonal: exact calibration, and curves with stretches on it;
-        there an error counts only where its side is known with probability 0.8, so that chance
-        does not add up to an error. It is 0 where no part of the curve is surely off.
+        In a fit of one family, exact calibration was not considered. In an average, the draws of a
+        distance from calibration know it as a possibility; anything else is given that calibration
+        is not exact.
 
         Parameters
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
-        kind : {"auto", "equal-tailed"}
-            "auto" is as above; "equal-tailed" is so for distances in an average too.
         population : {"bootstrap", "sample", "beta"}
         **options
             Passed to the functional, such as `p` for "tce".
@@ -151,24 +138,15 @@ class Measures(PosteriorView):
         Raises
         ------
         InputError
-            If a name or the kind is unknown.
+            If a name is unknown.
         """
-        check_choice(kind, ("auto", "equal-tailed"), "kind")
-        check_choice(name, FUNCTIONALS, "name")
         level = as_level(ci_prob)
-        average, *lower = self._readings(name, population, options)
-        if kind == "equal-tailed" or not lower:
-            return equal_tailed(average, level)
-        return joint_interval((average, *lower), level)
+        return self._ends(name, self._draws_of(name, population, options), level)
 
     def prob_below(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
     ) -> float:
-        """Probability that a functional is below `x`; conservative for a distance.
-
-        For the statement that a model is close enough to calibrated. For a distance in an averaged
-        posterior it is the smaller of the two readings' probabilities: it reaches
-        (1 + ci_prob) / 2 if and only if the interval of that level lies below `x`.
+        """Probability that a functional is below `x`: the share of such draws.
 
         Parameters
         ----------
@@ -183,19 +161,12 @@ class Measures(PosteriorView):
         -------
         float
         """
-        limit = as_number(x, "x")
-        readings = self._readings(name, population, options)
-        return min(share_below(values, limit) for values in readings)
+        return share_below(self._draws_of(name, population, options), as_number(x, "x"))
 
     def prob_above(
         self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
     ) -> float:
-        """Probability that a functional is above `x`; conservative for a distance.
-
-        For the statement that a model is miscalibrated. For a distance in an averaged posterior
-        it is the smaller of the two readings' probabilities: it reaches (1 + ci_prob) / 2 if and
-        only if the interval of that level lies above `x`. What it and `prob_below` leave to 1 is
-        "cannot tell".
+        """Probability that a functional is not below `x`: 1 - `prob_below`.
 
         Parameters
         ----------
@@ -210,9 +181,7 @@ class Measures(PosteriorView):
         -------
         float
         """
-        limit = as_number(x, "x")
-        readings = self._readings(name, population, options)
-        return min(share_above(values, limit) for values in readings)
+        return 1 - self.prob_below(x, name, population=population, **options)
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
         """`prob_below` of the true calibration error."""
@@ -232,17 +201,17 @@ class Measures(PosteriorView):
     ) -> float:
         """Point estimate of a functional.
 
-        Of a distance from calibration it is the distance of the posterior mean curve, brought into
-        the interval: draws of a curve are further from the diagonal than their mean is, so the
-        mean or median of their distances is too large near calibration. Of anything else it is
-        the posterior mean.
+        The posterior mean; but of a distance from calibration in a fit of one family, the distance
+        of the posterior mean curve, brought into the interval. There draws of a curve are further
+        from the diagonal than their mean is, so that the mean of their distances is too large near
+        calibration.
 
         Parameters
         ----------
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`.
         ci_prob : float in (0, 1)
-            Of the interval that the estimate of a distance is brought into.
+            Of the interval that the estimate of a distance in one family is brought into.
         population : {"bootstrap", "sample", "beta"}
         **options
             Passed to the functional, such as `p` for "tce".
@@ -257,10 +226,11 @@ class Measures(PosteriorView):
             If a name is unknown or `ci_prob` out of range.
         """
         check_choice(name, FUNCTIONALS, "name")
-        if not FUNCTIONALS[name].is_distance:
-            return float(self._posterior.values([(name, options)], population)[name].mean())
-        ends = self.interval(name, ci_prob, population=population, **options)
-        return self._of_mean_curve(name, population, options, ends)
+        if self._is_read_off_mean_curve(name):
+            ends = self.interval(name, ci_prob, population=population, **options)
+            return self._of_mean_curve(name, population, options, ends)
+        as_level(ci_prob)
+        return float(self._draws_of(name, population, options).mean())
 
     def summary(
         self,
@@ -281,17 +251,17 @@ class Measures(PosteriorView):
         population : {"bootstrap", "sample", "beta"}
         names : sequence of str, optional
             Rows to compute, by names in `bayescal.functionals.FUNCTIONALS`; by default all
-            that differ. One that the data do not define has no row.
+            that differ. Intercept and slope have no row where the scores do not define them: 0.5 %
+            of the scores or more are exactly 0 or 1, or all are equal.
 
         Returns
         -------
         pandas.DataFrame
-            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate of a
-            distance from calibration is that of the posterior mean curve, brought into the
-            interval; of anything else it is the posterior mean. `attrs` state the interval, the
-            population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), and whether this is a pseudo-posterior; of clusters also their
-            number, design effects and the effective number of cases.
+            Index: functional. Columns: estimate, mean, median, lower, upper. The estimate is that
+            of `estimate`: the mean, but for distances in one family. `attrs` state the interval,
+            the population, how many scores of 0 and 1 were moved and to where, how the weights are
+            read (`weight_type`), whether this is a pseudo-posterior, and why rows are `undefined`;
+            of clusters also their number, design effects and the effective number of cases.
 
         Raises
         ------
@@ -300,8 +270,8 @@ class Measures(PosteriorView):
 
         Notes
         -----
-        The intervals of a single family never hold exact calibration, which is not one of its
-        curves: `bayescal.compare` gives it a probability.
+        In a fit of a single family exact calibration was not considered, so that no interval of a
+        distance holds 0: `bayescal.compare` gives it a probability.
         """
         import pandas as pd
 
@@ -310,23 +280,18 @@ class Measures(PosteriorView):
             names = [name for name, each in FUNCTIONALS.items() if not each.same_as]
         defined = self._defined(names)
         wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in defined]
-        distances = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
-        parts: list[tuple[Evaluated, Wanted]] = [
-            (self._posterior, wanted),
-            (self._mean_curve, distances),
-        ]
-        if distances and self._families is not None:
-            parts.append((self._lower_reading("tce"), distances))
-        evaluate(parts, population)  # all at once, for what is asked below
-        rows, tail = [], (1 - level) / 2
+        read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
+        if read_off_mean:  # in one pass over the population
+            evaluate([(self._posterior, wanted), (self._mean_curve, read_off_mean)], population)
+        values = self._values(wanted, population)
+        rows = []
         for name, options in wanted:
-            readings = self._readings(name, population, options)
-            low, middle, high = np.quantile(readings[0], [tail, 0.5, 1 - tail])
-            ends = (low, high) if len(readings) == 1 else joint_interval(readings, level)
-            mean = estimate = readings[0].mean()
-            if FUNCTIONALS[name].is_distance:
+            draws = values[name]
+            ends = self._ends(name, draws, level)
+            mean = estimate = draws.mean()
+            if self._is_read_off_mean_curve(name):
                 estimate = self._of_mean_curve(name, population, options, ends)
-            rows.append((estimate, mean, middle, *ends))
+            rows.append((estimate, mean, np.median(draws), *ends))
         index = pd.Index([name for name, _ in wanted], name="functional")
         table = pd.DataFrame(np.reshape(rows, (-1, 5)), index, SUMMARY)
         edges = self.problem.edges
@@ -339,9 +304,14 @@ class Measures(PosteriorView):
             one_read_as=edges.high,
             pseudo_posterior=self.data.is_pseudo,
             weight_type=self.data.weight_type,
+            undefined={name: why for name, why in self._undefined.items() if name in names},
             **({} if self.design is None else self.design.to_dict()),
         )
         return table
+
+    def _is_read_off_mean_curve(self, name: str) -> bool:
+        """Whether the estimate is that of the mean curve: of distances in one family."""
+        return FUNCTIONALS[name].is_distance and not self.is_average
 
     def _of_mean_curve(
         self, name: str, population: str, options: dict[str, Any], ends: tuple[float, float]
@@ -352,46 +322,53 @@ class Measures(PosteriorView):
 
     def _defined(self, names: Sequence[str]) -> list[str]:
         """Those of the functionals that these data, and the version that stored them, define."""
-        undefined: set[str] = set()
-        tables = self._posterior.parts
-        if any(np.unique(part.problem.score).size < 2 for part in tables):
-            undefined |= {"calibration_intercept", "calibration_slope"}
-        if self._families is not None and self._lower is None:
+        undefined = set(self._undefined)
+        if self.is_average and self._distances is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
         chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         return [name for name in chosen if name not in undefined]
 
-    def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
-        """Draws in each reading: two of a distance in an average, one of anything else."""
+    def _values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+        """The draws that everything about each functional is read from, each of shape (draws,).
+
+        Where draws of distances do not pair with those of the curve, in an average and over several
+        imputations, no quantile of them lies below that of the size of the signed error.
+        """
+        of_curve, distances = wanted, self._posterior
+        own: Wanted = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
+        if own and self.is_average:
+            of_curve = [item for item in wanted if item not in own]
+            distances = self._draws_of_distances()
+        pairs = not own or not (self.is_average or len(distances.parts) > 1)
+        floor: Wanted = [] if pairs else [("signed_error", {})]
+        evaluate([(self._posterior, of_curve + floor), (distances, own)], population)
+        values = self._posterior.values(of_curve, population) | distances.values(own, population)
+        for name, _ in own if floor else []:
+            if FUNCTIONALS[name].is_floored:
+                signed = self._posterior.values(floor, population)["signed_error"]
+                values[name] = floored(values[name], signed)
+        return values
+
+    def _draws_of(self, name: str, population: str, options: dict[str, Any]) -> Floats:
+        """The same of one functional."""
         check_choice(name, FUNCTIONALS, "name")
-        parts: list[Evaluated] = [self._posterior]
-        if self._families is not None and FUNCTIONALS[name].is_distance:
-            parts.append(self._lower_reading(name))
-        evaluate([(part, [(name, options)]) for part in parts], population)
-        return [part.values([(name, options)], population)[name] for part in parts]
+        return self._values([(name, options)], population)[name]
 
-    def _lower_values(
-        self, name: str, group: str, population: str, options: dict[str, Any]
-    ) -> Floats:
-        """Draws in the reading for the lower end of a distance."""
-        return self._lower_reading(name, group).values([(name, options)], population)[name]
+    def _draws_of_distances(self) -> Evaluated:
+        """The draws that distances of an average are read from."""
+        if self._distances is None:
+            raise InputError(
+                "this average was stored by an earlier version. Compare the data again with "
+                "bayescal.compare, which keeps the draws that distances are read from."
+            )
+        return self._distances
 
-    def _lower_reading(self, name: str, group: str = "posterior") -> Evaluated:
-        """The reading for the lower end of a distance."""
-        if not FUNCTIONALS[name].is_distance or group != "posterior":
-            raise InputError(
-                f"reading='lower' is for the posterior of distances from calibration, not for "
-                f"{name!r} of the {group}."
-            )
-        if self._lower is None:
-            raise InputError(
-                "this posterior has no lower reading of distances: it is of one family of curves, "
-                "or was stored by an earlier version. Compare the data again with bayescal.compare."
-            )
-        return self._lower.on_sure_side
+    def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:
+        """The interval that draws of a functional give."""
+        return equal_tailed(values, ci_prob)
 
     @property
     def _interval_in_words(self) -> str:
-        if self._families is None:
-            return "equal-tailed; exact calibration is not one of the curves"
-        return "equal-tailed; of distances by two readings"
+        if self.is_average:
+            return "equal-tailed; exact calibration is among the draws of distances"
+        return "equal-tailed; exact calibration was not considered"

@@ -1,62 +1,79 @@
-"""How far a curve surely is from the diagonal: distances that chance does not inflate.
+"""How sure the side of an error is, and curves whose errors count by it.
 
-Where a curve may be on either side of the diagonal, |g - s| counts chance as error. Here a score
-counts only where the side of the curve is nearly sure, and only by how far g is on that side.
+Where a curve may be on either side of the diagonal, |g - s| counts chance as error. In the draws of
+stretches that are often calibrated an error therefore counts by how sure its side is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
-from bayescal._base.arrays import Floats
-from bayescal.posterior.functionals import CurveDraws
+from bayescal._base.arrays import Floats, blocks
+from bayescal.model.pieces import PIECES
+from bayescal.model.problem import Problem
 
-__all__ = ["SURE", "lower_distance", "one_sided", "side_of_shares", "sure_region", "sure_side"]
+__all__ = ["nearest_row", "one_sided", "side_shares", "sure_region", "sureness"]
 
-SURE = 0.8
+UNSURE, SURE = 0.6, 0.95
+"""Probabilities of a side at which an error begins to count, and counts in full."""
 
 
-def sure_side(error: Floats, level: float = SURE) -> Floats:
-    """The side of the diagonal on which the curve lies with probability above `level`.
+def side_shares(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
+    """Shares of the draws of stretches that are above, and below, the diagonal.
 
     Parameters
     ----------
-    error : ndarray of shape (draws, rows)
-        g - s in draws of the curve, exactly zero where a draw is on the diagonal; without draws
-        that are on it everywhere.
-    level : float in [0.5, 1)
+    problem : Problem
+        Whose frame holds the cells.
+    u : ndarray of shape (draws, 2 * cells)
+        Shifts, then slopes by cell.
 
     Returns
     -------
-    ndarray of shape (rows,)
-        1 where above, -1 where below, 0 where neither is sure.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.one_sided import sure_side
-    >>> sure_side(np.array([[0.1, -0.1, 0.0], [0.2, 0.1, 0.0]]))
-    array([1., 0., 0.])
+    above, below : ndarray of shape (rows,)
+        At the scores of the problem.
     """
-    return side_of_shares((error > 0).mean(axis=0), (error < 0).mean(axis=0), level)
+    problem = problem.of_family(PIECES)
+    above, below = np.zeros((2, problem.score.size))
+    curves = problem.curve.at_scores(problem.score, problem.frame)
+    for part in blocks(len(u), problem.score.size):
+        error = curves.probability(u[part]) - problem.score
+        above += np.count_nonzero(error > 0, axis=0)
+        below += np.count_nonzero(error < 0, axis=0)
+    return above / len(u), below / len(u)
 
 
-def side_of_shares(above: Floats, below: Floats, level: float = SURE) -> Floats:
-    """The same, from the shares of the draws that are above and below the diagonal.
+def nearest_row(log_odds: Floats, score: Floats) -> NDArray[np.intp]:
+    """The row, of ascending log-odds, that is nearest to each of these scores inside (0, 1)."""
+    between = (log_odds[1:] + log_odds[:-1]) / 2
+    return np.asarray(np.searchsorted(between, logit(score)))
+
+
+def sureness(above: Floats, below: Floats) -> Floats:
+    """How much an error counts, and on which side.
 
     Parameters
     ----------
     above, below : ndarray of shape (rows,)
-    level : float in [0.5, 1)
+        Probability that the curve is above the diagonal, and below it.
 
     Returns
     -------
     ndarray of shape (rows,)
+        Positive where the curve is rather above. Its size is 0 up to a probability of 0.6 for the
+        likelier side, 1 from 0.95 on, and linear between.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.posterior.one_sided import sureness
+    >>> sureness(np.array([0.5, 0.775, 0.1]), np.array([0.5, 0.0, 0.9])).round(2)
+    array([ 0.  ,  0.5 , -0.86])
     """
-    return np.asarray((above > level).astype(np.float64) - (below > level))
+    size = np.clip((np.maximum(above, below) - UNSURE) / (SURE - UNSURE), 0, 1)
+    return np.asarray(np.where(above >= below, size, -size))
 
 
 def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
@@ -95,7 +112,7 @@ def sure_region(error: Floats, level: float) -> tuple[NDArray[np.int8], float]:
 
 
 def one_sided(curve: Floats, score: Floats, side: Floats) -> Floats:
-    """The curve where it lies on the side given, and the diagonal elsewhere.
+    """The curve where it lies on the side given, as far off as that is sure; else the diagonal.
 
     Parameters
     ----------
@@ -103,46 +120,12 @@ def one_sided(curve: Floats, score: Floats, side: Floats) -> Floats:
         g at each score.
     score : ndarray of shape (rows,) or (draws, rows)
     side : ndarray of shape (rows,) or (draws, rows)
-        1, -1 or 0; see `sure_side`.
+        In [-1, 1]; see `sureness`.
 
     Returns
     -------
     ndarray of shape (draws, rows)
-        s + phi max(0, phi (g - s)), with phi the side.
+        s + sign |phi| max(0, sign (g - s)), with phi the side.
     """
-    return np.asarray(np.where(side * (curve - score) > 0, curve, score))
-
-
-def lower_distance(
-    distance: Callable[[CurveDraws], Floats], draws: CurveDraws, side: Floats
-) -> Floats:
-    """A distance from calibration, of the part of each curve that lies on its sure side.
-
-    It is never above the distance itself. Distances that are ordered, such as TCE_p in p, or
-    quantiles of the error in their level, stay so.
-
-    Parameters
-    ----------
-    distance : callable
-        A functional of `CurveDraws` that is a distance, such as `functionals.tce`.
-    draws : CurveDraws
-    side : ndarray of shape (rows,) or (draws, rows)
-        At the scores of the population; see `sure_side`.
-
-    Returns
-    -------
-    ndarray of shape (draws,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayescal.posterior.one_sided import lower_distance, sure_side
-    >>> from bayescal.posterior.functionals import CurveDraws, tce
-    >>> from bayescal.posterior.population import Population
-    >>> population = Population(np.array([0.2, 0.6]), np.array([0.5, 0.5]), None)
-    >>> draws = CurveDraws(np.array([[0.3, 0.65], [0.4, 0.55]]), population)
-    >>> lower_distance(tce, draws, sure_side(draws.error)).round(3)
-    array([0.05, 0.1 ])
-    """
-    score = draws.population.score
-    return distance(CurveDraws(one_sided(draws.curve, score, side), draws.population))
+    error = curve - score
+    return np.asarray(score + np.where(side * error > 0, np.abs(side) * error, 0.0))

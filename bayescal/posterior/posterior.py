@@ -112,7 +112,8 @@ class CalibrationPosterior(DecisionMeasures):
         The largest set such that, with probability at least `ci_prob`, the curve is above
         the diagonal on all of its "above" part and below it on all of its "below" part.
         Scores are added in descending order of the probability of their direction (the excursion
-        sets of Bolin & Lindgren).
+        sets of Bolin & Lindgren). In an averaged posterior, draws that are exactly on the diagonal
+        are on neither side.
 
         This is a posterior statement, not a test: on simulated data sets of 150 patients from a
         calibrated model it was non-empty in 26 % at 0.95 and in 4 % at 0.99.
@@ -135,8 +136,7 @@ class CalibrationPosterior(DecisionMeasures):
         import xarray as xr
 
         level = as_level(ci_prob)
-        error = self._posterior.curve(self.data.score) - self.problem.table.score
-        region, probability = sure_region(error, level)
+        region, probability = sure_region(self._errors(self.data.score), level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": self.data.score}, "score", "off_diagonal", attributes)
 
@@ -144,7 +144,7 @@ class CalibrationPosterior(DecisionMeasures):
         """Probability that the curve is exactly on the diagonal, by score.
 
         Only for a fit of `pieces` or an averaged posterior. For an average it is computed from the
-        lower reading, which includes exact calibration.
+        draws of distances, which include exact calibration.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class CalibrationPosterior(DecisionMeasures):
     def errors_where_known(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
 
-        Of a fit of `pieces`, or of the lower reading of an averaged posterior.
+        Of a fit of `pieces`, or of an averaged posterior, whose draws are those of distances.
 
         Parameters
         ----------
@@ -193,16 +193,19 @@ class CalibrationPosterior(DecisionMeasures):
         InputError
             If the family has no stretches on the diagonal.
         """
-        of = self._posterior if self._families is None else self._lower
-        tables = () if of is None else tuple((part, part.problem) for part in of.parts)
-        if not tables or not all(p.curve.in_cells and p.frame.cells for _, p in tables):
+        if not all(part.problem.frame.cells for part in self._posterior.parts):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
             )
-        values = as_scores(scores, "scores")
-        errors = [part.curve(values) - problem.inside(values) for part, problem in tables]
-        return np.concatenate(errors)
+        return self._errors(as_scores(scores, "scores"))
+
+    def _errors(self, scores: Floats) -> Floats:
+        """Draws of the curve minus the score, which in an average are those of distances."""
+        of = self._draws_of_distances() if self.is_average else self._posterior
+        return np.concatenate(
+            [part.curve(scores) - part.problem.inside(scores) for part in of.parts]
+        )
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.
@@ -216,7 +219,7 @@ class CalibrationPosterior(DecisionMeasures):
 
     def __repr__(self) -> str:
         atom = self.prob_calibrated
-        if self._families is not None and self._lower is None:
+        if self.is_average and self._distances is None:
             return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
         return (
@@ -225,8 +228,12 @@ class CalibrationPosterior(DecisionMeasures):
             + (f"  {self.design}\n" if self.design is not None else "")
             + f"  {self.family.name} curve, {self.problem.prior.name} prior, {self.engine}\n"
             f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
-            + (f"; P(calibrated) {atom:.3f}" if atom is not None else "")
+            + (f"; P(calibrated) {atom:.3f}" if atom is not None else self._without_atom)
         )
+
+    @property
+    def _without_atom(self) -> str:
+        return "; exact calibration was not considered"
 
     @property
     def _cases_in_words(self) -> str:
@@ -235,7 +242,7 @@ class CalibrationPosterior(DecisionMeasures):
         return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     def _repr_html_(self) -> str:
-        if self._families is not None and self._lower is None:
+        if self.is_average and self._distances is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 

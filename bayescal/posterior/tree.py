@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from bayescal._base.versions import library_versions
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
-from bayescal.model.curves import Curve, in_average, stored_curve
-from bayescal.model.pieces import RARELY_CALIBRATED
+from bayescal.model.curves import Curve
+from bayescal.model.mixture import RARELY, Component, sample_prior
 from bayescal.model.problem import Problem
+from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +28,6 @@ __all__ = [
     "CHAINS",
     "OBSERVATION_LIMIT",
     "SAMPLE_STATS",
-    "Averaged",
     "Drawn",
     "as_dataset",
     "complete",
@@ -44,29 +44,6 @@ CHAINS = 4
 SAMPLE_STATS = ("pareto_k", "ess", "log_evidence", "log_evidence_error")
 OBSERVATION_LIMIT = 5000
 """Most cases for which log_likelihood and posterior_predictive are kept case by case."""
-
-
-@dataclass(frozen=True)
-class Averaged:
-    """What an averaged posterior has beside its draws.
-
-    Attributes
-    ----------
-    families : dict of str to float
-        The families mixed and their prior probabilities.
-    prob_calibrated : float
-        The posterior probability of `identity`, which is not among the families.
-    family : ndarray of shape (draws,)
-        Index of each draw's family.
-    lower_reading : ndarray of shape (draws, 2 * cells), optional
-        Shifts and slopes by cell in the lower reading of distances; None if an earlier version
-        stored the tree.
-    """
-
-    families: dict[str, float]
-    prob_calibrated: float
-    family: np.ndarray[Any, Any]
-    lower_reading: Floats | None
 
 
 @dataclass(frozen=True)
@@ -123,7 +100,7 @@ def fit_tree(
     engine : str
     chains, draws : int
     averaged : Averaged, optional
-        `coordinates` then holds the index of each draw's `family` too.
+        `coordinates` then holds the index of each draw's `component` and `family` too.
 
     Returns
     -------
@@ -136,6 +113,7 @@ def fit_tree(
     attributes = problem.to_attributes() | {key: json.dumps(named[key]) for key in named}
     if averaged is not None:
         attributes["families"] = json.dumps(averaged.families)
+        attributes["components"] = json.dumps([asdict(each) for each in averaged.components])
         attributes["prob_calibrated"] = json.dumps(averaged.prob_calibrated)
     posterior = _with_derived(problem, coordinates, chains, draws)
     groups = {
@@ -144,8 +122,8 @@ def fit_tree(
         "observed_data": _observed(problem.data),
         "constant_data": _constant(problem),
     }
-    if averaged is not None and averaged.lower_reading is not None:
-        groups["lower_reading"] = _by_cell(problem, averaged.lower_reading, chains)
+    if averaged is not None and averaged.distances is not None:
+        groups["distances"] = _of_distances(problem, averaged.distances, chains)
     if problem.clusters is not None:
         groups["clusters"] = problem.clusters.to_xarray()
     tree = xr.DataTree.from_dict(groups)
@@ -157,12 +135,9 @@ def sample_tree(drawn: Drawn) -> xr.DataTree:
     """The tree of an importance sample."""
     import xarray as xr
 
-    coordinates = {
-        name: with_chains(drawn.u[:, column], drawn.chains)
-        for column, name in enumerate(drawn.problem.curve.coordinates)
-    }
+    coordinates = _by_name(drawn.problem, drawn.u, drawn.chains)
     if drawn.averaged is not None:
-        coordinates["family"] = with_chains(drawn.averaged.family, drawn.chains)
+        coordinates |= _tags(drawn.averaged, drawn.averaged.component, drawn.chains)
     return fit_tree(
         drawn.problem,
         coordinates,
@@ -188,12 +163,7 @@ def read_drawn(tree: xr.DataTree) -> Drawn:
     known = {name: float(stats[name]) for name in SAMPLE_STATS if name in stats}
     averaged = None
     if "families" in tree.attrs:
-        averaged = Averaged(
-            json.loads(tree.attrs["families"]),
-            float(json.loads(tree.attrs["prob_calibrated"])),
-            posterior["family"].transpose("chain", "draw").to_numpy().ravel(),
-            _read_lower_reading(tree),
-        )
+        averaged = _read_averaged(tree, problem)
     u, chains = _read_coordinates(posterior, problem), posterior.sizes["chain"]
     if not np.isfinite(u).all():
         raise InputError("the tree's posterior holds draws that are not finite. Refit the data.")
@@ -257,19 +227,31 @@ def _read_coordinates(posterior: xr.Dataset, problem: Problem) -> Floats:
     return u
 
 
-def _read_lower_reading(tree: xr.DataTree) -> Floats | None:
-    """Shifts and slopes by cell of an average's lower reading, of shape (draws, 2 * cells).
+def _read_averaged(tree: xr.DataTree, problem: Problem) -> Averaged:
+    """Without draws of distances if an earlier version, with one prior a family, wrote the tree."""
+    calibrated = float(json.loads(tree.attrs["prob_calibrated"]))
+    posterior = tree["posterior"].to_dataset()
+    if "components" not in tree.attrs or "distances" not in tree.children:
+        families: dict[str, float] = json.loads(tree.attrs["families"])
+        parts = (
+            Component(name, RARELY if name == "pieces" else "prior", weight)
+            for name, weight in families.items()
+        )
+        return Averaged(tuple(parts), calibrated, _flat(posterior["family"]), None)
+    group = tree["distances"].to_dataset()
+    distances = DistanceDraws(
+        _read_coordinates(group, problem),
+        _flat(group["component"]),
+        group["above"].to_numpy(),
+        group["below"].to_numpy(),
+    )
+    components = tuple(Component(**each) for each in json.loads(tree.attrs["components"]))
+    return Averaged(components, calibrated, _flat(posterior["component"]), distances)
 
-    None of one family, and of an average that an earlier version wrote.
-    """
-    if "lower_reading" not in tree.children:
-        return None
-    group = tree["lower_reading"].to_dataset()
-    parts = [
-        group[name].transpose("chain", "draw", "cell").to_numpy()
-        for name in ("cell_shift", "cell_slope")
-    ]
-    return np.concatenate(parts, axis=-1).reshape(-1, 2 * group.sizes["cell"])
+
+def _flat(values: xr.DataArray) -> np.ndarray[Any, Any]:
+    """One value a draw, chain by chain."""
+    return np.asarray(values.transpose("chain", "draw").to_numpy().ravel())
 
 
 def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
@@ -289,7 +271,8 @@ def coordinates_of(group: xr.Dataset, curve: Curve) -> dict[str, Floats]:
 def draw_prior(drawn: Drawn) -> dict[str, Any]:
     """Prior draws of the working coordinates, as many as there are of the posterior.
 
-    Of an average, also the index of each draw's `family`.
+    Of an average, given that calibration is not exact, and with the index of each draw's
+    `component` and `family`.
     """
     problem, size = drawn.problem, drawn.u.shape[0]
     rng, names = problem.rng("prior"), problem.curve.coordinates
@@ -297,15 +280,10 @@ def draw_prior(drawn: Drawn) -> dict[str, Any]:
         return dict(zip(names, drawn.prior.T, strict=True))
     if drawn.averaged is None:
         return dict(zip(names, problem.sample_prior(rng, size).T, strict=True))
-    families = drawn.averaged.families
-    family = rng.choice(len(families), size, p=list(families.values()))
-    u = np.zeros((size, len(names)))
-    for index, name in enumerate(families):
-        rows = np.flatnonzero(family == index)
-        of_family = problem.of_family(stored_curve(name))
-        own = of_family.sample_prior(rng, rows.size, RARELY_CALIBRATED)
-        u[rows] = in_average(of_family.curve, own, problem.curve, problem.frame)
-    return dict(zip(names, u.T, strict=True)) | {"family": family}
+    averaged = drawn.averaged
+    u, part = sample_prior(averaged.curved, problem, rng, size)
+    component = np.flatnonzero([not each.is_exact for each in averaged.components])[part]
+    return dict(zip(names, u.T, strict=True)) | _tags(averaged, component)
 
 
 def prior_dataset(drawn: Drawn) -> xr.Dataset:
@@ -348,11 +326,27 @@ def _with_derived(
     return as_dataset(values, numbers, chains=chains, draws=draws)
 
 
-def _by_cell(problem: Problem, u: Floats, chains: int) -> xr.Dataset:
-    by_cell = problem.of_family(stored_curve("pieces"))
-    names = by_cell.curve.coordinates
-    coordinates = {name: with_chains(u[:, k], chains) for k, name in enumerate(names)}
-    return _with_derived(by_cell, coordinates, chains, u.shape[0] // chains)
+def _by_name(problem: Problem, u: Floats, chains: int) -> dict[str, Any]:
+    """Draws by working coordinate, each of shape (chains, draws)."""
+    names = problem.curve.coordinates
+    return {name: with_chains(u[:, column], chains) for column, name in enumerate(names)}
+
+
+def _tags(
+    averaged: Averaged, component: np.ndarray[Any, Any], chains: int | None = None
+) -> dict[str, Any]:
+    """Index of each draw's component, and of its family among those mixed."""
+    tags = {"component": component, "family": averaged.family_of(component)}
+    if chains is None:
+        return tags
+    return {name: with_chains(values, chains) for name, values in tags.items()}
+
+
+def _of_distances(problem: Problem, drawn: DistanceDraws, chains: int) -> xr.Dataset:
+    coordinates = _by_name(problem, drawn.u, chains)
+    coordinates["component"] = with_chains(drawn.component, chains)
+    group = _with_derived(problem, coordinates, chains, len(drawn.u) // chains)
+    return group.assign(above=("merged_row", drawn.above), below=("merged_row", drawn.below))
 
 
 def as_dataset(

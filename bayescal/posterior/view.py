@@ -10,11 +10,12 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
-from bayescal.model.curves import Curve, stored_curve
+from bayescal.model.curves import Curve
 from bayescal.model.problem import Problem
+from bayescal.posterior.checks.undefined import undefined_measures
+from bayescal.posterior.checks.verdict import convergence, verdict_of
 from bayescal.posterior.evaluation import Evaluated, Evaluation
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-__all__ = ["PosteriorView", "convergence", "nuts_verdict"]
+__all__ = ["PosteriorView"]
 
 
 class PosteriorView:
@@ -97,8 +98,13 @@ class PosteriorView:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was fitted."""
-        return self.problem.data
+        """The table that was fitted.
+
+        It says what it `lacks` of what the posterior knows of its cases, and is then refused
+        where cases are read.
+        """
+        own = self.problem.own_data
+        return own if self.has_outcomes else own.lacking("outcomes")
 
     @property
     def has_outcomes(self) -> bool:
@@ -156,13 +162,13 @@ class PosteriorView:
         """
         if self.engine == "importance":
             numbers = dict(self._drawn.stats)
-            bad = numbers["pareto_k"] > BAD_K
-            verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
         else:
             numbers = self._nuts_diagnostics(self._tree["sample_stats"].to_dataset())
-            verdict = nuts_verdict(numbers)
         if self.design is not None:
             numbers |= self.design.to_dict()
+        verdict = verdict_of(numbers)
+        if verdict == "ok" and self.design is not None:
+            verdict = self.design.verdict
         return {"engine": self.engine, **numbers, "verdict": verdict}
 
     @property
@@ -197,18 +203,30 @@ class PosteriorView:
         return Evaluation(self.problem, u, bootstrap=self._bootstrap)
 
     @cached_property
+    def _undefined(self) -> dict[str, str]:
+        """Functionals that the scores do not define, and why."""
+        return undefined_measures([part.problem for part in self._posterior.parts])
+
+    @cached_property
     def _mean_curve(self) -> Evaluated:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
 
     @cached_property
-    def _lower(self) -> Evaluated | None:
-        """Curves that like the diagonal; None where there are none."""
+    def _distances(self) -> Evaluated | None:
+        """The draws that distances of an average are read from; None if it was stored without."""
         averaged = self._drawn.averaged
-        if averaged is None or averaged.lower_reading is None:
+        if averaged is None or averaged.distances is None:
             return None
-        by_cell = self.problem.of_family(stored_curve("pieces"))
-        return Evaluation(by_cell, averaged.lower_reading, bootstrap=self._bootstrap)
+        drawn = averaged.distances
+        often = np.array([each.is_often for each in averaged.components])
+        return Evaluation(
+            self.problem,
+            drawn.u,
+            sides=np.stack([drawn.above, drawn.below]),
+            sided=often[drawn.component],
+            bootstrap=self._bootstrap,
+        )
 
     def _array(self, values: Floats, name: str, **coords: Any) -> xr.DataArray:
         import xarray as xr
@@ -223,40 +241,3 @@ class PosteriorView:
         kept = {*family.variables, *family.coordinates} & set(posterior.data_vars)
         numbers = convergence(posterior[sorted(kept)])
         return numbers | {"divergences": float(stats["diverging"].sum())}
-
-
-def convergence(posterior: xr.Dataset) -> dict[str, float]:
-    """The largest r-hat and the smallest effective sizes of any variable.
-
-    Parameters
-    ----------
-    posterior : xarray.Dataset
-        Draws with dims (chain, draw, ...).
-
-    Returns
-    -------
-    dict of str to float
-        r_hat, ess_bulk and ess_tail.
-    """
-    import arviz_stats
-
-    def each(values: xr.Dataset) -> list[float]:
-        return [float(values[name].max()) for name in values.data_vars]
-
-    def least(values: xr.Dataset) -> float:
-        return min(float(values[name].min()) for name in values.data_vars)
-
-    return {
-        "r_hat": max(each(arviz_stats.rhat(posterior))),
-        "ess_bulk": least(arviz_stats.ess(posterior, method="bulk")),
-        "ess_tail": least(arviz_stats.ess(posterior, method="tail")),
-    }
-
-
-def nuts_verdict(numbers: dict[str, float]) -> str:
-    """What is wrong with chains of which these are the diagnostics, or "ok"."""
-    if numbers["divergences"] > 0:
-        return "divergences: the sampler missed part of the posterior; use a tighter prior"
-    if numbers["r_hat"] > 1.01:
-        return "r-hat is above 1.01: the chains disagree; draw more"
-    return "ok"

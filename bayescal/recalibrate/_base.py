@@ -13,9 +13,16 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.edges import ends_of
+from bayescal.data.sources.alignment import aligned, column_names
 from bayescal.data.validate import check_same_length
 from bayescal.data.weights import WeightType
-from bayescal.recalibrate._input import as_probabilities, in_order, read_cases, read_table
+from bayescal.recalibrate._input import (
+    as_fitted,
+    as_probabilities,
+    in_order,
+    read_cases,
+    read_table,
+)
 
 __all__ = ["Recalibrator", "both_columns"]
 
@@ -52,6 +59,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     reads_log_odds = False
     ends_: tuple[float, float] = (0.0, 1.0)
     weight_type: WeightType | None = None
+    _columns: list[Any] | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, classes: Any = None) -> Self:
         """Learn to recalibrate, from cases that the model was not trained on.
@@ -159,6 +167,30 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         """
         return self._labels(self._recalibrated(X))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of cases whose class `predict` gives, as scikit-learn's classifiers have it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            Predicted probabilities.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Case counts.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If these are not probabilities and labels of the same cases.
+        """
+        X, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn 1.6 and later ask for: a vector of probabilities will do as X."""
         tags = super().__sklearn_tags__()
@@ -210,6 +242,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if cases.kept is not None:
             of_cases = {name: values[cases.kept] for name, values in of_cases.items()}
         self.classes_ = cases.classes
+        self._columns = column_names(in_order(X, cases.classes))
         proba = self._with_ends(cases.proba)
         if cases.classes.size == 2:
             self._fit(proba, cases.code.astype(np.float64), cases.weight, **of_cases)
@@ -241,7 +274,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _read_scores(self, X: Any) -> Floats:
         """Probabilities of the event, or of each of more than two classes, as they came."""
         check_is_fitted(self)
-        proba = as_probabilities(in_order(X, self.classes_))
+        proba = as_probabilities(as_fitted(in_order(X, self.classes_), self._columns))
         size, columns = self.classes_.size, 1 if proba.ndim == 1 else proba.shape[1]
         if columns != size and (size, columns) != (2, 1):
             raise InputError(

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
+from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.data.validate import (
     as_count,
     as_number,
@@ -20,13 +21,13 @@ from bayescal.data.validate import (
     as_vector,
     as_weights,
     check_same_length,
-    check_same_order,
 )
 from bayescal.data.weights import WeightType, as_weight_type, effective_cases
 
 __all__ = [
     "Cases",
     "as_amount",
+    "as_fitted",
     "as_knots",
     "as_probabilities",
     "in_order",
@@ -74,12 +75,12 @@ def read_cases(
             "y is missing: a recalibrator requires y to be passed, but the target y is None. "
             "Pass the labels after the probabilities."
         )
+    X, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
     labels = as_vector(y, "y")
     named = _named_classes(X, labels) if classes is None else classes
     proba = as_probabilities(in_order(X, named))
     classes = named if proba.ndim == 2 else classes
     check_same_length(labels.shape[0], "y", proba.shape[0], "X")
-    check_same_order(X=X, y=y, sample_weight=sample_weight)
     weight = as_weights(sample_weight, labels.size)
     kept = None if weight is None or weight.all() else weight > 0
     if weight is not None and kept is not None:
@@ -112,12 +113,42 @@ def read_table(
 
 def in_order(X: Any, classes: Any) -> Any:
     """The columns of a data frame in the order of the classes, if its columns are the classes."""
-    columns = _column_names(X)
     names = None if classes is None else as_vector(classes, "classes").tolist()
-    if columns is None or names is None or columns == names:
+    return columns_in_order(X, names)
+
+
+def as_fitted(X: Any, names: list[Any] | None, argument: str = "X") -> Any:
+    """The columns of a data frame in the order of those that a recalibrator was fitted to.
+
+    Parameters
+    ----------
+    X : object
+    names : list or None
+        Names of the columns in the fit; None where they had none.
+    argument : str
+        What the user calls `X`.
+
+    Returns
+    -------
+    object
+        As it came, where either has no names.
+
+    Raises
+    ------
+    InputError
+        If there are other columns now.
+    """
+    now = column_names(X)
+    if names is None or now is None or len(now) != len(names):
         return X
-    same = len(columns) == len(names) and set(columns) == set(names)
-    return X[names] if same else X
+    other = [name for name in now if name not in names]
+    if other:
+        raise InputError(
+            f"{argument} has the column {shortened(repr(other[0]))}, and this was fitted to the "
+            f"columns {shortened(', '.join(map(repr, names)))}. Pass the same columns; if they are "
+            f"the same under other names, in the same order, pass {argument}.to_numpy()."
+        )
+    return columns_in_order(X, names)
 
 
 def as_probabilities(X: Any, name: str = "X") -> Floats:
@@ -145,18 +176,11 @@ def as_probabilities(X: Any, name: str = "X") -> Floats:
 
 def _named_classes(X: Any, labels: NDArray[Any]) -> NDArray[Any] | None:
     """Classes in sorted order, when each label in `y` is the name of a column of `X`."""
-    columns = _column_names(X)
+    columns = column_names(X)
     if columns is None or not set(labels.tolist()) <= set(columns):
         return None
     named: NDArray[Any] = np.unique(np.asarray(columns))
     return named if named.size == len(columns) else None
-
-
-def _column_names(X: Any) -> list[Any] | None:
-    """Names of the columns of a data frame; None where they are only numbered."""
-    columns = getattr(X, "columns", None)
-    names = [] if columns is None else list(columns)
-    return None if len(names) < 2 or names == list(range(len(names))) else names
 
 
 def _encode(

@@ -10,8 +10,10 @@ from sklearn.utils import check_array
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.sources.alignment import aligned, column_names
 from bayescal.data.validate import as_count, check_same_length
 from bayescal.recalibrate._base import Recalibrator, both_columns
+from bayescal.recalibrate._input import as_fitted
 from bayescal.recalibrate._pruning import breadth_first, leaf_numbers
 
 __all__ = ["TreeRecalibrator"]
@@ -35,6 +37,7 @@ class TreeRecalibrator(Recalibrator):
     tree_: Any
     n_leaves_: int
     n_split_features_: int
+    _features: list[Any] | None = None
 
     def fit(
         self,
@@ -71,7 +74,8 @@ class TreeRecalibrator(Recalibrator):
         InputError
             If these do not describe the same cases, or an option is out of range.
         """
-        arrays = _as_features(features)
+        arrays = _as_features(features, X=X, y=y, sample_weight=sample_weight)
+        self._features = column_names(features)
         self.n_split_features_ = arrays["features"].shape[1] if arrays else 0
         return self._fit_cases(X, y, sample_weight, classes, **arrays)
 
@@ -95,7 +99,7 @@ class TreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return self._recalibrated(X, **_as_features(features))
+        return self._recalibrated(X, **self._as_fitted(X, features))
 
     def predict_proba(self, X: Any, features: Any = None) -> Floats:
         """Recalibrated probability of each class, of shape (n_samples, n_classes).
@@ -114,7 +118,7 @@ class TreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return both_columns(self._recalibrated(X, **_as_features(features)))
+        return both_columns(self._recalibrated(X, **self._as_fitted(X, features)))
 
     def predict(self, X: Any, features: Any = None) -> NDArray[Any]:
         """Class of the largest recalibrated probability.
@@ -133,7 +137,7 @@ class TreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return self._labels(self._recalibrated(X, **_as_features(features)))
+        return self._labels(self._recalibrated(X, **self._as_fitted(X, features)))
 
     def leaf(self, X: Any, features: Any = None) -> NDArray[np.intp]:
         """The leaf that each case is in, after pruning.
@@ -157,7 +161,7 @@ class TreeRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and features that it was fitted to.
         """
-        return self._leaf(X, None, **_as_features(features))
+        return self._leaf(X, None, **self._as_fitted(X, features))
 
     def breadth_first_bins(self, X: Any, n_bins: int, features: Any = None) -> NDArray[np.intp]:
         """The bin that each case is in when the tree is cut off at so many leaves (BFSL binning).
@@ -189,7 +193,7 @@ class TreeRecalibrator(Recalibrator):
         Torabian & Urner, "Calibration through the Lens of Interpretability", arXiv:2412.00943,
         2024, appendix C.
         """
-        return self._leaf(X, as_count(n_bins, "n_bins"), **_as_features(features))
+        return self._leaf(X, as_count(n_bins, "n_bins"), **self._as_fitted(X, features))
 
     def _leaf(self, X: Any, n_bins: int | None, **of_cases: Any) -> NDArray[np.intp]:
         """Number of the leaf of each case, in the pruned tree or in one of so many leaves."""
@@ -209,6 +213,10 @@ class TreeRecalibrator(Recalibrator):
         """Keep a fitted tree, and which of its nodes are leaves after pruning."""
         self.tree_, self._leaves, self.n_leaves_ = fitted, leaves, int(leaves.sum())
 
+    def _as_fitted(self, X: Any, features: Any) -> dict[str, Floats]:
+        """Features of the cases of X, the columns of a data frame as in the fit."""
+        return _as_features(as_fitted(features, self._features, "features"), X=X)
+
     def _check_features(self, features: Floats | None) -> None:
         columns = 0 if features is None else features.shape[1]
         if columns != self.n_split_features_:
@@ -222,7 +230,9 @@ class TreeRecalibrator(Recalibrator):
         raise NotImplementedError
 
 
-def _as_features(features: Any) -> dict[str, Floats]:
+def _as_features(features: Any, **beside: Any) -> dict[str, Floats]:
+    """Numeric features of the same cases as other arguments, if there are any."""
     if features is None:
         return {}
+    aligned(**beside, features=features)
     return {"features": check_array(features, dtype=np.float64, input_name="features")}

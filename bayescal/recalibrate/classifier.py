@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.recalibrate._base import Recalibrator
 from bayescal.recalibrate.logistic import LogisticRecalibrator
 
@@ -103,6 +104,7 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 "bayescal.recalibrate: CalibratedClassifierCV's method='isotonic' is "
                 "IsotonicRecalibrator() here, and 'sigmoid' is near to LogisticRecalibrator()."
             )
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
         self.classes_ = self.estimator.classes_
         self.recalibrator_ = clone(recalibrator).fit(
             self.estimator.predict_proba(X),
@@ -140,6 +142,30 @@ class RecalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         ndarray of shape (n_samples,)
         """
         return self._answer("predict", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of cases whose class `predict` gives, as scikit-learn's classifiers have it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Case counts.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If these are not of the same cases.
+        """
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def __sklearn_clone__(self) -> Self:
         recalibrator = None if self.recalibrator is None else clone(self.recalibrator)

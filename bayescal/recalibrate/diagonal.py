@@ -7,12 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.read import as_numbers
+from bayescal.data.sources.alignment import aligned
 from bayescal.recalibrate._base import Recalibrator, both_columns
-from bayescal.recalibrate._input import as_amount, as_knots
+from bayescal.recalibrate._input import as_amount, as_knots, in_order
 from bayescal.recalibrate._rising import common_map, rise_of
 from bayescal.recalibrate._softmax import log_probabilities
 
@@ -138,7 +140,7 @@ class DiagonalRecalibrator(Recalibrator):
         InputError
             If these do not describe the same cases, or an option is out of range.
         """
-        arrays = _as_logits(logits)
+        arrays = _as_logits(logits, classes, X=X, y=y, sample_weight=sample_weight)
         self.with_logits_ = bool(arrays)
         return self._fit_cases(X, y, sample_weight, classes, **arrays)
 
@@ -162,7 +164,7 @@ class DiagonalRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and logits that it was fitted to.
         """
-        return self._recalibrated(X, **_as_logits(logits))
+        return self._recalibrated(X, **self._as_fitted(X, logits))
 
     def predict_proba(self, X: Any, logits: Any = None) -> Floats:
         """Recalibrated probability of each class, of shape (n_samples, n_classes).
@@ -181,7 +183,7 @@ class DiagonalRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and logits that it was fitted to.
         """
-        return both_columns(self._recalibrated(X, **_as_logits(logits)))
+        return both_columns(self._recalibrated(X, **self._as_fitted(X, logits)))
 
     def predict(self, X: Any, logits: Any = None) -> NDArray[Any]:
         """Class of the largest recalibrated probability.
@@ -200,7 +202,7 @@ class DiagonalRecalibrator(Recalibrator):
         InputError
             If these are not the probabilities and logits that it was fitted to.
         """
-        return self._labels(self._recalibrated(X, **_as_logits(logits)))
+        return self._labels(self._recalibrated(X, **self._as_fitted(X, logits)))
 
     def _fit(
         self,
@@ -228,6 +230,11 @@ class DiagonalRecalibrator(Recalibrator):
         probability: Floats = softmax(eta, axis=1)
         return probability
 
+    def _as_fitted(self, X: Any, logits: Any) -> dict[str, Floats]:
+        """Logits of the cases of X, the columns of a data frame in the order of the classes."""
+        check_is_fitted(self)
+        return _as_logits(logits, self.classes_, X=X)
+
     def _logits_of(self, proba: Floats, logits: Floats | None) -> Floats:
         """The logits that were passed, or log-probabilities, as it was fitted."""
         if (logits is not None) != self.with_logits_:
@@ -250,9 +257,12 @@ class DiagonalRecalibrator(Recalibrator):
         return logits
 
 
-def _as_logits(logits: Any) -> dict[str, Floats]:
+def _as_logits(logits: Any, classes: Any, **beside: Any) -> dict[str, Floats]:
+    """Logits of the same cases as other arguments, if there are any; columns go by class."""
     if logits is None:
         return {}
+    aligned(**beside, logits=logits)
+    logits = in_order(logits, classes)
     try:
         shape = np.shape(logits)
     except ValueError:

@@ -11,9 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.read import as_numbers, as_variances, read_variance_cases
+from bayescal.data.sources.alignment import aligned, column_names, columns_in_order
 from bayescal.inference.variance.likelihood import best_line, rows_of
+from bayescal.recalibrate._input import as_fitted
 
 __all__ = ["VarianceRecalibrator"]
+
+COLUMNS = ["mean", "variance"]
 
 
 class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,6 +64,7 @@ class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[mis
     """
 
     slope_: float
+    _columns: list[Any] | None = None
     intercept_: float
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -89,6 +94,8 @@ class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[mis
                 "y is missing: a recalibrator requires y to be passed, but the target y is None. "
                 "Pass the outcomes after the means and variances."
             )
+        _, y, sample_weight = aligned(X=X, y=y, sample_weight=sample_weight)
+        self._columns = column_names(columns_in_order(X, COLUMNS))
         mean, variance = _as_predictions(X)
         cases = read_variance_cases(y, mean, sample_weight, variance=variance)
         rows = rows_of(cases.squared_error, cases.variances[0], cases.weight)
@@ -114,7 +121,7 @@ class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[mis
             If these are not means and positive variances.
         """
         check_is_fitted(self)
-        mean, variance = _as_predictions(X)
+        mean, variance = _as_predictions(as_fitted(columns_in_order(X, COLUMNS), self._columns))
         return np.column_stack([mean, self.slope_ * variance + self.intercept_])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -131,7 +138,7 @@ class VarianceRecalibrator(TransformerMixin, BaseEstimator):  # type: ignore[mis
             "mean" and "variance".
         """
         check_is_fitted(self)
-        return np.array(["mean", "variance"], dtype=object)
+        return np.array(COLUMNS, dtype=object)
 
 
 def _as_predictions(X: Any) -> tuple[Floats, Floats]:
@@ -145,5 +152,6 @@ def _as_predictions(X: Any) -> tuple[Floats, Floats]:
             f"X must have two columns, predicted means and variances, but has shape {shape}. "
             "Pass np.column_stack([mean, variance])."
         )
+    X = columns_in_order(X, COLUMNS)
     columns = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     return as_numbers(columns[:, 0], "X[:, 0]"), as_variances(columns[:, 1], "X[:, 1]")

@@ -11,7 +11,9 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.read import Outcomes, read_cases
+from bayescal.data.sources.alignment import aligned, column_names
 from bayescal.data.validate import (
+    as_class_matrix,
     as_probability_matrix,
     as_vector,
     as_weights,
@@ -35,7 +37,10 @@ def mean_loss(
     if not is_matrix(y_prob):
         cases = read_cases(y_true, y_prob, sample_weight, single=True).counted()
         return cases.result(_core.mean(cases, two))
-    prob = as_probability_matrix(y_prob)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    prob = as_class_matrix(y_prob, "y_prob")
     labels = as_labels(y_true, prob.shape[1])
     check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
     weights = as_weights(sample_weight, prob.shape[0])
@@ -83,8 +88,9 @@ def as_groups(
     truth: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Floats, Floats, Floats]:
     """True and predicted class probabilities of groups of cases, and the mass of each group."""
+    truth, y_prob, sample_weight = aligned(truth=truth, y_prob=y_prob, sample_weight=sample_weight)
     known = as_probability_matrix(truth, "truth")
-    prob = as_probability_matrix(y_prob, "y_prob")
+    prob = as_class_matrix(y_prob, "y_prob", column_names(truth))
     if known.shape != prob.shape:
         raise InputError(
             f"truth has shape {known.shape} but y_prob has {prob.shape}. "

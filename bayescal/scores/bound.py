@@ -13,6 +13,7 @@ from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_weights, check_choice
 from bayescal.scores._classes import mean_loss
 from bayescal.scores._rules import MULTICLASS
@@ -117,6 +118,9 @@ def calibration_upper_bound(
 def _mean_of(
     score: Callable[[Any, Any], ArrayLike], y_true: Any, y_prob: Any, sample_weight: Any
 ) -> float:
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
     try:
         losses = np.asarray(score(y_true, y_prob), dtype=np.float64)
     except (TypeError, ValueError) as error:

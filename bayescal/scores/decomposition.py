@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.read import Needs, Outcomes, read_cases
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
-    as_probability_matrix,
+    as_class_matrix,
     check_choice,
     check_same_length,
     is_matrix,
@@ -165,7 +166,10 @@ def murphy_decomposition(
     """
     if is_matrix(y_prob):
         loss = MULTICLASS[check_choice(score, MULTICLASS, "score")]
-        prob = as_probability_matrix(y_prob)
+        y_true, y_prob, sample_weight = aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+        )
+        prob = as_class_matrix(y_prob, "y_prob")
         labels = as_labels(y_true, prob.shape[1])
         check_same_length(labels.size, "y_true", prob.shape[0], "y_prob")
         happened = (labels[:, None] == np.arange(prob.shape[1])).astype(np.float64)

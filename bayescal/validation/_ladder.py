@@ -18,7 +18,7 @@ DRAWS = 1000
 def ladder_intervals(
     data: CalibrationData, rng: np.random.Generator, ci_prob: float, *, draws: int = DRAWS
 ) -> dict[str, tuple[float, float]]:
-    """Intervals of TCE of the average, by two readings, and of each of its families alone.
+    """Intervals of TCE of the average, and of each of its families alone.
 
     Parameters
     ----------

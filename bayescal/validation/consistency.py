@@ -217,8 +217,9 @@ def check_consistency(
     Raises
     ------
     InputError
-        If `post` is not a posterior, the estimator is unknown or does not return one finite
-        number, or `n_resamples` is not a whole number of at least 1.
+        If `post` is not a posterior, it has no outcomes, clusters or several imputations, which
+        its table does not hold, the estimator is unknown or does not return one finite number, or
+        `n_resamples` is not a whole number of at least 1.
 
     Notes
     -----
@@ -247,6 +248,7 @@ def check_consistency(
     >>> bc.check_consistency(post).verdict
     'within what perfect calibration produces at this n'
     """
+    _check_table(as_posterior(post))
     table = _read(post)
     size = as_count(n_resamples, "n_resamples", 1, MOST_DRAWS)
     applied = applied_of(estimator, options)
@@ -254,7 +256,7 @@ def check_consistency(
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
-    observed = applied.to_data(post.data)
+    observed = applied.to_data(post.problem.data)
     calibrated = _calibrated(post, table, size)
     curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
@@ -268,6 +270,8 @@ def check_consistency(
 
 class CalibratedOutcomes:
     """Outcomes of a calibrated model at the scores of a fit, drawn once for several estimators.
+
+    Cases are independent, also where the fit has clusters.
 
     Parameters
     ----------
@@ -297,7 +301,7 @@ class CalibratedOutcomes:
         InputError
             If the estimator is undefined on the data, or on every simulated data set.
         """
-        observed = applied.to_data(self._post.data)
+        observed = applied.to_data(self._post.problem.data)
         replicated = [self._simulated.estimates(applied)]
         return _consistency(self._post, self._table, applied, observed, replicated)
 
@@ -309,14 +313,25 @@ class _Table(NamedTuple):
     trials: NDArray[np.int64]
 
 
-def _read(post: Any) -> _Table:
-    check_outcomes(as_posterior(post), "check_consistency")
-    if isinstance(as_posterior(post), ImputedPosterior):
+def _check_table(post: CalibrationPosterior) -> None:
+    """Refuse a posterior that knows more of its cases than outcomes can be simulated with."""
+    check_outcomes(post, "check_consistency")
+    if isinstance(post, ImputedPosterior):
         raise InputError(
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    return _Table(*cases_by_score(post.data.score, post.data.trials * post.data.weight_scale))
+    if post.data.lacks:
+        raise InputError(
+            f"post has {' and '.join(post.data.lacks)}, and outcomes are simulated as those of "
+            "independent cases, which vary less. Read the interval of post, which knows the "
+            "clusters, as in post.summary()."
+        )
+
+
+def _read(post: CalibrationPosterior) -> _Table:
+    data = post.problem.data
+    return _Table(*cases_by_score(data.score, data.trials * data.weight_scale))
 
 
 def _curves(
@@ -353,7 +368,7 @@ def _consistency(
         observed=observed,
         under_calibration=replicated[0],
         under_posterior=replicated[1] if len(replicated) > 1 else np.empty(0),
-        tce_bound=post.interval("tce", 0.9, kind="equal-tailed")[1],
+        tce_bound=post.interval("tce", 0.9)[1],
         material=_material(table),
     )
 

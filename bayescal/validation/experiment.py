@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
-from bayescal.inference.averaging import mix_families, posterior_probabilities, sample_family
+from bayescal.inference.averaging import Mixture
 from bayescal.inference.density import sample_importance
-from bayescal.model.curves import CURVES, in_average
-from bayescal.model.pieces import RARELY_CALIBRATED
+from bayescal.inference.samples import FamilySamples
+from bayescal.model.mixture import components_of, sample_prior
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import CurveDraws, tce
 from bayescal.posterior.population import Population
@@ -163,25 +163,24 @@ class AverageOfFamilies(OneFamily):
     @property
     def depends_on(self) -> dict[str, Any]:
         """The problem apart from the seed, the scores and the weights."""
-        return super().depends_on | {"weights": self.weights}
+        return super().depends_on | {"weights": self.weights, "mixture": "scales"}
 
     def truth(self, rng: np.random.Generator) -> Floats:
-        """A family from its prior weight, then its coordinates, in the union of coordinates."""
-        families = list(self.weights)
-        family = families[rng.choice(len(families), p=list(self.weights.values()))]
-        problem = self.problem
-        own = problem.of_family(CURVES[family]).sample_prior(rng, 1, RARELY_CALIBRATED)
-        return np.asarray(in_average(CURVES[family], own, problem.curve, problem.frame)[0])
+        """A component from its prior weight, then its coordinates, in the union of coordinates."""
+        components = components_of(self.weights, self.problem)
+        return np.asarray(sample_prior(components, self.problem, rng, 1)[0][0])
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:
-        """Draws of the mixture, its Pareto k-hat, and the probability of each family."""
+        """Draws of the mixture, its worst Pareto k-hat, and the probability of each family."""
         problem = replace(self.problem, data=data, seed=seed)
-        samples = {name: sample_family(problem, name, ENGINE_DRAWS) for name in self.weights}
-        mixed, _ = mix_families(problem, samples, self.weights, ENGINE_DRAWS)
-        evidence = {name: sample.log_evidence for name, sample in samples.items()}
-        probabilities = posterior_probabilities(evidence, self.weights)
-        facts = {f"prob_{name}": probabilities[name] for name in self.weights}
-        return mixed.draws[:draws], {"pareto_k": mixed.pareto_k} | facts
+        samples = FamilySamples(problem, list(self.weights), ENGINE_DRAWS)
+        mixture = Mixture(samples, self.weights)
+        share = mixture.shares.posterior
+        u, _ = mixture.curves(share, "average")
+        facts = {f"prob_{name}": mixture.probability_of(name) for name in self.weights}
+        each = zip(mixture.samples, share, strict=True)
+        pareto_k = max(sample.pareto_k for sample, weight in each if weight >= 0.01)
+        return u[:draws], {"pareto_k": pareto_k} | facts
 
     def evaluate(self, u: Floats) -> Floats:
         """The quantities at each draw, of shape (draws, quantities)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -282,30 +283,41 @@ def _mean_log_odds(mean_score: float, spread: float) -> float:
 def _centred_curve(centre: float, shift: float, slope: float, asymmetry: float) -> LogOdds:
     alpha, beta = slope * math.exp(asymmetry / 2), slope * math.exp(-asymmetry / 2)
     log_m, log_rest = -np.logaddexp(0, -centre), -np.logaddexp(0, centre)
-    return _beta_curve(alpha, beta, centre + shift - alpha * log_m + beta * log_rest)
+    return _BetaCurve(alpha, beta, centre + shift - alpha * log_m + beta * log_rest)
 
 
-def _beta_curve(alpha: float, beta: float, c: float) -> LogOdds:
+@dataclass(frozen=True)
+class _BetaCurve:
     """Curve with logit g = alpha log s - beta log(1 - s) + c."""
-    return lambda log_s, log_q: c + alpha * log_s - beta * log_q
+
+    alpha: float
+    beta: float
+    c: float
+
+    def __call__(self, log_s: Floats, log_q: Floats) -> Floats:
+        return self.c + self.alpha * log_s - self.beta * log_q
 
 
-def _log_curve(intercept: float, slope: float) -> LogOdds:
+@dataclass(frozen=True)
+class _LogCurve:
     """Curve with log g = intercept + slope log s; the intercept is negative."""
 
-    def log_odds(log_s: Floats, log_q: Floats) -> Floats:
-        return _log_to_log_odds(intercept + slope * log_s)
+    intercept: float
+    slope: float
 
-    return log_odds
+    def __call__(self, log_s: Floats, log_q: Floats) -> Floats:
+        return _log_to_log_odds(self.intercept + self.slope * log_s)
 
 
-def _log_complement_curve(intercept: float, slope: float) -> LogOdds:
+@dataclass(frozen=True)
+class _LogComplementCurve:
     """Curve with log(1 - g) = intercept + slope log(1 - s); the intercept is negative."""
 
-    def log_odds(log_s: Floats, log_q: Floats) -> Floats:
-        return -_log_to_log_odds(intercept + slope * log_q)
+    intercept: float
+    slope: float
 
-    return log_odds
+    def __call__(self, log_s: Floats, log_q: Floats) -> Floats:
+        return -_log_to_log_odds(self.intercept + self.slope * log_q)
 
 
 def _log_to_log_odds(log_probability: Floats) -> Floats:
@@ -316,25 +328,25 @@ def _table_2(name: str, curve: str, log_odds: LogOdds, a: float, b: float) -> Tr
     return Truth(name, f"{curve}, s ~ Beta({a:g}, {b:g})", BetaScores(a, b), log_odds)
 
 
-_D1 = "logit g = -0.88 + 0.49 logit s", _beta_curve(0.49, 0.49, -0.88)
+_D1 = "logit g = -0.88 + 0.49 logit s", _BetaCurve(0.49, 0.49, -0.88)
 _BUILDERS: dict[str, Callable[[str], Truth]] = {
     "D1": lambda name: _table_2(name, *_D1, 2.77, 0.04),
     "D1-code": lambda name: _table_2(name, *_D1, 1.1233, 0.1147),
     "D2": lambda name: _table_2(
         name,
         "log(1 - g) = -0.12 + 0.58 log(1 - s)",
-        _log_complement_curve(-0.12, 0.58),
+        _LogComplementCurve(-0.12, 0.58),
         2.17,
         0.03,
     ),
     "D3": lambda name: _table_2(
-        name, "log g = -0.03 + 1.27 log s", _log_curve(-0.03, 1.27), 1.12, 0.11
+        name, "log g = -0.03 + 1.27 log s", _LogCurve(-0.03, 1.27), 1.12, 0.11
     ),
     "D4": lambda name: _table_2(
-        name, "logit g = -0.77 - 0.80 log(1 - s)", _beta_curve(0.0, 0.80, -0.77), 1.13, 0.20
+        name, "logit g = -0.77 - 0.80 log(1 - s)", _BetaCurve(0.0, 0.80, -0.77), 1.13, 0.20
     ),
     "D5": lambda name: _table_2(
-        name, "logit g = -0.97 + 0.34 logit s", _beta_curve(0.34, 0.34, -0.97), 1.19, 0.22
+        name, "logit g = -0.97 + 0.34 logit s", _BetaCurve(0.34, 0.34, -0.97), 1.19, 0.22
     ),
     "calibrated": partial(_clinical, mean_score=0.5, shape="calibrated"),
     **{

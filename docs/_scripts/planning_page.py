@@ -8,6 +8,7 @@ from benchmark_pages import stored
 
 COLUMNS = {
     "goal": "goal",
+    "analysis": "analysis",
     "width": "width",
     "n": "planned size",
     "n_error": "its Monte Carlo error",
@@ -29,9 +30,11 @@ def planning_page() -> str:
         "# Planned sizes",
         f"Sizes by `bayescal.plan` with assurance 0.8, and the share of at least {studies} "
         "simulated studies of that size that reach the goal. The studies are drawn case by case "
-        "and analysed with `bayescal.fit` (the c-statistic by DeLong's interval). Prevalence is "
+        "and analysed as planned: *curve* with `bayescal.fit` (the c-statistic by DeLong's "
+        "interval), *average* as `bayescal.assess` does, its verdict included. Prevalence is "
         "0.2; under *prior clinical* the c-statistic is 0.75 and every study has a curve from the "
-        "prior; *calibrated* is one calibrated model. Made by `docs/benchmarks/planning.py`.",
+        "prior; *calibrated* is one calibrated model, and *overconfident* one whose log-odds are "
+        "to be multiplied by 0.6. Made by `docs/benchmarks/planning.py`.",
         "## The assumed truth is right",
         _judged(cells[right]),
         _table(cells[right]),
@@ -43,7 +46,7 @@ def planning_page() -> str:
         "frequentist intervals, a published simulation asks for 397, 517 and 1172 patients "
         "(c-statistic, O/E and slope, assurance 0.9). `bayescal.plan(analysis='wald')` gives 395, "
         "517 and 1190, with Monte Carlo errors of 1, 3 and 3. The posterior of O/E is narrower "
-        "than that interval, since it knows the scores: `analysis='fit'` asks for 412 (error 6).",
+        "than that interval, since it knows the scores: `analysis='curve'` asks for 412 (error 6).",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -43,6 +43,7 @@ def speed_page() -> str:
         *sizes_part(of),
         *cold_part(record),
         *peers_part(of),
+        *nodes_part(stored("nodes")),
     ]
     return "\n\n".join([*parts, *losses(of)]) + "\n"
 
@@ -164,6 +165,38 @@ def peers_part(of: Record) -> list[str]:
         "definitions differ.",
         markdown(table),
     ]
+
+
+def nodes_part(record: dict) -> list[str]:
+    """What Gauss nodes cost, against the merged rows that they replaced."""
+    rows = {
+        name: {
+            "merged rows": duration(row["rows"]["seconds"]),
+            "nodes": duration(row["nodes"]["seconds"]),
+            "ratio": f"{row['ratio']:.2f}",
+            "log evidence, rows less nodes": f"{gap:.3f}" if (gap := bias_of(row)) else "",
+        }
+        for name, row in record.get("rows", {}).items()
+    }
+    if not rows:
+        return []
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("call")
+    return [
+        "## Nodes against merged rows",
+        "Made by `python docs/benchmarks/nodes.py`. Likelihoods were sums over merged rows before "
+        "they were sums over the nodes of a Gauss rule ([the engine](../explanation/engine.md)). "
+        "Least CPU seconds of three turns of fresh processes, and the time of merged rows over "
+        "that of nodes. Nodes give the log evidence of all rows; that of several sites was off by "
+        "the last column.",
+        markdown(table),
+    ]
+
+
+def bias_of(row: dict) -> float | None:
+    """How far merged rows moved the log evidence."""
+    if "log_evidence" not in row["nodes"]:
+        return None
+    return row["rows"]["log_evidence"] - row["nodes"]["log_evidence"]
 
 
 def losses(of: Record) -> list[str]:

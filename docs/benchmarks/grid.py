@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bayescal as bc
 from bayescal._base.arrays import Floats
@@ -24,6 +24,7 @@ from bayescal.data.table import Rows
 from bayescal.inference.density import CurveDensity
 from bayescal.model import problem as problem_room
 from bayescal.model.curves import CURVES
+from bayescal.model.likelihood.rows import every_row
 from bayescal.model.partition.cells import LARGE_TABLE, first_of_merged
 from bayescal.model.problem import Problem, prepare
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
@@ -70,7 +71,11 @@ def every_score(y: Floats, s: Floats) -> bc.CalibrationData:
 
 def prepared(data: bc.CalibrationData, most: float) -> Problem:
     """The problem of a table with at most so many rows."""
-    with patch.object(problem_room, "first_of_merged", partial(first_of_merged, most=most)):
+
+    def first(score: Floats, trials: Floats, _: int | None) -> NDArray[np.intp]:
+        return first_of_merged(score, trials, most)
+
+    with patch.object(problem_room, "first_of_merged", first):
         problem = prepare(data, curve="spline", random_state=0)
         problem._first  # noqa: B018  computed while patched
     return problem
@@ -83,7 +88,8 @@ class Fitted:
         fixed = replace(problem, frame=reference.frame).of_family(CURVES[family])
         vars(fixed)["_first"] = problem._first
         self.problem = fixed
-        density = CurveDensity(fixed)
+        exact = problem is reference
+        density = CurveDensity(fixed, rows=every_row(fixed) if exact else None)
         self.mode = (density.at(1.0) if family == "spline" else density).mode()
         identity = CurveDensity(fixed.of_family(CURVES["identity"]))
         self.gain = self.mode.value - float(identity.log_likelihood(np.empty((1, 0)))[0])

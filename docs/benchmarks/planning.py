@@ -1,9 +1,10 @@
 """Do studies of a planned size reach what was planned? `python docs/benchmarks/planning.py`.
 
-Sizes are planned by `bayescal.plan`. Then 500 studies of each size are drawn case by case, from
-the truth that was assumed and from another, and analysed with `bayescal.fit`: the share that
-reach the goal should be the assurance where the truth is right. Results are kept in
-`results/planning.json`, cell by cell, so that a run that was stopped goes on where it was.
+Sizes are planned by `bayescal.plan`. Then studies of each size are drawn case by case, from the
+truth that was assumed and from another, and analysed as planned, with `bayescal.fit` ("curve") or
+as `bayescal.assess` does ("average"): the share that reach the goal should be the assurance where
+the truth is right. Results are kept in `results/planning.json`, cell by cell, so that a run that
+was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 import bayescal as bc
+from bayescal.posterior.intervals import verdict_of
 
 RESULTS = Path(__file__).with_name("results") / "planning.json"
 STUDIES = 500
@@ -37,6 +39,11 @@ CURVES: dict[str, dict[str, Any]] = {
     "calibration_slope": {"of": "calibration_slope", "width": 0.35, "n_simulations": 3000},
     "close enough": {"conclude": "close enough", "close": 0.05, "n_simulations": 800},
 }
+AVERAGES: dict[str, dict[str, Any]] = {
+    "calibration_slope": {"of": "calibration_slope", "width": 0.35, "n_simulations": 3000},
+    "miscalibrated": {"conclude": "miscalibrated", "close": 0.03, "n_simulations": 200},
+}
+"""Analysed as an assessment is, under the truth that the model is overconfident."""
 TRUTHS: dict[str, tuple[Any, Any, dict[str, dict[str, Any]]]] = {
     "prior clinical": (bc.priors.PRESETS["clinical"], bc.priors.PRESETS["neutral"], PRIORS),
     "calibrated": (
@@ -68,13 +75,19 @@ def study(truth: Any, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.
     return (rng.random(n) < expit(risk)).astype(int), score
 
 
-def reached(goal: dict[str, Any], y: np.ndarray, p: np.ndarray, seed: int) -> bool:
+def reached(goal: dict[str, Any], analysis: str, y: np.ndarray, p: np.ndarray, seed: int) -> bool:
     """Whether one study reaches the goal."""
     if goal.get("of") == "c_statistic":
         return bool(width_of_c(y, p) <= goal["width"])
-    post = bc.fit(y, p, engine="importance", random_state=seed)
+    if "conclude" in goal and analysis == "average":
+        verdict = bc.assess(y, p, close=goal["close"], random_state=seed).verdict
+        return bool(verdict == goal["conclude"])
+    if analysis == "average":
+        post = bc.compare(y, p, random_state=seed).posterior
+    else:
+        post = bc.fit(y, p, engine="importance", random_state=seed)
     if "conclude" in goal:
-        return bool(post.interval("tce")[1] < goal["close"])
+        return bool(verdict_of(*post.interval("tce"), goal["close"]) == goal["conclude"])
     lower, upper = post.interval(goal["of"])
     return bool(upper - lower <= goal["width"])
 
@@ -96,40 +109,56 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for assumed, (right, wrong, goals) in TRUTHS.items():
         for name, goal in goals.items():
-            result = None
-            for actual, truth in ((assumed, right), (NAMES[assumed], wrong)):
-                key = f"{assumed} | {name} | {actual}"
-                if key in kept:
-                    continue
-                scores = SPREAD if isinstance(right, bc.priors.Prior) else None
-                result = result or bc.plan(
-                    truth=right, scores=scores, assurance=ASSURANCE, random_state=1,
-                    n_jobs=options.jobs, **goal,
-                )  # fmt: skip
-                rng = np.random.default_rng([2, len(kept)])
-                hits = [
-                    reached(goal, *study(truth, result.n, rng), seed=k)
-                    for k in range(options.studies)
-                ]
-                share = float(np.mean(hits))
-                kept[key] = {
-                    "assumed": assumed,
-                    "actual": actual,
-                    "goal": name,
-                    "width": goal.get("width"),
-                    "n": result.n,
-                    "n_error": result.monte_carlo_error,
-                    "reached_at_n": float(
-                        np.interp(
-                            np.log(result.n), np.log(result.table["n"]), result.table["reached"]
-                        )
-                    ),
-                    "share": share,
-                    "share_error": float(np.sqrt(share * (1 - share) / options.studies)),
-                    "studies": options.studies,
-                }
-                print(key, kept[key], flush=True)
-                RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+            truths = {assumed: right, NAMES[assumed]: wrong}
+            scores = SPREAD if isinstance(right, bc.priors.Prior) else None
+            judge(kept, truths, name, goal, "curve", scores, options)
+    overconfident = bc.simulate.clinical(PREVALENCE, "overconfident")
+    for name, goal in AVERAGES.items():
+        judge(kept, {"overconfident": overconfident}, name, goal, "average", None, options)
+
+
+def judge(
+    kept: dict[str, Any],
+    truths: dict[str, Any],
+    name: str,
+    goal: dict[str, Any],
+    analysis: str,
+    scores: Any,
+    options: argparse.Namespace,
+) -> None:
+    """Plan under the first truth, and see how often studies from each reach the goal."""
+    assumed, result = next(iter(truths)), None
+    for actual, truth in truths.items():
+        key = f"{assumed} | {name} | {actual}" + (" | average" if analysis == "average" else "")
+        if key in kept:
+            continue
+        result = result or bc.plan(
+            truth=truths[assumed], scores=scores, assurance=ASSURANCE, analysis=analysis,
+            random_state=1, n_jobs=options.jobs, **goal,
+        )  # fmt: skip
+        rng = np.random.default_rng([2, len(kept)])
+        hits = [
+            reached(goal, analysis, *study(truth, result.n, rng), seed=k)
+            for k in range(options.studies)
+        ]
+        share = float(np.mean(hits))
+        kept[key] = {
+            "assumed": assumed,
+            "actual": actual,
+            "goal": name,
+            "analysis": analysis,
+            "width": goal.get("width"),
+            "n": result.n,
+            "n_error": result.monte_carlo_error,
+            "reached_at_n": float(
+                np.interp(np.log(result.n), np.log(result.table["n"]), result.table["reached"])
+            ),
+            "share": share,
+            "share_error": float(np.sqrt(share * (1 - share) / options.studies)),
+            "studies": options.studies,
+        }
+        print(key, kept[key], flush=True)
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -54,3 +54,20 @@ def test_a_device_is_written_to_directly(tmp_path) -> None:
         file.write_text("no room")
     with replacing(Path("/dev/null")) as file:
         assert file == Path("/dev/null")
+
+
+def test_a_link_to_itself_cannot_be_written(tmp_path) -> None:
+    link = tmp_path / "loop.json"
+    link.symlink_to(link)
+    with pytest.raises(OSError, match=r"loop\.json"), replacing(link):
+        pytest.fail("there is nothing to write to")
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_a_link_to_a_file_that_does_not_exist_yet_makes_it(tmp_path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "new.json")
+    with replacing(link) as file:
+        file.write_text("new")
+    assert link.is_symlink()
+    assert (tmp_path / "new.json").read_text() == "new"

@@ -60,14 +60,12 @@ def test_estimators_stand_beside_what_calibration_gives(off) -> None:
     for name, row in table.iterrows():
         estimator = getattr(bc.estimators, name)
         assert row["estimate"] == pytest.approx(estimator(y_true, y_prob), rel=1e-9)
-        actual = bc.estimators.estimator_interval(
-            y_true, y_prob, name, method="basic", n_resamples=400, random_state=1
-        )
-        assert (row["lower"], row["upper"]) == pytest.approx((actual.lower, actual.upper))
         assert 0 <= row["calibrated_lower"] < row["calibrated_upper"]
         assert (row["prob_exceeds"] < 0.05) == row["verdict"].startswith("larger")
         assert (row["prob_exceeds"] < 0.05) == (row["estimate"] > row["calibrated_upper"])
     assert (table["prob_exceeds"] < 0.05).sum() >= 3
+    record = off.to_dict()["estimators"]
+    assert not {"lower", "upper"} & {key for row in record.values() for key in row}
 
 
 def test_performance_is_that_of_the_scores(off) -> None:
@@ -82,22 +80,20 @@ def test_sampling_weights_of_equal_scores_are_worth_what_the_table_says() -> Non
     y_prob = np.repeat(np.linspace(0.05, 0.95, 10), 60)
     y_true, weight = rng.random(600) < y_prob, rng.lognormal(size=600)
     a = bc.assess(y_true, y_prob, sample_weight=weight, **CHEAP)
-    for row, estimator, method in (
-        (a.estimators.loc["ece"], "ece", "basic"),
-        (a.performance.loc["c_statistic"], bc.scores.c_statistic, "percentile"),
-    ):
-        case_by_case = bc.estimators.estimator_interval(
-            y_true,
-            y_prob,
-            estimator,
-            method=method,
-            n_resamples=400,
-            sample_weight=weight,
-            random_state=1,
-        )
-        assert row["estimate"] == pytest.approx(case_by_case.estimate)
-        assert row["lower"] == pytest.approx(case_by_case.lower)
-        assert row["upper"] == pytest.approx(case_by_case.upper)
+    ece = bc.estimators.ece(y_true, y_prob, sample_weight=weight)
+    assert a.estimators.loc["ece", "estimate"] == pytest.approx(ece)
+    row = a.performance.loc["c_statistic"]
+    case_by_case = bc.estimators.estimator_interval(
+        y_true,
+        y_prob,
+        bc.scores.c_statistic,
+        method="percentile",
+        n_resamples=400,
+        sample_weight=weight,
+        random_state=1,
+    )
+    for name in ("estimate", "lower", "upper"):
+        assert row[name] == pytest.approx(getattr(case_by_case, name))
 
 
 def test_parts_that_the_data_do_not_define_are_nan() -> None:
@@ -138,7 +134,7 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
     few = bc.assess(*data("clinical-low-calibrated", 40), **{**CHEAP, "draws": 40_000})
     assert (
         few.clinical.summary().loc["observed_expected", "upper"]
-        < few.summary().loc["observed_expected", "upper"] - 0.5
+        < few.summary().loc["observed_expected", "upper"] - 0.1
     )
     assert any(rare.clinical.headline() in note for note in rare.notes)
     assert rare.to_dict()["clinical_prior"]["headline"] == rare.clinical.headline()
@@ -155,7 +151,7 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
     [
         ("clinical-middle-calibrated", 4000, "close enough", "is close enough", "identity"),
         ("clinical-middle-overconfident", 3000, "miscalibrated", "is miscalibrated", "logistic"),
-        ("clinical-middle-calibrated", 20, "cannot tell", "cannot tell", "identity"),
+        ("clinical-middle-calibrated", 20, "cannot tell", "cannot tell", None),
     ],
 )
 def test_verdict_and_advice_follow_the_data(scenario, n, verdict, wording, choice) -> None:
@@ -181,7 +177,8 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. It is below the limit of 0.03",
+        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. "
+        r"It is (?:below|above) the limit of 0.03",
         off.headline(),
     )
     assert told
@@ -318,7 +315,7 @@ def test_the_record_keeps_to_its_schema(off, rare) -> None:
         jsonschema.validate(wrong, schema())
     with pytest.raises(jsonschema.ValidationError, match="unexpected"):
         jsonschema.validate(off.to_dict() | {"more": 1}, schema())
-    assert schema()["properties"]["schema"]["const"] == off.to_dict()["schema"] == 1
+    assert schema()["properties"]["schema"]["const"] == off.to_dict()["schema"] == 2
 
 
 # Notes

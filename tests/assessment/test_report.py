@@ -397,6 +397,14 @@ def test_it_does_not_mind_the_users_style(off, off_page) -> None:
 
 
 @pytest.mark.slow
+def test_only_web_pages_are_written(off, tmp_path) -> None:
+    for name in ("report.docx", "report.pdf", "report"):
+        with pytest.raises(bc.errors.InputError, match=r"does not end in .html or .htm.*PDF"):
+            off.to_html(tmp_path / name)
+    off.to_html(tmp_path / "REPORT.HTM")
+    assert [file.name for file in tmp_path.iterdir()] == ["REPORT.HTM"]
+
+
 def test_an_interruption_leaves_the_former_report(off, tmp_path, monkeypatch) -> None:
     path = tmp_path / "report.html"
     path.write_text("former")

@@ -235,6 +235,16 @@ def test_assess_repeats_itself_with_the_seed_it_shows(run, csv) -> None:
     assert run("assess", csv, "--seed", seed).out == first
 
 
+def test_the_statistics_of_val_prob_are_of_the_scores_and_not_of_a_grid(run, tmp_path) -> None:
+    y, p = bc.simulate.sample("clinical-middle-overconfident", 2200, random_state=4)
+    pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / "many.csv", index=False)
+    record = tmp_path / "out.json"
+    assert run("assess", tmp_path / "many.csv", "--seed", "1", "--json", record).code == 0
+    brier = json.loads(record.read_text())["val_prob"]["Brier"]
+    assert brier == pytest.approx(bc.scores.brier_score(y, p), rel=1e-12)
+    assert bc.CalibrationData(y, p).is_compressed
+
+
 def test_options_reach_the_fit(run, csv, tmp_path) -> None:
     record = tmp_path / "out.json"
     options = "--curve logistic --prior clinical --p 2 --ci-prob 0.9 --edge 0.01 --seed 1"
@@ -842,6 +852,33 @@ def test_gain_says_what_the_library_says(run, two, tmp_path) -> None:
     exact = document.prob_calibrated
     assert f"{exact['before']:.2f} before, {exact['after']:.2f} after" in printed.out
     assert numbers["gains"]["tce"]["estimate"] == document.summary().loc["tce", "estimate"]
+
+
+def test_an_infinite_gain_and_an_unchanged_one_are_said_and_are_null_in_json(
+    run, two, tmp_path
+) -> None:
+    table = pd.read_csv(two)
+    table.loc[table.index[table["y"] == 1][:3], "p1"] = 0.0
+    table.to_csv(two, index=False)
+    record = tmp_path / "gain.json"
+    options = ("--outcome", "y", "--before", "p0", "--after", "p1", "--threshold", 0.99999)
+    printed = run("gain", two, *options, "--seed", 4, "--json", record)
+    assert printed.code == 0
+    shown = " ".join(printed.out.split())
+    assert "Fall in log score minus infinity 0.00" in shown
+    assert "Rise in net benefit at unchanged 0.99999" in shown  # over two lines
+    assert "The log score after is infinitely bad." in shown
+    assert "after to 3 cases" in shown + " ".join(printed.err.split())
+    assert "nan" not in shown.lower()
+    numbers = json.loads(record.read_text())
+    assert numbers["contradicted"] == {"before": 0, "after": 3}
+    log, benefit = (numbers["gains"][name] for name in ("log_score", "net_benefit@0.99999"))
+    assert log["infinite"] == "minus"
+    assert log["estimate"] is log["lower"] is log["upper"] is None
+    assert log["prob_improved"] == 0
+    assert benefit["unchanged"] is True
+    assert not log["unchanged"]
+    assert "infinite" not in numbers["gains"]["brier"]
 
 
 def test_gain_in_sample_says_so(run, two) -> None:

@@ -102,6 +102,13 @@ def test_two_outputs_are_not_one_file(refused, table, options) -> None:
     assert not list(table.parent.glob("out.*"))
 
 
+@pytest.mark.parametrize("command", [("assess", "a.csv", "--json"), ("compare", "a.csv", "--plot")])
+def test_an_output_is_no_link_to_itself(refused, table, command) -> None:
+    os.symlink("loop.svg", "loop.svg")
+    message = refused(*command, "loop.svg")
+    assert "cannot write loop.svg: it is a link that leads to itself" in message
+
+
 def test_the_mark_of_a_recalibration_is_an_output_too(refused, table) -> None:
     mark = table.rename("b.csv.bayescal.json")
     assert "it is the input" in refused("recalibrate", mark, "--output", "b.csv")
@@ -187,14 +194,14 @@ def small_disk() -> Iterator[None]:
     ],
 )
 def test_a_full_disk_leaves_the_former_file_and_names_it(capsys, table, command) -> None:
-    former = Path("out.svg")
+    former = Path("out.html" if "--html" in command else "out.svg")
     former.write_text("former")
     with pytest.raises(SystemExit) as left:
         main([*command, str(former)])
     assert left.value.code == 2
-    assert capsys.readouterr().err == "Error: out.svg: File too large.\n"
+    assert capsys.readouterr().err == f"Error: {former}: File too large.\n"
     assert former.read_text() == "former"
-    assert sorted(one.name for one in table.parent.iterdir()) == ["a.csv", "out.svg"]
+    assert sorted(one.name for one in table.parent.iterdir()) == ["a.csv", str(former)]
 
 
 @pytest.mark.parametrize("protected", ["out.json", "."])
@@ -304,3 +311,15 @@ def test_errors_name_the_option_before_anything_is_printed(
     refused, table, arguments, option
 ) -> None:
     assert f"Error: {option}" in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    "command", [("assess", "missing.csv"), ("compare", "missing.csv"), ("demo",)]
+)
+@pytest.mark.parametrize("name", ["out.docx", "out.pdf", "out", "out.html.txt"])
+def test_a_report_is_a_web_page_and_nothing_else(refused, table, command, name) -> None:
+    """Said before the data are looked for."""
+    line = refused(*command, "--html", name)
+    assert f"--html '{name}' does not end in .html or .htm" in line
+    assert "print it to PDF" in line
+    assert not Path(name).exists()

@@ -1,9 +1,13 @@
 """The gain of a recalibration where cases come in clusters."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal.posterior.populations.clusters import ClusterBootstrap
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +48,34 @@ def test_the_curve_route_and_bad_clusters_are_refused(cases):
         bc.recalibration_gain(bc.CalibrationData(y, before), after=np.sqrt, cluster=half)
     with pytest.raises(bc.errors.InputError, match="sample_weight"):
         bc.recalibration_gain(y, before, after, cluster=half, sample_weight="x")
+
+
+def test_the_published_coverage_of_few_clusters_is_what_is_said_of_it():
+    """At least .92, up to two standard errors, for every score in every cell."""
+    root = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "results"
+    cells = json.loads((root / "gain_clusters.json").read_text("utf-8"))["cells"]
+    assert len({(row["clusters"], row["sizes"], row["icc"]) for row in cells}) == 8
+    for row in cells:
+        assert row["runs"] >= 200
+        assert row["coverage"] >= 0.92 - 2 * np.sqrt(0.92 * 0.08 / row["runs"]), row
+
+
+def test_few_clusters_have_longer_intervals_than_the_bootstrap_alone(cases, monkeypatch):
+    """By the stretch of each score, about the same mean, in which the parts still add up."""
+    y, before, after = cases
+    cluster = np.searchsorted([5, 20, 60, 120, 180, 240, 280], np.arange(y.size))
+    options = {"cluster": cluster, "draws": 1000, "random_state": 1, "thresholds": [0.3]}
+    gain = bc.recalibration_gain(y, before, after, **options)
+    monkeypatch.setattr(ClusterBootstrap, "stretch", lambda law, values: 1.0)
+    plain = bc.recalibration_gain(y, before, after, **options)
+    for name in gain.summary(parts=True).index:
+        values, others = (one.draws[name].to_numpy().ravel() for one in (gain, plain))
+        if name != "tce":
+            assert values.mean() == pytest.approx(others.mean(), abs=1e-12)
+        assert values.std() > 1.3 * others.std()
+    draws = gain.draws
+    for score, measure in (("brier", "brier"), ("log", "log_score")):
+        parts = draws[f"{score}_calibration"] + draws[f"{score}_refinement"]
+        np.testing.assert_allclose(parts, draws[measure], atol=1e-12)
+    lengths = [np.diff(one.interval("tce"))[0] for one in (gain, plain)]
+    assert lengths[0] > 1.2 * lengths[1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 
 import bayescal as bc
 from bayescal.gain._double_use import double_use
@@ -23,6 +25,50 @@ FITTED = {
     "isotonic": bc.recalibrate.IsotonicRecalibrator(),
     "histogram": bc.recalibrate.HistogramRecalibrator(),
 }
+
+
+SIGNS = {
+    "logistic": "a logistic map",
+    "intercept": "a shift of the log-odds",
+    "temperature": "a stretch of the log-odds",
+    "beta": "a logistic map",  # its score equations are among those of a beta map
+    "isotonic": "each distinct value after",
+    "histogram": "each distinct value after",
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_the_sign_of_each_map_is_named(patients, name) -> None:
+    y, s = patients
+    fitted = FITTED[name].fit(s, y)
+    assert SIGNS[name] in str(double_use(as_triples(y, s, fitted.transform(s), None, None)))
+    y_new, s_new = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=2)
+    assert double_use(as_triples(y_new, s_new, fitted.transform(s_new), None, None)) is None
+
+
+@pytest.mark.parametrize("power", ["a", "b"])
+def test_a_beta_map_with_one_exponent_of_zero_is_detected(patients, power) -> None:
+    y, s = patients
+    term = np.log(s) if power == "a" else -np.log1p(-s)
+    solved = minimize(
+        lambda at: (
+            -np.sum(y * log_expit(at[0] + at[1] * term))
+            - np.sum((1 - y) * log_expit(-at[0] - at[1] * term))
+        ),
+        [0.0, 1.0],
+        method="BFGS",
+        options={"gtol": 1e-8},
+    )
+    after = expit(solved.x[0] + solved.x[1] * term)
+    assert "a beta map" in str(double_use(as_triples(y, s, after, None, None)))
+
+
+def test_a_gain_of_patients_that_were_fitted_to_warns(patients) -> None:
+    y, s = patients
+    after = bc.recalibrate.LogisticRecalibrator().fit(s, y).transform(s)
+    with pytest.warns(UserWarning, match="fitted to these patients: the score equations"):
+        gain = bc.recalibration_gain(y, s, after, draws=200, random_state=0)
+    assert gain.in_sample
 
 
 @pytest.mark.slow

@@ -111,7 +111,7 @@ def test_expected_gain_of_the_posterior_of_others(shared_data) -> None:
         ("clinical-middle-calibrated", mapped),
         ("clinical-middle-calibrated", lambda s: expit(logit(s) + 0.02)),
         ("clinical-middle-overconfident", mapped),
-        ("clinical-middle-overconfident", lambda s: np.round(s, 1)),
+        ("clinical-middle-overconfident", lambda s: np.clip(np.round(s, 1), 0.02, 0.98)),
     ],
 )
 def test_an_interval_contains_its_estimate_and_its_draws(truth, change, route) -> None:
@@ -136,7 +136,7 @@ def test_no_interval_of_one_point_beside_a_probability_of_calibration() -> None:
     """Calibrated before, and hardly changed: nearly certain, and still not a point."""
     y, s = bc.simulate.sample("clinical-middle-calibrated", 3000, random_state=2)
     gain = bc.recalibration_gain(y, s, mapped(s), draws=400, random_state=0)
-    assert gain.prob_calibrated["before"] > 0.9 > 0.1 > gain.prob_calibrated["after"]
+    assert gain.prob_calibrated["before"] > 0.7 > 0.1 > gain.prob_calibrated["after"]
     table = gain.summary()
     assert (table["upper"] - table["lower"] > 1e-3).all()
     assert np.unique(gain.draws["tce"]).size == 400
@@ -314,15 +314,15 @@ def test_in_sample_gains_say_so(patients, actual) -> None:
 
 
 @pytest.mark.slow
-def test_scores_of_0_and_1_give_finite_gains() -> None:
-    y = np.array([0, 1, 1, 0, 1, 0, 1, 1, 0, 0] * 4)
-    s = np.array([0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1] * 4)
+def test_scores_of_0_and_1_that_no_outcome_contradicts_give_finite_gains() -> None:
+    y = np.array([0, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1] * 4)
+    s = np.array([0, 1, 1, 1, 0.8, 0.3, 0.6, 0.9, 0.2, 0.1, 0.7, 0.4] * 4)
     for route in ("curve", "paired"):
         gain = bc.recalibration_gain(y, s, 0.5 * s + 0.25, route=route, random_state=0)
         assert np.isfinite(gain.summary(parts=True)).all(axis=None)
         back = bc.recalibration_gain(y, 0.5 * s + 0.25, s, route=route, random_state=0)
         assert np.isfinite(back.summary(parts=True)).all(axis=None)
-        assert back.prob_above(0, "log_score") < gain.prob_above(0, "log_score")
+        assert back.prob_above(0, "log_score") > gain.prob_above(0, "log_score")
 
 
 # What it says
@@ -595,3 +595,31 @@ def test_the_figure_says_what_was_gained(actual) -> None:
     )
     with pytest.raises(InputError, match="must be a RecalibrationGain"):
         bc.plots.gain("gain")
+
+
+@pytest.mark.parametrize(
+    ("events", "non_events", "told"),
+    [(19, 60, "19 events"), (60, 19, "19 non-events"), (3, 2, "2 non-events"), (0, 30, "0 events")],
+)
+def test_nothing_is_recommended_of_too_few(events, non_events, told) -> None:
+    y = np.repeat([1, 0], [events, non_events])
+    s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
+    advice = bc.recommend(y, s, draws=400, random_state=0)
+    assert advice.choice is None
+    assert str(advice).startswith(f"Nothing is recommended, with only {told}: at least 20 events")
+    assert np.isfinite(advice.table["gain"]).all()
+
+
+def test_twenty_of_each_are_enough_in_clusters_as_well() -> None:
+    y = np.repeat([1, 0], 20)
+    s = np.random.default_rng(1).uniform(0.05, 0.5, y.size)
+    options = {"draws": 400, "random_state": 0}
+    assert bc.recommend(y, s, **options).choice is not None
+    clustered = bc.compare(y, s, cluster=np.arange(40) // 4 % 5, **options)
+    assert recommendation(clustered).choice is not None
+    weighted = bc.CalibrationData(
+        y, s, sample_weight=np.linspace(0.5, 1.5, 40), weight_type="sampling"
+    )
+    assert "non-events" in str(bc.recommend(weighted, **options))
+    imputed = bc.compare(y[1:], imputations=[s[1:], s[1:] ** 1.1], **options)
+    assert recommendation(imputed).too_few == "19 events"

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.gain._terms import PARTS, curve_terms
+from bayescal.gain._terms import PARTS, curve_terms, log_gains
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,8 @@ def terms_of(after, thresholds=()):
     before = np.array([0.1, 0.4, 0.7, 0.8])
     after = np.array(after)
     group = np.unique(after, return_inverse=True)[1]
-    actual = curve_terms(curve, weight, before, after, group, thresholds)
+    logs = log_gains(before, after, np.zeros(4))
+    actual = curve_terms(curve, weight, before, after, group, logs, thresholds)
     return curve[0], weight[0], before, after, {name: value[0] for name, value in actual.items()}
 
 

@@ -17,6 +17,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.loo import LeaveOneOut, leave_one_out, stacking_weights
 from bayescal.model.curves import CURVES
+from bayescal.model.priors import MODEST
 
 
 def hockey(shared_data):
@@ -54,11 +55,23 @@ def test_evidence_is_the_integral_of_the_likelihood():
     )[0]  # fmt: skip
     assert cmp.log_evidence["identity"] == pytest.approx(base)
     assert cmp.log_evidence["intercept"] - base == pytest.approx(np.log(shift), abs=0.02)
-    assert cmp.log_evidence["logistic"] - base == pytest.approx(np.log(line), abs=0.02)
+    evidence = cmp.components["log_evidence"]["logistic"]
+    assert evidence["prior"] - base == pytest.approx(np.log(line), abs=0.02)
+    centre = logit(s).mean()  # the modest prior acts at the mean
+    modest = integrate.dblquad(
+        lambda b, a: likelihood(a + centre * (1 - np.exp(b)), np.exp(b))
+        * normal(a, 0.35) * normal(b, 0.2), -2, 2, -3, 3, epsabs=1e-6,
+    )[0]  # fmt: skip
+    assert evidence["modest"] - base == pytest.approx(np.log(modest), abs=0.02)
+    mean = np.log((line + modest) / 2)
+    assert cmp.log_evidence["logistic"] - base == pytest.approx(mean, abs=0.02)
 
 
 def test_probabilities_follow_from_evidence_and_prior(overconfident):
-    weights = dict.fromkeys(("logistic", "beta", "spline", "pieces"), 0.225) | {"identity": 0.1}
+    weights = dict.fromkeys(("logistic", "beta", "spline"), 1 / 6) | {
+        "identity": 0.1,
+        "pieces": 0.4,
+    }
     joint = {k: w * np.exp(overconfident.log_evidence[k]) for k, w in weights.items()}
     for name, probability in overconfident.posterior_prob.items():
         assert probability == pytest.approx(joint.get(name, 0) / sum(joint.values()))
@@ -134,6 +147,9 @@ def test_stacking_weights_maximise_the_mixture():
 
 def test_the_average_mixes_families_in_proportion(overconfident):
     post = overconfident.posterior
+    component = post.tree["posterior"]["component"].to_numpy()
+    for index, (_, row) in enumerate(overconfident.components.iterrows()):
+        assert np.mean(component == index) == pytest.approx(row["curves"], abs=5e-4)
     family = post.tree["posterior"]["family"].to_numpy()
     names = json.loads(post.tree.attrs["families"])
     for index, name in enumerate(names):
@@ -145,58 +161,64 @@ def test_the_average_mixes_families_in_proportion(overconfident):
     assert post.tree["posterior"]["asymmetry"].to_numpy()[of_beta].all()
 
 
-def test_each_family_keeps_its_curve_in_the_average():
+def test_each_component_keeps_its_curve_in_the_average():
+    """Also those of the modest prior, whose centre is another."""
     y, s = bc.simulate.sample("clinical-low-overconfident", 300, random_state=2)
-    names = [name for name in CURVES if name != "identity"]
+    names = [name for name in CURVES if name not in ("identity", "pieces")]
     weights = dict.fromkeys(names, 1.0)
-    cmp = bc.compare(y, s, prior="clinical", prior_weights=weights, draws=8000, random_state=1)
-    family = cmp.posterior.tree["posterior"]["family"].to_numpy().ravel()
+    cmp = bc.compare(y, s, prior_weights=weights, draws=8000, random_state=1)
+    component = cmp.posterior.tree["posterior"]["component"].to_numpy().ravel()
     score = np.array([0.01, 0.1, 0.6])
     curve = cmp.posterior.curve(score).to_numpy().reshape(-1, 3)
     enough = [
-        (name, curve[family == index])
-        for index, name in enumerate(json.loads(cmp.posterior.tree.attrs["families"]))
-        if np.sum(family == index) >= 800
+        (key, curve[component == index])
+        for index, key in enumerate(cmp.components.index)
+        if np.sum(component == index) >= 400
     ]
-    assert len(enough) >= 3
-    for name, mine in enough:
-        alone = bc.fit(y, s, curve=name, prior="clinical", random_state=4).curve(score)
+    assert {scale for (_, scale), _ in enough} == {"prior", "modest"}
+    assert len(enough) >= 4
+    for (name, scale), mine in enough:
+        prior = "neutral" if scale == "prior" else MODEST
+        alone = bc.fit(y, s, curve=name, prior=prior, random_state=4).curve(score)
         spread = 5 * mine.std(axis=0) / np.sqrt(len(mine))
         difference = np.abs(mine.mean(axis=0) - alone.mean(("chain", "draw")))
-        assert (difference < 1.5 * spread).all(), name
+        assert (difference < 1.5 * spread).all(), (name, scale)
 
 
 def test_exact_calibration_has_a_probability_and_no_draws(calibrated):
     post = calibrated.posterior
     assert post.prob_calibrated == pytest.approx(calibrated.prob_calibrated, rel=1e-12)
-    assert post.prob_calibrated > 0.3
-    assert float(post.tce().min()) > 0
+    assert post.prob_calibrated > 0.1
+    assert (post.curve().to_numpy() != post.data.score).any(axis=-1).all()
     assert "identity" not in json.loads(post.tree.attrs["families"])
     assert calibrated.prob_tce_below(1.0) == 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [5000, 50_000])
 @pytest.mark.parametrize("z", [0.0, 1.0, 2.5])
-def test_intervals_of_what_has_two_sides_are_those_of_a_regression(n, z):
-    """O/E and slope near calibration: as wide as their normal approximation, and where it is."""
-    rng = np.random.default_rng(n)
-    log_odds = rng.normal(-1.5, 1, n)
-    score = expit(log_odds)
-    shift = z / np.sqrt(np.sum(score * (1 - score)))
-    y_true = rng.random(n) < expit(log_odds + shift)
-    post = bc.compare(y_true, score, draws=2000, random_state=1).posterior
-    own = y_true.sum() / score.sum()
-    error = np.sqrt(np.sum(score * (1 - score))) / score.sum()
-    lower, upper = post.interval("observed_expected")
-    assert post.estimate("observed_expected") == pytest.approx(own, abs=error / 3)
-    assert (upper - lower) / (2 * 1.96 * error) == pytest.approx(1, abs=0.15)
-    lower, upper = post.interval("calibration_slope")
-    spread = np.sum(score * (1 - score) * (log_odds - log_odds.mean()) ** 2)
-    assert upper - lower > 2 / np.sqrt(spread)
+def test_intervals_of_what_has_two_sides_cover_near_calibration(z):
+    """O/E and slope, of shifts so small that exact calibration is not ruled out."""
+    inside = {"observed_expected": 0, "calibration_slope": 0}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        log_odds = rng.normal(-1.5, 1, 5000)
+        score = expit(log_odds)
+        shift = z / np.sqrt(np.sum(score * (1 - score)))
+        true = {"observed_expected": expit(log_odds + shift).sum() / score.sum()}
+        y_true = rng.random(5000) < expit(log_odds + shift)
+        post = bc.compare(y_true, score, draws=400, random_state=1).posterior
+        own, error = y_true.sum() / score.sum(), np.sqrt(np.sum(score * (1 - score))) / score.sum()
+        for name in inside:
+            lower, upper = post.interval(name)
+            inside[name] += lower <= true.get(name, 1.0) <= upper
+        lower, upper = post.interval("observed_expected")
+        assert 0.5 < (upper - lower) / (2 * 1.96 * error) < 1.2
+        assert abs(post.estimate("observed_expected") - 1) < abs(own - 1) + error / 3
+    assert min(inside.values()) >= 17  # of 20
 
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # one influential patient
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:arviz_stats")  # draws of equal likelihood
 def test_the_average_saves_and_loads(overconfident, tmp_path):
     overconfident.posterior.to_netcdf(tmp_path / "average.nc")
     back = bc.load(tmp_path / "average.nc")
@@ -254,9 +276,12 @@ def test_default_weights_leave_the_reading_families_out():
     prior = cmp.table["prior"]
     assert prior[["intercept", "temperature"]].tolist() == [0, 0]
     averaged = ["identity", "logistic", "beta", "spline", "pieces"]
-    assert prior[averaged].tolist() == pytest.approx([0.4, 0.15, 0.15, 0.15, 0.15])
+    smooth = 0.6 * 5 / 9 / 3
+    assert prior[averaged].tolist() == pytest.approx([0.4, smooth, smooth, smooth, 0.6 * 4 / 9])
     only = bc.compare([0, 1, 1], [0.2, 0.7, 0.9], curves=("intercept",), random_state=0)
-    assert only.table["prior"].tolist() == pytest.approx([0.1, 0.45, 0.45])
+    assert only.table["prior"].tolist() == pytest.approx([0.1, 0.5, 0.4])
+    stretches = bc.compare([0, 1, 1], [0.2, 0.7, 0.9], curves=("pieces",), random_state=0)
+    assert stretches.table["prior"].tolist() == pytest.approx([0.1, 0.9])
 
 
 def test_seeds_repeat():
@@ -297,7 +322,7 @@ def test_expit_is_scipy_s():
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["clinical-middle-overconfident", "clinical-low-overconfident"])
 def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp_path):
-    from bayescal.inference import averaging, samples
+    from bayescal.inference import samples
 
     fitted = []
 
@@ -309,8 +334,8 @@ def test_an_assessment_fits_no_family_twice_on_one_problem(law, monkeypatch, tmp
 
         return call
 
-    for module, name in ((averaging, "sample_importance"), (samples, "sample_pieces")):
-        monkeypatch.setattr(module, name, counted(getattr(module, name)))
+    for name in ("sample_importance", "sample_pieces"):
+        monkeypatch.setattr(samples, name, counted(getattr(samples, name)))
     a = bc.assess(*bc.simulate.sample(law, 80, random_state=1), draws=400, random_state=1)
     assert len(str(a)) > 1000
     assert a.clinical is None or len(a.clinical.comparison.sensitivity)

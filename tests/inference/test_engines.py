@@ -163,7 +163,7 @@ def test_options_of_nuts_reach_it(monkeypatch):
         raise RuntimeError("seen")
 
     monkeypatch.setattr(nuts, "sample_nuts", spy)
-    options = {"tune": 300, "target_accept": 0.99, "cores": 1, "progress": False}
+    options = {"tune": 300, "target_accept": 0.99, "cores": 1, "progress": True, "seconds": 9.0}
     with pytest.raises(RuntimeError, match="seen"):
         bc.fit([0, 1, 1], [0.2, 0.7, 0.9], engine="nuts", sampler=options, random_state=0)
     assert {name: seen[name] for name in options} == options
@@ -176,6 +176,8 @@ def test_options_of_nuts_reach_it(monkeypatch):
         ({"target_accept": 1.5}, "target_accept.*between 0 and 1"),
         ({"tune": 0}, "tune"),
         ({"cores": 2.5}, "cores"),
+        ({"seconds": 0}, "seconds.*above 0"),
+        ({"seconds": "long"}, "seconds"),
     ],
 )
 def test_options_of_nuts_are_checked(sampler, message):

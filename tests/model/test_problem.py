@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.special import logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.inference.density import CurveDensity
+from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.partition.cells import MOST_ROWS
 from bayescal.model.priors import PRESETS
 from bayescal.model.problem import Problem, prepare
@@ -117,10 +117,10 @@ def test_merging_mirrors(merged):
 
 def test_merging_hardly_moves_the_likelihood(merged):
     """Against every row by itself: where the posterior is, and how high."""
-    modes = [CurveDensity(merged).mode()]
-    every_row = replace(merged, most_rows=merged.table.score.size)
-    assert not every_row.is_merged
-    modes.append(CurveDensity(every_row).mode())
+    every = every_row(merged)
+    rows = merged_rows(merged, every)
+    assert rows.size == merged.score.size < every.size
+    modes = [CurveDensity(merged, rows=each).mode() for each in (rows, every)]
     sd = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
     assert (np.abs(modes[0].point - modes[1].point) < 0.005 * sd).all()
     assert modes[0].value == pytest.approx(modes[1].value, abs=0.02)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.planning.analysis import Analysis
+from bayescal.planning.search import Goal, Search
 
 SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
 SLOPE = {"truth": "clinical", "scores": SCORES, "of": "calibration_slope", "random_state": 1}
@@ -67,11 +69,49 @@ def test_studies_of_the_planned_size_are_as_precise_as_planned() -> None:
     result = bc.plan(truth=truth, of="observed_expected", width=0.35, random_state=1)
     reached = []
     for k in range(60):
-        post = bc.fit(*truth.sample(result.n, random_state=k), random_state=k)
+        study = truth.sample(result.n, random_state=k)
+        post = bc.compare(*study, draws=1000, random_state=k).posterior
         lower, upper = post.interval("observed_expected")
         reached.append(upper - lower <= 0.35)
     error = np.sqrt(0.8 * 0.2 / 60 + (2 * result.monte_carlo_error / result.n) ** 2)
     assert np.mean(reached) == pytest.approx(0.8, abs=3 * error)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_assessments_of_the_planned_size_conclude_as_often_as_planned() -> None:
+    """Of the size that one family of curves would need, a third of them do."""
+    truth = bc.simulate.clinical(0.2, "overconfident")
+    options = {"truth": truth, "conclude": "miscalibrated", "random_state": 1}
+    result = bc.plan(**options, n_simulations=100, draws=400, n_jobs=1)
+    drawn = []
+    for k in range(50):
+        study = truth.sample(result.n, random_state=k)
+        drawn.append(bc.assess(*study, close=0.03, draws=1000, random_state=k).verdict)
+    share = np.mean([verdict == "miscalibrated" for verdict in drawn])
+    table = result.table
+    slope = np.polyfit(np.log(table["n"]), table["reached"], 1)[0]
+    error = np.hypot(np.sqrt(0.8 * 0.2 / 50), slope * result.monte_carlo_error / result.n)
+    assert share == pytest.approx(0.8, abs=3 * error)
+
+
+def test_a_study_is_analysed_as_it_will_be_assessed() -> None:
+    """The same draws, interval and verdict, whatever the verdict is."""
+    sizes = {"calibrated": 2000, "clinical-middle-overconfident": 1200, "clinical-low-shifted": 90}
+    seen = set()
+    for truth, n in sizes.items():
+        study = bc.simulate.sample(truth, n, random_state=3)
+        data = bc.CalibrationData(*study)
+        a = bc.assess(data, close=0.05, ci_prob=0.9, estimators=(), draws=400, random_state=7)
+        options = ("average", "beta", a.prior, 0.9, 400)
+        for conclusion in ("close enough", "miscalibrated"):
+            planned = Analysis("tce", conclusion, 0.05, *options)
+            assert planned.result(data, 7) == float(a.verdict == conclusion)
+        for name in ("tce", "calibration_slope"):
+            width = a.table["upper"][name] - a.table["lower"][name]
+            assert Analysis(name, None, 0.05, *options).result(data, 7) == pytest.approx(width)
+        seen.add(a.verdict)
+    assert len(seen) >= 2
 
 
 @pytest.mark.slow
@@ -84,7 +124,7 @@ def test_the_error_of_the_size_is_that_over_seeds() -> None:
 
 
 def test_the_table_says_what_was_simulated() -> None:
-    result = bc.plan(**SLOPE, width=0.4, n_simulations=100)
+    result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=100)
     table = result.table
     assert list(table["n"]) == sorted(table["n"])
     assert table["n"].iloc[0] < result.n < table["n"].iloc[-1]
@@ -101,7 +141,7 @@ def test_the_table_says_what_was_simulated() -> None:
 def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
     options = {
         "truth": "clinical-middle-overconfident", "n_simulations": 50, "draws": 400,
-        "random_state": 1, "n_jobs": 1,
+        "analysis": "curve", "random_state": 1, "n_jobs": 1,
     }  # fmt: skip
     heard: list[tuple[int, int]] = []
 
@@ -123,7 +163,7 @@ def test_a_plan_is_repeated_and_its_studies_are_used_again(tmp_path) -> None:
 def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
     options = {
         "truth": "clinical-middle-overconfident", "conclude": "miscalibrated", "close": 0.02,
-        "n_simulations": 50, "draws": 400, "random_state": 1, "n_jobs": 1,
+        "analysis": "curve", "n_simulations": 50, "draws": 400, "random_state": 1, "n_jobs": 1,
     }  # fmt: skip
     result = bc.plan(**options)
     assert 150 < result.n < 1200
@@ -137,9 +177,9 @@ def test_conclusions_need_the_size_at_which_they_are_drawn() -> None:
     [
         {"of": "gain", "width": 0.03},
         {"conclude": "update", "assurance": 0.6},
-        {"width": 0.12, "analysis": "compare"},
+        {"width": 0.12},
     ],
-    ids=["gain", "update", "compare"],
+    ids=["gain", "update", "average"],
 )
 def test_other_goals(goal) -> None:
     truth = bc.simulate.truth("clinical-middle-overconfident")
@@ -157,6 +197,7 @@ def test_truths_can_be_posteriors_priors_and_evidence() -> None:
         calibration_slope=[(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9)]
     )
     goal = {"of": "calibration_slope", "width": 0.4, "n_simulations": 50, "random_state": 1}
+    goal["analysis"] = "curve"
     by_scores = bc.plan(truth=pilot, scores=y_prob, **goal).n
     assert bc.plan(truth=pilot, **goal).n == by_scores
     for truth, scores in (
@@ -169,7 +210,7 @@ def test_truths_can_be_posteriors_priors_and_evidence() -> None:
 
 
 def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
-    result = bc.plan(**SLOPE, width=0.4, n_simulations=50)
+    result = bc.plan(**SLOPE, width=0.4, analysis="curve", n_simulations=50)
     assert result.prevalence == pytest.approx(0.2, abs=1e-3)
 
 
@@ -185,6 +226,7 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
         ({"width": 0.3, "of": "ece"}, "of must be one of"),
         ({"width": 0.3, "assurance": 1}, "assurance"),
         ({"width": 0.3, "of": "tce", "analysis": "wald"}, "analysis='wald'"),
+        ({"width": 0.3, "analysis": "fit"}, "analysis must be one of 'average', 'curve', 'wald'"),
         ({"width": 0.3, "truth": "ideal"}, "truth"),
         ({"width": 0.3, "scores": None}, "scores is missing"),
         ({"width": 0.3, "scores": [0.3, 0.3]}, "scores are all 0.3"),
@@ -199,3 +241,44 @@ def test_prevalence_and_c_statistic_are_those_of_the_patients() -> None:
 def test_the_impossible_and_the_unclear_are_refused(change, message) -> None:
     with pytest.raises(InputError, match=message):
         bc.plan(**SLOPE | change)
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        (SCORES, "a law with prevalence 0.2, c-statistic 0.75, at 128 of its quantiles"),
+        (bc.simulate.LogitNormalScores(-1, 1), "the law LogitNormalScores(mean=-1"),
+        (bc.simulate.LogitNormalScores(-1, 1), "at 128 of its quantiles"),
+        (np.linspace(0.1, 0.7, 300), "these very 300 scores, 300 distinct, by the means of 128"),
+        (np.linspace(0.1, 0.7, 60), "scores: these very 60 scores. "),
+        (
+            bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2]),
+            "scores: the very scores of 14 cases. ",
+        ),
+    ],
+)
+def test_the_printout_says_which_scores_were_used(scores, told) -> None:
+    options = {"width": 0.3, "of": "observed_expected", "analysis": "wald", "random_state": 1}
+    result = bc.plan(truth="clinical", scores=scores, n_simulations=50, **options)
+    assert told in result.protocol()
+    assert told.strip(". ") in repr(result)
+
+
+def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies() -> None:
+    """And both sizes beside the goal get all."""
+    asked: list[tuple[int, str]] = []
+
+    def simulate(n: int, extent: str) -> np.ndarray:
+        asked.append((n, extent))
+        size = {"look": 25, "part": 100, "all": 400}[extent]
+        misled = 8 if extent == "look" else 1
+        share = 1 / (1 + (1500 / n / misled) ** 3)
+        return (np.arange(size) < round(share * size)).astype(float)
+
+    search = Search(Goal(None, 0.8), simulate, 1)
+    n, error = search.size(100)
+    assert 2200 < n < 2600
+    assert error > 0
+    part, full = ({size for size, of in asked if of == extent} for extent in ("part", "all"))
+    assert min(part) < 500
+    assert full == {1810, 2560}

@@ -93,6 +93,16 @@ def test_perfect_calibration_is_a_stem_alone(cmp, ax) -> None:
     assert stem.get_segments()[0].tolist() == [[0, 0], [0, 1]]
 
 
+def test_draws_without_error_are_a_stem_with_their_share(ax) -> None:
+    cases = bc.simulate.sample("clinical-middle-calibrated", 2000, random_state=2)
+    average = bc.compare(*cases, draws=400, random_state=1).posterior
+    bc.plots.tce(average, ax)
+    draws = average.tce().to_numpy()
+    (stem,) = [item for item in ax.collections if item.get_label().startswith("No error")]
+    assert stem.get_label() == f"No error: {np.mean(draws == 0):.2f} of the draws"
+    assert 0.05 < np.mean(draws == 0) < 0.6
+
+
 def test_titles_change_with_the_data() -> None:
     errors, families, curves = [], [], []
     for truth in ("clinical-middle-calibrated", "clinical-middle-overconfident"):
@@ -179,6 +189,8 @@ def test_estimators_stand_beneath_on_their_own_scale(post) -> None:
     assert list(rows(panels[0])) == ["TCE", "Expected calibration error", "Mine"]
     assert rows(panels[1])["Calibration slope"] == "0.700"
     table = pd.DataFrame([given["ece"]], ["ece"], ["estimate", "lower", "upper"])
+    (bare,) = bc.plots.forest(post, estimators=table[["estimate"]], names=["tce"])
+    assert bare.texts[-1].get_text() == f"{table['estimate'].iloc[-1]:.3f}"
     (panel,) = bc.plots.forest(post, estimators=table, names=["tce"])
     assert rows(panel)["Expected calibration error"] == "0.10 (0.05 to 0.20)"
 
@@ -275,7 +287,8 @@ def test_the_prior_of_an_average_is_a_draw_of_each_family_by_its_weight(cmp, ave
     asymmetry = prior["asymmetry"].to_numpy().ravel()
     at = {name: family == index for index, name in enumerate(used)}
     assert not asymmetry[at["logistic"]].any()
-    assert asymmetry[at["beta"]].std() == pytest.approx(1, rel=0.1)
+    spread = np.sqrt((1 + 0.25**2) / 2)  # half of the draws are of the modest prior
+    assert asymmetry[at["beta"]].std() == pytest.approx(spread, rel=0.1)
     rough = prior["deviation"].sel(deviation_dim_0=3).to_numpy().ravel()
     assert rough[at["spline"]].all()
     assert not rough[~at["spline"]].any()

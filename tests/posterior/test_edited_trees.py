@@ -61,6 +61,16 @@ def test_an_edited_tree_is_refused_by_what_is_wrong(
         bc.load(edited(tmp_path, group, change))
 
 
+@pytest.mark.parametrize("seed", ["null", '"x"', "-1", "1.5", "true", "NaN", "9" * 6000])
+def test_a_seed_that_no_fit_writes_is_refused(tmp_path: Path, seed: str) -> None:
+    path = tmp_path / "post.nc"
+    tree = bc.fit(OUTCOME, SCORE, curve="logistic", draws=200, random_state=0).tree
+    tree.attrs["seed"] = seed
+    tree.to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(bc.errors.InputError, match=r"seed is|edited or damaged"):
+        bc.load(path)
+
+
 def test_a_tree_that_was_not_changed_is_read(tmp_path: Path) -> None:
     assert bc.load(edited(tmp_path, "posterior", lambda data: data)).draws == 200
 

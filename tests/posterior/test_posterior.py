@@ -205,7 +205,9 @@ def test_summary_states_its_interval_and_what_it_moved():
     y, s = [0, 1, 1, 0, 1], [0.0, 0.4, 1.0, 0.3, 1.0]
     table = bc.fit(y, s, random_state=0).summary(ci_prob=0.5)
     assert list(table.columns) == ["estimate", "mean", "median", "lower", "upper"]
-    assert list(table.index) == [name for name in FUNCTIONALS if name != "ici"]
+    line = ["calibration_intercept", "calibration_slope"]
+    assert list(table.index) == [name for name in FUNCTIONALS if name not in ("ici", *line)]
+    assert table.attrs["undefined"] == dict.fromkeys(line, "60 % of scores are 0 or 1")
     assert (table.lower <= table["median"]).all()
     assert (table["median"] <= table.upper).all()
     assert table.attrs["moved"] == 3

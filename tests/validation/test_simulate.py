@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +40,15 @@ def test_calibrated_truths_have_no_error(name: str) -> None:
     scores = np.array([0.0, 1e-9, 0.2, 0.5, 0.999, 1.0])
     assert truth.tce() == pytest.approx(0, abs=1e-12)
     assert truth.curve(scores) == pytest.approx(scores, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", simulate.names())
+def test_a_truth_can_be_pickled(name: str) -> None:
+    truth = simulate.truth(name)
+    again = pickle.loads(pickle.dumps(truth))
+    assert again == truth
+    assert again.tce() == truth.tce()
+    np.testing.assert_array_equal(again.curve([0, 0.2, 1]), truth.curve([0, 0.2, 1]))
 
 
 def test_every_other_truth_is_miscalibrated() -> None:

@@ -10,6 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import Row, Table
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.words import curve_rows, in_the_data, numbers
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 
 __all__ = ["curve_table", "first_table", "measures_table", "near_table", "round_scores"]
 
@@ -45,6 +46,9 @@ def first_table(f: Findings) -> Table:
         if name in table.index and table["estimate"][name] == table["estimate"][name]:
             middle, low, high = numbers(table.loc[name])
             rows.append(Row(label, (middle, f"{low} to {high}"), hints[name]))
+        elif name in f.table.attrs["undefined"]:
+            why = f.table.attrs["undefined"][name]
+            rows.append(Row(label, (NOT_DEFINED, why), hints[name]))
     heads = ("Measure", "Estimate", f"{percent(f.ci_prob)} interval")
     return Table("first", "Main results", heads, rows)
 

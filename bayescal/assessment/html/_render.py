@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from bayescal._base.files import as_path, replacing
+from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _details, _figures, _measures, _subgroups
@@ -82,11 +82,17 @@ def write(
     findings : Findings
         An `Assessment` is one.
     path : str or path-like
+        Its name ends in .html or .htm. For a PDF, print the page from a browser.
     title : str, optional
         Heading of the page. By default it is made of the source.
     source : mapping of str to object, optional
         Where the data came from, as lines of a table: {"File": "predictions.csv", "Score":
         "risk", "Outcome": "died"}. Of a path, only the file's name is shown.
+
+    Raises
+    ------
+    InputError
+        If the name ends otherwise.
 
     Examples
     --------
@@ -95,6 +101,7 @@ def write(
     >>> bc.assess(y_true, y_prob).to_html("report.html")  # doctest: +SKIP
     """
     target = as_path(path)
+    check_page(target)
     page = render(findings, title=title, source=source)
     with replacing(target) as file:
         file.write_text(page, "utf-8")
@@ -183,7 +190,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "near": _measures.near_table(f),
         "even_odds": f.comparison.prob_calibrated_at(0.5),
         "families": _details.families_table(f),
-        "updates": _details.updates_table(f),
+        "updates": None if f.recommendation.choice is None else _details.updates_table(f),
         "benefit": _details.benefit_table(f) if f.thresholds else None,
         "information": _details.information_table(f) if len(f.information) else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),

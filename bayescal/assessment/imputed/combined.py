@@ -1,4 +1,4 @@
-"""Estimates of several imputations, averaged, with intervals by Rubin's rules."""
+"""Estimates of several imputations, averaged; their intervals by Rubin's rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITHIN_ON_AVERAGE = "within what calibrated models give, on average over the imp
 
 
 def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.DataFrame:
-    """The mean of estimates over imputations, and intervals that know how these differ.
+    """The mean of estimates over imputations; intervals, if there are any, know how these differ.
 
     Either arm of an interval is the root of the mean squared arm within an imputation and
     z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates.
@@ -28,8 +28,8 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
     Parameters
     ----------
     tables : sequence of pandas.DataFrame
-        One for each imputation, with the columns title, estimate, lower and upper, and others that
-        are averaged. One alone is returned as it is.
+        One for each imputation, with the columns title and estimate, perhaps lower and upper, and
+        others that are averaged. One alone is returned as it is.
     ci_prob : float in (0, 1)
 
     Returns
@@ -49,9 +49,10 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
     estimates = np.array([one["estimate"].to_numpy(dtype=np.float64) for one in tables])
     extra = ndtri((1 + ci_prob) / 2) ** 2 * (1 + 1 / len(tables)) * estimates.var(axis=0, ddof=1)
     for end, sign in (("lower", -1), ("upper", 1)):
-        arms = [(one[end] - one["estimate"]).to_numpy(dtype=np.float64) for one in tables]
-        arm = np.sqrt(np.mean(np.square(arms), axis=0) + extra)
-        table[end] = table["estimate"] + sign * arm
+        if end in table:
+            arms = [(one[end] - one["estimate"]).to_numpy(dtype=np.float64) for one in tables]
+            arm = np.sqrt(np.mean(np.square(arms), axis=0) + extra)
+            table[end] = table["estimate"] + sign * arm
     if "verdict" in table:
         exceeds = table["prob_exceeds"]
         known = exceeds.notna()

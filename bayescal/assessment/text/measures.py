@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from bayescal._base.text import decimals
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["Measure", "Section", "measure_sections"]
@@ -22,7 +23,8 @@ class Measure(NamedTuple):
     name, title, hint : str
         The hint may be empty.
     estimate, interval, ideal : str
-        The ideal value is that at perfect calibration, or of perfect predictions.
+        The ideal value is that at perfect calibration, or of perfect predictions. Of a measure that
+        is `NOT_DEFINED` the interval says why.
     """
 
     name: str
@@ -92,6 +94,11 @@ def measure_sections(f: Findings) -> list[Section]:
     in_data = {} if own is None else {"observed_expected": own}
     errors = _section("Size of the error, as a probability", SIZES, table, {})
     directions = _section("Direction of the error", DIRECTIONS, table, in_data)
+    for name, (label, hint) in DIRECTIONS.items():
+        why = table.attrs["undefined"].get(name)
+        if why is not None:
+            ideal = f"{FUNCTIONALS[name].calibrated:g}"
+            directions.rows.append(Measure(name, label, hint, NOT_DEFINED, why, ideal))
     performance = _section("Performance of the predictions", OVERALL, f.performance, {})
     return [section for section in (errors, directions, performance) if section.rows]
 

@@ -15,7 +15,7 @@ from bayescal.assessment.words import (
     where,
     with_interval,
 )
-from bayescal.posterior.one_sided import SURE
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 
 __all__ = ["describe", "methods", "performance", "sample", "short_method"]
 
@@ -72,22 +72,23 @@ def methods(f: Findings) -> str:
 def _clusters_in_words(f: Findings) -> str:
     if f.posterior.design is None:
         return ""
-    return (
-        "Cases of one cluster were not taken as independent: the curvature of the likelihood was "
-        f"adjusted for clusters (Ribatet, Cooley and Davison, 2012), {f.posterior.design}. "
+    how = (
+        "since the outcomes are separated by the scores or of one class, each cluster counts as "
+        "one case:"
+        if f.posterior.design.separated
+        else "the curvature of the likelihood was adjusted for clusters (Ribatet, Cooley and "
+        "Davison, 2012),"
     )
+    return f"Cases of one cluster were not taken as independent: {how} {f.posterior.design}. "
 
 
 def _interval_in_words(f: Findings) -> str:
-    tail = (1 - f.ci_prob) / 2
     return (
-        f"{percent(f.ci_prob)} credible intervals are equal-tailed, over the curves that are not "
-        f"exactly calibrated. The upper end of the interval of an error is their "
-        f"{percent(1 - tail)} quantile. The lower end is the {percent(tail)} quantile under a "
-        "second prior, with a high probability of calibration at all predictions or over a range "
-        f"of them; there an error counts only where its direction is known with probability "
-        f"{SURE:g}, so that chance does not count as an error. The "
-        "estimate of an error is that of the posterior mean curve."
+        f"{percent(f.ci_prob)} credible intervals are equal-tailed. The draws of an error include "
+        "exact calibration, and calibration over ranges of the predictions, where an error counts "
+        "by how sure its direction is, so that chance does not count as an error; no quantile of "
+        "them lies below that of the absolute mean error. Other measures are given that the model "
+        "is not exactly calibrated. Estimates are posterior means."
     )
 
 
@@ -123,6 +124,9 @@ def performance(f: Findings) -> list[str]:
             f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
             f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
         )
+    else:
+        why = table.attrs["undefined"]["calibration_slope"]
+        sentences.append(f"Calibration slope and intercept were {NOT_DEFINED}: {why}.")
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(

@@ -22,6 +22,7 @@ from bayescal.assessment.words import (
     of_group,
     where,
 )
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 
 __all__ = ["as_text"]
 
@@ -62,6 +63,9 @@ def _measures(f: Findings) -> Iterator[str]:
     yield f"{'':{LABEL}s}{'estimate':>9s}  {percent(f.ci_prob)} interval"
     for section in measure_sections(f):
         for row in section.rows:
+            if row.estimate == NOT_DEFINED:
+                yield f"{row.title:{LABEL - 2}s}{NOT_DEFINED}: {row.interval}"
+                continue
             yield f"{row.title:{LABEL}s}{row.estimate:>9s}  {row.interval}"
 
 

@@ -124,7 +124,8 @@ def _updating_methods(f: Findings) -> list[str]:
     options = "; ".join(updates()[str(name)] for name in compared)
     text = [
         f"These updates were compared with no update by leave-one-out log score: {options}. The "
-        "simplest within one standard error of the best is recommended."
+        "simplest within one standard error of the best is recommended, if there are enough events "
+        "and non-events."
     ]
     if f.data.groups:
         text.append("No update for particular groups was considered.")
@@ -189,7 +190,7 @@ def _heterogeneity(f: Findings) -> list[str]:
 
 def _updating(f: Findings) -> list[str]:
     text = [str(f.recommendation)]
-    if f.recommendation.choice != "identity":
+    if f.recommendation.choice not in (None, "identity"):
         text.append(
             "The performance of the updated model was not measured on other data; its equation is "
             "to be stated by the authors if it is used."

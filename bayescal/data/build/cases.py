@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import (
     are_binary_integers,
     as_outcomes,
     as_vector,
     as_weights,
     check_same_length,
-    check_same_order,
     check_scores,
 )
 
@@ -55,7 +55,7 @@ def check_cases(
     pos_label : object, optional
         The label in `y_true` that counts as the event.
     part : bool
-        Whether more cases follow, so that all weights may be 0 here.
+        Whether more cases follow, so that all weights may be 0 here, and no case have the event.
 
     Returns
     -------
@@ -67,10 +67,12 @@ def check_cases(
         If they are not outcomes and probabilities of the same cases.
     """
     check_given(y_prob)
-    outcome = _outcomes(y_true, pos_label)
+    y_true, y_prob, sample_weight = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+    )
+    outcome = _outcomes(y_true, pos_label, part)
     score = check_scores(y_prob)
     check_same_length(outcome.size, "y_true", score.size, "y_prob")
-    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     return CheckedCases(outcome, score, as_weights(sample_weight, outcome.size, part=part))
 
 
@@ -80,11 +82,11 @@ def check_given(y_prob: Any) -> None:
         raise InputError("y_prob is missing: pass the predicted probabilities after y_true.")
 
 
-def _outcomes(values: Any, pos_label: Any) -> NDArray[Any]:
+def _outcomes(values: Any, pos_label: Any, part: bool) -> NDArray[Any]:
     labels = as_vector(values, "y_true")
     if pos_label is None and (are_binary_integers(labels) or _are_binary_floats(labels)):
         return labels
-    return as_outcomes(labels, pos_label=pos_label)
+    return as_outcomes(labels, pos_label=pos_label, part=part)
 
 
 def _are_binary_floats(values: NDArray[Any]) -> bool:

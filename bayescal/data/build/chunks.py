@@ -12,9 +12,10 @@ from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.stored import Tables
 from bayescal.data.table import Rows
-from bayescal.data.validate import as_vector, as_weights
+from bayescal.data.validate import as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
@@ -42,6 +43,8 @@ class ChunkReader:
         Number of cases so far.
     other_label : object or None
         With `pos_label`, the label beside the event, once there was one.
+    has_event : bool
+        Whether some case so far had the event.
     """
 
     def __init__(self, *, weight_type: WeightType | None = None, pos_label: Any = None) -> None:
@@ -53,6 +56,7 @@ class ChunkReader:
         self._groups = GroupNames()
         self._columns: tuple[bool, bool] | None = None
         self.other_label: Any = None
+        self.has_event = False
         self._sampling = False
         self._largest = 0.0
 
@@ -66,6 +70,9 @@ class ChunkReader:
         """
         y_true, y_prob, weight, groups = _columns(chunk, name)
         try:
+            y_true, y_prob, weight, groups = aligned(
+                y_true=y_true, y_prob=y_prob, sample_weight=weight, groups=groups
+            )
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
             self._check_columns(weight is not None, groups is not None)
@@ -75,6 +82,7 @@ class ChunkReader:
             self._check_weights(cases)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
+        self.has_event |= bool(cases.outcome.any())
         self.cases += cases.outcome.size
         self._builder.add(*cases, codes)
         if self._is_unclear and cases.weight is not None:
@@ -88,11 +96,13 @@ class ChunkReader:
         return self._weight_type is None and not self._sampling
 
     def finished(self) -> tuple[Tables, WeightType | None]:
-        """As `tables`, with a warning when whole-number weights can be either type.
+        """As `tables`, with a warning when whole-number weights can be either type, or no event is.
 
         Rows that are exact show whether they were collapsed; on the grid nothing does.
         """
         tables, weight_type = self.tables()
+        if self._pos_label is not None and not self.has_event:
+            warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
             rows = named(self._unweighted, None if None in tables else self._groups)
             total = sum(float(table.trials.sum()) for table in tables.values())

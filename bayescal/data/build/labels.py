@@ -12,7 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector, check_same_length
 
-__all__ = ["GroupNames", "in_order", "is_missing"]
+__all__ = ["GroupNames", "count_labels", "in_order", "is_missing"]
 
 Factorised = tuple[NDArray[np.intp], NDArray[np.intp], list[Any]]
 """The row of each value, the rows that there are, ascending, and the label of each of these."""
@@ -70,6 +70,30 @@ class GroupNames:
         code_of[rows] = [self.code(str(label)) for label in labels]
         codes: NDArray[np.int64] = code_of[row]
         return codes
+
+
+def count_labels(labels: Any, name: str) -> int:
+    """Number of distinct labels, in one pass: for limits, before anything else is computed.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Labels of any type; those of one text are one.
+    name : str
+        What the user calls them.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If a label is missing.
+    """
+    names = GroupNames()
+    names.codes(labels, None, name)
+    return len(names.names)
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from bayescal.data.build.cases import check_cases
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import check_same_order
+from bayescal.data.sources.alignment import aligned
 
 __all__ = [
     "ABOUT_TABLES",
@@ -71,8 +71,10 @@ def read_clusters(
         return cluster
     if isinstance(y_true, CalibrationData):
         raise InputError(ABOUT_TABLES)
+    y_true, y_prob, sample_weight, cluster, strata = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, cluster=cluster, strata=strata
+    )
     cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
-    check_same_order(y_true=y_true, y_prob=y_prob, cluster=cluster, strata=strata)
     weight = np.ones(cases.outcome.size) if cases.weight is None else cases.weight
     counted = weight > 0
     number, stratum = number_clusters(cluster, strata, counted)

@@ -13,7 +13,7 @@ from bayescal.data.validate import as_scores, as_vector
 
 __all__ = ["as_imputations", "imputed_tables", "scores_of_imputations"]
 
-FEWEST_IMPUTATIONS = 2
+FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
 
 
 def as_imputations(
@@ -50,6 +50,13 @@ def as_imputations(
         raise InputError(
             f"{name} must hold at least {FEWEST_IMPUTATIONS} imputations, one a row, got "
             f"{len(rows)}. Pass the scores of a single data set as y_prob."
+        )
+    if len(rows) > MOST_IMPUTATIONS:
+        turned = len(rows) == as_vector(y_true, outcomes).size
+        cure = f"Transpose it: one row an imputation, {name}.T." if turned else "Pass fewer."
+        raise InputError(
+            f"{name} has {len(rows):,} rows, one for each imputation, and at most "
+            f"{MOST_IMPUTATIONS:,} are fitted. {cure}"
         )
     scores = [as_scores(row, f"{name}[{index}]") for index, row in enumerate(rows)]
     cases, sizes = as_vector(y_true, outcomes).size, [row.size for row in scores]

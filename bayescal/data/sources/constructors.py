@@ -6,17 +6,21 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from bayescal._base.errors import InputError, check_callable
 from bayescal.data.build.chunks import ChunkReader
 from bayescal.data.grouped import GroupedRows
 from bayescal.data.sources.columns import Columns
 from bayescal.data.sources.frames import read_frame
-from bayescal.data.validate import as_count
+from bayescal.data.validate import as_count, warn_of_absent
 from bayescal.data.weights import WeightType
 
 __all__ = ["FromSources"]
+
+
+Part: TypeAlias = tuple[Any, Any, bool]
+"""The table of some cases, their label beside the event, and whether one of them has the event."""
 
 
 class FromSources(GroupedRows):
@@ -125,10 +129,13 @@ class FromSources(GroupedRows):
         ------
         InputError
             If there is no Parquet file, one cannot be read or lacks a column, or a value is missing
-            or not valid: with the file, the row group (counted from 0) and the row in it.
+            or not valid: with the file, the row group (counted from 0) and the row in it; or if a
+            file is named twice, also by a link.
 
         Warns
         -----
+        RepeatWarning
+            When row groups are copies of others, as in a copy of a file.
         WeightWarning
             As `from_chunks`.
 
@@ -148,6 +155,7 @@ class FromSources(GroupedRows):
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
         files = ParquetFiles.of(path)
         files.check(columns)
+        files.warn_of_repeats()
         done = 0
         for batch in ahead(files.batches(columns.needed, size)):
             _add(reader, batch.table, columns, batch.where)
@@ -217,6 +225,8 @@ class FromSources(GroupedRows):
         if total is None:
             raise InputError("the partitions hold no cases that count: one at least is needed.")
         table: Self = total[0]
+        if pos_label is not None and not total[2]:
+            warn_of_absent(pos_label, total[1])
         return table
 
 
@@ -235,26 +245,29 @@ def _partition_table(
     pos_label: Any,
     values: Sequence[Any],
     name: str,
-) -> tuple[Any, Any] | None:
-    """The table of a partition and its label beside the event; None if no case counts."""
+) -> Part | None:
+    """What is known of the cases of a partition; None if none counts."""
     reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
     if columns is None:
         reader.add(tuple(values), name)
     else:
         _add(reader, values[0], columns, name)
-    return None if reader.is_empty else (cls._new(*reader.tables()), reader.other_label)
+    if reader.is_empty:
+        return None
+    return cls._new(*reader.tables()), reader.other_label, reader.has_event
 
 
-def _sum_of_tables(tables: Sequence[tuple[Any, Any] | None]) -> tuple[Any, Any] | None:
+def _sum_of_tables(tables: Sequence[Part | None]) -> Part | None:
     """The sum of the tables, whose outcomes have at most one label beside the event."""
-    counted = [pair for pair in tables if pair is not None]
+    counted = [part for part in tables if part is not None]
     if not counted:
         return None
-    others = list(dict.fromkeys(label for _, label in counted if label is not None))
+    others = list(dict.fromkeys(label for _, label, _ in counted if label is not None))
     if len(others) > 1:
         raise InputError(
             f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two "
             "classes, one of them the event."
         )
-    total = reduce(operator.add, (table for table, _ in counted))
-    return total, others[0] if others else None
+    total = reduce(operator.add, (table for table, *_ in counted))
+    has_event = any(known for *_, known in counted)
+    return total, others[0] if others else None, has_event

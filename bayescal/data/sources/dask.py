@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal._base.versions import needed
 from bayescal.data.sources.columns import Columns
 
@@ -17,9 +18,12 @@ __all__ = ["added_up", "partitions_of"]
 FAN_IN = 16
 """Tables that one task adds up."""
 FROM_A_FILE = (
-    "Dask passed this on while it computed a partition of the frame. If that is read from Parquet "
-    "files, CalibrationData.from_parquet names the file and the row group that cannot be read."
+    "Mend it, or leave it out; of Parquet files, CalibrationData.from_parquet names the file and "
+    "the row group that cannot be read."
 )
+TOO_LARGE = "If it needs more memory than a worker has, repartition the frame into smaller parts."
+LONGEST_REASON = 300
+"""Characters of another library's error that are shown."""
 
 Table = TypeVar("Table")
 
@@ -88,23 +92,72 @@ def added_up(
     Raises
     ------
     InputError
-        As `make` and `add`; any other error comes as Dask passes it on, with a note if it can be
-        one of a file.
+        As `make` and `add`, or if a partition cannot be computed, which is named.
     """
     _dask()
     from dask.delayed import delayed
 
     one, some = delayed(make, pure=False), delayed(add, pure=False)
     tables = [one(list(part.values), part.name) for part in partitions]
-    while len(tables) > 1:
-        tables = [some(tables[at : at + FAN_IN]) for at in range(0, len(tables), FAN_IN)]
+    sums = tables
+    while len(sums) > 1:
+        sums = [some(sums[at : at + FAN_IN]) for at in range(0, len(sums), FAN_IN)]
     try:
-        total: Table | None = tables[0].compute()
-    except (OSError, ValueError) as error:
-        if not isinstance(error, InputError):
-            error.add_note(FROM_A_FILE)
+        total: Table | None = sums[0].compute()
+    except InputError:
         raise
+    except Exception as error:  # whatever the user's graph raises, or the scheduler
+        task = getattr(error, "task", None)  # that killed every worker it was given to
+        advice = FROM_A_FILE if task is None else TOO_LARGE
+        raise InputError(
+            f"{_failing(tables, partitions, task)} of frame cannot be computed: "
+            f"{type(error).__name__}: {shortened(error, LONGEST_REASON)}. {advice}"
+        ) from error
     return total
+
+
+def _failing(tables: Sequence[Any], partitions: Sequence[Partition], task: Any) -> str:
+    """The name of a partition that cannot be computed.
+
+    Of a task that killed its workers, Dask says which one it is. Otherwise halves of the
+    partitions are computed again, at most as many as there are partitions in all.
+
+    Parameters
+    ----------
+    tables : sequence of delayed objects
+        What is made of each partition.
+    partitions : sequence of Partition
+    task : object
+        Dask's name of the task that killed its workers, or None.
+    """
+    if task is not None:
+        names = {table.key: part.name for table, part in zip(tables, partitions, strict=True)} | {
+            value.key: part.name
+            for part in partitions
+            for value in part.values
+            if value is not None
+        }
+        return names.get(task, "a partition")
+    first, after = 0, len(partitions)
+    while after - first > 1:
+        middle = (first + after) // 2
+        if _fails(tables[first:middle]):
+            after = middle
+        else:
+            first = middle
+    return partitions[first].name if _fails(tables[first:after]) else "a partition"
+
+
+def _fails(tables: Sequence[Any]) -> bool:
+    from dask.delayed import delayed
+
+    try:
+        delayed(list(tables)).compute()
+    except InputError:
+        raise
+    except Exception:
+        return True
+    return False
 
 
 def _of_arrays(arrays: Any) -> list[Partition]:

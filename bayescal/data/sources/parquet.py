@@ -14,6 +14,7 @@ from bayescal._base.errors import InputError, as_items
 from bayescal._base.files import as_path
 from bayescal._base.versions import needed
 from bayescal.data.sources.columns import Columns
+from bayescal.data.sources.repeats import RowGroup, check_different, warn_of_repeats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,9 +88,10 @@ class ParquetFiles:
         Raises
         ------
         InputError
-            If there are none, or if one is damaged.
+            If there are none, one is damaged, or two names are of one file.
         """
         root, files = parquet_files(path)
+        check_different(files)
         sizes: list[int] = []
         names: tuple[str, ...] = ()
         for file in files:
@@ -100,6 +102,23 @@ class ParquetFiles:
         if not sum(sizes):
             raise InputError(f"{_shown(path)} holds no rows.")
         return cls(root, tuple(files), tuple(sizes), tuple(dict.fromkeys(names)))
+
+    def warn_of_repeats(self) -> None:
+        """Warn the caller of the caller of rows that are copies of others.
+
+        Warns
+        -----
+        RepeatWarning
+            If row groups of at least 10 rows are equal byte by byte, in one file or in several.
+        """
+        warn_of_repeats(
+            [
+                RowGroup(file, index, described.row_group(index))
+                for file in self.files
+                for described in (_opened(file).metadata,)
+                for index in range(described.num_row_groups)
+            ]
+        )
 
     def check(self, columns: Columns) -> None:
         """Refuse files that lack a column, before the first row is read.

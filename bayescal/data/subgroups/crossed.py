@@ -15,7 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order, shortened
 from bayescal.data.build.labels import GroupNames
 from bayescal.data.data import CalibrationData
-from bayescal.data.validate import check_same_order
+from bayescal.data.sources.alignment import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,9 @@ __all__ = [
 
 Crossed: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 """Several factors as they are given."""
+
+MOST_FACTORS = 20
+"""Most factors that are crossed: seven of two levels already have 128 combinations."""
 
 MOST_COMBINATIONS = 200
 """Most combinations of levels that are fitted at once."""
@@ -79,10 +82,10 @@ class CrossedTable:
             If a factor has one level, or there are more than 200 cells.
         """
         cells = [json.loads(label) for label in data.groups]
-        by_factor = [in_natural_order(set(levels)) for levels in zip(*cells, strict=True)]
-        levels = {name: tuple(each) for name, each in zip(names, by_factor, strict=True)}
-        check_few_cells(levels, len(cells))
-        return cls(levels, data)
+        by_factor = [set(levels) for levels in zip(*cells, strict=True)]
+        check_few_cells(dict(zip(names, map(list, by_factor), strict=True)), len(cells))
+        ordered = [tuple(in_natural_order(levels)) for levels in by_factor]
+        return cls(dict(zip(names, ordered, strict=True)), data)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,15 +119,13 @@ def is_several(groups: Any) -> bool:
     )
 
 
-def as_factors(groups: Any, y_true: Any = None, y_prob: Any = None) -> Any:
+def as_factors(groups: Any) -> Any:
     """Several factors, or what serves as the labels of one.
 
     Parameters
     ----------
     groups : data frame, mapping of str to array-like of shape (n,), or array-like of shape (n,)
         A column, or an item, for each factor.
-    y_true, y_prob : array-like of shape (n,), optional
-        Whose index the factors must not have in another order.
 
     Returns
     -------
@@ -143,8 +144,7 @@ def as_factors(groups: Any, y_true: Any = None, y_prob: Any = None) -> Any:
     columns = [groups[name] for name in (groups if isinstance(groups, Mapping) else groups.columns)]
     if len(names) == 1:
         return columns[0]
-    for name, column in zip(names, columns, strict=True):
-        check_same_order(y_true=y_true, y_prob=y_prob, **{_called(name): column})
+    aligned(groups=groups)
     return _crossed(names, columns)
 
 
@@ -166,7 +166,7 @@ def check_few_cells(levels: Mapping[str, Sequence[str]], cells: int) -> None:
             f"{shortened(name)} has {len(each)} levels" for name, each in levels.items()
         )
         raise InputError(
-            f"groups has {cells} combinations of levels, and at most {MOST_COMBINATIONS} can be "
+            f"groups has {cells:,} combinations of levels, and at most {MOST_COMBINATIONS} can be "
             f"fitted: {counted}. Leave a factor out, or join levels."
         )
 
@@ -174,6 +174,11 @@ def check_few_cells(levels: Mapping[str, Sequence[str]], cells: int) -> None:
 def _check_names(names: list[str]) -> None:
     if not names:
         raise InputError("groups has no columns. Give a column for each factor, such as sex.")
+    if len(names) > MOST_FACTORS:
+        raise InputError(
+            f"groups has {len(names):,} factors, and at most {MOST_FACTORS} can be crossed. Pass "
+            "the columns of those that matter."
+        )
     for name in names:
         if not name.strip():
             raise InputError("groups has a factor without a name. Name every column.")
@@ -192,9 +197,14 @@ def _crossed(names: list[str], columns: list[Any]) -> Factors:
         size = codes[0].size if codes else None
         codes.append(known.codes(column, size, _called(name), _called(names[0])))
         levels.append(known.names)
-    ordered = [_in_order(of, column) for of, column in zip(levels, columns, strict=True)]
+        if len(known.names) > MOST_COMBINATIONS:
+            raise InputError(
+                f"{_called(name)} has {len(known.names):,} levels, and at most {MOST_COMBINATIONS} "
+                "combinations of levels can be fitted. Leave this factor out, or join levels."
+            )
     combined, cell = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
     check_few_cells(dict(zip(names, levels, strict=True)), len(combined))
+    ordered = [_in_order(of, column) for of, column in zip(levels, columns, strict=True)]
     texts = np.array(
         [cell_label(of[k] for of, k in zip(levels, row, strict=True)) for row in combined],
         dtype=object,
@@ -207,7 +217,8 @@ def _in_order(levels: list[str], column: Any) -> tuple[str, ...]:
     categories = getattr(getattr(column, "cat", None), "categories", None)
     if categories is None or callable(categories):
         return tuple(in_natural_order(levels))
-    return tuple(name for name in map(str, categories) if name in set(levels))
+    present = set(levels)
+    return tuple(name for name in map(str, categories) if name in present)
 
 
 def _called(name: str) -> str:

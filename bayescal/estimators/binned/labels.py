@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.data.read import Cases, Needs
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_vector, check_same_length
 from bayescal.estimators.binned.bins import Bins, Members, bins_of
+from bayescal.estimators.door import OutcomesLike, read
 
-__all__ = ["Labels", "as_labels", "bins_of_labels", "bins_or_cells"]
+__all__ = ["Labels", "as_labels", "bins_of_labels", "bins_or_cells", "read_with_cells"]
 
 Labels = NDArray[np.int32]
 """The cell of each case, counted from 0."""
@@ -33,6 +36,25 @@ def as_labels(cells: ArrayLike, size: int) -> Labels:
             "Pass one number or one name for each case."
         )
     return index.astype(np.int32)
+
+
+def read_with_cells(
+    y_true: OutcomesLike,
+    y_prob: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    cells: ArrayLike | None,
+) -> tuple[Cases, Labels | None]:
+    """Cases, and the cell of each where cells are given: of a table, which has no order, none."""
+    y_true, y_prob, sample_weight, cells = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cells=cells,
+        across={"y_true"},
+    )
+    needs: Needs = "rows" if cells is None else "order"
+    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
+    return cases, None if cells is None else as_labels(cells, cases.scores.size)
 
 
 def bins_of_labels(scores: NDArray[Any], weights: Floats | None, cells: Labels) -> Bins:

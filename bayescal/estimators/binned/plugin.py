@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayescal._base.arrays import Floats, power_mean
-from bayescal.data.read import Needs
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned._rebin import rebinned
 from bayescal.estimators.binned.bins import Bins, Rebins, as_cut, bins_of
-from bayescal.estimators.binned.labels import as_labels, bins_or_cells
+from bayescal.estimators.binned.labels import bins_or_cells, read_with_cells
 from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read
 from bayescal.estimators.registry import estimator
 
@@ -137,9 +136,7 @@ def ece(
     >>> round(estimators.ece([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], cells=["a", "b", "a", "b"]), 3)
     0.05
     """
-    needs: Needs = "rows" if cells is None else "order"
-    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
-    labels = None if cells is None else as_labels(cells, cases.scores.size)
+    cases, labels = read_with_cells(y_true, y_prob, sample_weight, cells)
     cut = as_cut(n_bins, binning, ties)
     return evaluate(ece_core, cases, p=as_order(p), cells=labels, **cut)
 

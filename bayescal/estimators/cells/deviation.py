@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from bayescal._base.arrays import Floats, power_mean
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
-from bayescal.data.read import Needs
 from bayescal.data.validate import as_order
 from bayescal.estimators.binned.bins import as_cut
-from bayescal.estimators.binned.labels import as_labels, bins_or_cells
-from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate, read
+from bayescal.estimators.binned.labels import bins_or_cells, read_with_cells
+from bayescal.estimators.door import Cases, OutcomesLike, Statistic, evaluate
 from bayescal.estimators.registry import estimator
 
 __all__ = ["CellTable", "pde", "pde_bins"]
@@ -197,7 +196,5 @@ def _read(
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases, and how they are put into bins or cells."""
     options: dict[str, Any] = as_cut(n_bins, binning, "together")
-    needs: Needs = "rows" if cells is None else "order"
-    cases = read(y_true, y_prob, sample_weight, needs=needs, single=True)
-    labels = None if cells is None else as_labels(cells, cases.scores.size)
+    cases, labels = read_with_cells(y_true, y_prob, sample_weight, cells)
     return cases, options | {"cells": labels}

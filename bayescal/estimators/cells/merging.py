@@ -13,7 +13,7 @@ from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Needs
-from bayescal.data.validate import check_same_order
+from bayescal.data.sources.alignment import aligned
 from bayescal.estimators.binned.bins import Bins
 from bayescal.estimators.binned.labels import as_labels, bins_of_labels
 from bayescal.estimators.door import OutcomesLike, read, read_scores
@@ -71,6 +71,13 @@ def average_labels(
     >>> estimators.average_labels([0, 1, 1, 1], [0.2, 0.2, 0.7, 0.7])
     array([0.5, 0.5, 1. , 1. ])
     """
+    y_true, y_prob, sample_weight, cells = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cells=cells,
+        across={"y_true"},
+    )
     cases = read(y_true, y_prob, sample_weight, needs="order")
     labels = cases.scores if cells is None else cells
     bins = bins_of_labels(cases.scores, cases.weights, as_labels(labels, cases.scores.size))
@@ -122,7 +129,7 @@ def merge_cells(
     >>> estimators.merge_cells([0.1, 0.2, 0.3, 0.8], ["low", "low", "low", "high"])
     array([0.2, 0.2, 0.2, 0.8])
     """
-    check_same_order(cells=cells, y_prob=y_prob, sample_weight=sample_weight)
+    y_prob, cells, sample_weight = aligned(y_prob=y_prob, cells=cells, sample_weight=sample_weight)
     scores, weights = read_scores(y_prob, sample_weight, needs="order")
     bins = bins_of_labels(scores, weights, as_labels(cells, scores.size))
     merged: Floats = _by_case(bins, bins.score[None])[0]
@@ -172,6 +179,7 @@ def probabilistic_count(
     >>> round(estimators.probabilistic_count([0.1, 0.1, 0.1, 0.7]), 2)
     1.6
     """
+    y_prob, cells, sample_weight = aligned(y_prob=y_prob, cells=cells, sample_weight=sample_weight)
     needs: Needs = "scores" if cells is None else "order"
     scores, weights = read_scores(y_prob, sample_weight, needs=needs)
     labels = scores if cells is None else cells

@@ -13,8 +13,9 @@ from bayescal._base.errors import InputError
 from bayescal.data.build.cases import check_given
 from bayescal.data.data import CalibrationData
 from bayescal.data.read import Cases
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import levels_of
-from bayescal.data.validate import as_scores, check_same_length, check_same_order
+from bayescal.data.validate import as_scores, check_same_length
 from bayescal.estimators.door import Statistic, evaluate, read, read_scores
 
 __all__ = ["probabilistic_kendall_tau"]
@@ -90,15 +91,17 @@ def _read(
         return read(truth, y_prob, sample_weight, needs="scores")
     check_given(y_prob)
     assert y_prob is not None
-    check_same_order(truth=truth, y_prob=y_prob, sample_weight=sample_weight)
+    given, y_prob, sample_weight = aligned(
+        truth=truth, y_prob=y_prob, sample_weight=sample_weight, across={"truth"}
+    )
     scores, weights = read_scores(y_prob, sample_weight)
-    shape = _shape(truth)
+    shape = _shape(given)
     if len(shape) < 2 or shape[1:] == (1,):
-        probability = as_scores(truth, "truth")
+        probability = as_scores(given, "truth")
         check_same_length(probability.size, "truth", scores.size, "y_prob")
         return Cases(probability[None], scores, weights)
     check_same_length(shape[-1], "the last axis of truth", scores.size, "y_prob")
-    rows = np.reshape(np.asarray(truth), (-1, scores.size))
+    rows = np.reshape(np.asarray(given), (-1, scores.size))
     probabilities = np.array([as_scores(row, "truth") for row in rows])
     return Cases(probabilities.reshape(-1, scores.size), scores, weights, shape[:-1])
 

@@ -17,10 +17,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.docstrings import documented
 from bayescal.data.validate import check_choice
 from bayescal.estimators._result import Tested
-from bayescal.estimators.binned.labels import Labels, as_labels
+from bayescal.estimators.binned.labels import Labels, read_with_cells
 from bayescal.estimators.cumulative._brownian import range_sf, supremum_sf
 from bayescal.estimators.cumulative._walk import Walk, ends_of
-from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read, read_ranked
+from bayescal.estimators.door import Core, OutcomesLike, Statistic, evaluate, read_ranked
 from bayescal.estimators.registry import estimator
 
 __all__ = ["cumulative_difference_test", "ks_error", "ks_test", "kuiper_error", "kuiper_test"]
@@ -153,8 +153,8 @@ def ks_error(
     """
     if cells is None:
         return evaluate(_ks, read_ranked(y_true, y_prob, sample_weight))
-    cases = read(y_true, y_prob, sample_weight, needs="order")
-    return evaluate(_ks, cases, cells=as_labels(cells, cases.scores.size))
+    cases, labels = read_with_cells(y_true, y_prob, sample_weight, cells)
+    return evaluate(_ks, cases, cells=labels)
 
 
 @estimator(

@@ -11,6 +11,7 @@ import numpy as np
 from bayescal._base.arrays import RandomState, random_generator
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import MOST_DRAWS, as_count, as_scores, check_same_length
 from bayescal.estimators.door import read
 from bayescal.estimators.uncertainty.applied import applied_of
@@ -106,6 +107,9 @@ def estimator_bias(
     differences = []
     for _ in range(as_count(n_simulations, "n_simulations", 2, MOST_DRAWS)):
         y_true, y_prob, probability, by_case = _drawn(sample, rng)
+        y_true, y_prob, probability, *_ = aligned(
+            y_true=y_true, y_prob=y_prob, probability=probability, across=(), **by_case
+        )
         cases, truth = read(y_true, y_prob), as_scores(probability, "probability")
         check_same_length(truth.size, "probability", cases.scores.size, "y_prob")
         estimate = replace(applied, options=options | by_case).to_data(cases)

@@ -12,10 +12,12 @@ from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, as_draws, as_level, check_callable
 from bayescal._base.text import cases_and_events, interval, rounded, shortened
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
 from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.inference import compare
+from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.imputed.combine import combine_imputations
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -68,7 +70,7 @@ class Optimism:
             patients; bootstrap, the apparent value of a logistic recalibration less its mean
             optimism (Harrell's correction, which R's rms prints); and bootstrap_lower and
             bootstrap_upper, the range of the resampled models' values in all cases. The bootstrap's
-            columns are NaN with n_resamples=0.
+            columns are NaN with n_resamples=0, and rows that the scores do not define throughout.
 
         Raises
         ------
@@ -86,7 +88,7 @@ class Optimism:
         if self.resampled is not None:
             bootstrap = np.vstack([self.resampled.corrected, self.resampled.interval(level)])
         for column, values in zip(("", "_lower", "_upper"), bootstrap, strict=True):
-            table[f"bootstrap{column}"] = values
+            table[f"bootstrap{column}"] = np.where(table["estimate"].isna(), np.nan, values)
         return table.rename_axis("functional")
 
     def __repr__(self) -> str:
@@ -98,6 +100,9 @@ class Optimism:
         ]
         for name in OPTIMISM_ROWS:
             before, estimate, lower, upper = (float(table[key][name]) for key in OPTIMISM_COLUMNS)
+            if np.isnan([before, estimate]).any():
+                lines.append(f"  {name}: {NOT_DEFINED}")
+                continue
             (apparent,) = rounded((before,), lower, upper)
             new = interval(estimate, lower, upper, 0.95)
             lines.append(f"  {name}: apparent {apparent}, new patients {new}")
@@ -193,6 +198,7 @@ def optimism(
     True
     """
     _check_estimator(estimator)
+    aligned(X=X, y=y)
     outcome = as_outcomes(y, "y", pos_label=pos_label)
     _check_features(X, outcome.size)
     check_callable(progress, "progress", "the numbers of fits that are done, and of all")

@@ -12,7 +12,6 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.imputed.read import as_imputations
 from bayescal.gain._curve_route import Posterior
-from bayescal.gain._readings import Readings
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.triples import is_function
 from bayescal.posterior.imputed.missing import missing_information
@@ -61,8 +60,14 @@ class ImputedGain(RecalibrationGain):
         return {side: float(np.mean([one[side] for one in each])) for side in each[0]}
 
     @property
+    def contradicted(self) -> dict[str, int]:
+        """As of one gain; the most of any imputation."""
+        each = [gain.contradicted for gain in self.gains]
+        return {side: max(one[side] for one in each) for side in each[0]}
+
+    @property
     def notes(self) -> list[str]:
-        """Thresholds at which too few patients of an imputation determine the interval."""
+        """What a reader should know of an imputation; see `RecalibrationGain.notes`."""
         told: dict[str, str] = {}
         for gain in self.gains:
             for note in gain.notes:
@@ -71,10 +76,14 @@ class ImputedGain(RecalibrationGain):
 
     @cached_property
     def missing_information(self) -> pd.DataFrame:
-        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`."""
+        """What the missing data cost, by gain; see `ImputedPosterior.missing_information`.
+
+        Without gains that are infinite in any imputation.
+        """
         draws = [gain._posterior.draws for gain in self.gains]
         values = {name: np.stack([one[name] for one in draws]) for name in draws[0]}
-        return missing_information(values, "gain")
+        finite = {name: each for name, each in values.items() if np.isfinite(each).all()}
+        return missing_information(finite, "gain")
 
     def __repr__(self) -> str:
         title, cases, *lines = super().__repr__().splitlines()
@@ -151,16 +160,11 @@ def _by_imputation(after: Any, m: int) -> list[Any]:
 
 
 def _mixed(posteriors: Sequence[Posterior]) -> Posterior:
-    draws = {
-        name: in_turn(widened(np.stack([one.draws[name] for one in posteriors])))
-        for name in posteriors[0].draws
+    stacks = {
+        name: np.stack([one.draws[name] for one in posteriors]) for name in posteriors[0].draws
     }
-    each = [one.readings for one in posteriors]
-    readings = Readings(
-        low=in_turn(widened(np.stack([one.low for one in each]))),
-        high=in_turn(widened(np.stack([one.high for one in each]))),
-        least=in_turn(np.stack([one.least for one in each])),
-        most=in_turn(np.stack([one.most for one in each])),
-        estimate=float(np.mean([one.estimate for one in each])),
-    )
-    return Posterior(draws, readings)
+    draws = {
+        name: in_turn(widened(each) if np.isfinite(each).all() else each)
+        for name, each in stacks.items()
+    }
+    return Posterior(draws)

@@ -11,6 +11,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
 from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.problem import Problem
 
 __all__ = ["Adjustment", "adjustment_of"]
@@ -21,9 +22,6 @@ PULL = 0.01
 
 class Likelihood(Protocol):
     """What an adjustment needs of the density of a curve's coordinates."""
-
-    offset: Floats
-    basis: Floats
 
     def by_coefficients(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
         """Log likelihood of independent cases, its gradient and information."""
@@ -82,8 +80,9 @@ def adjustment_of(
     Adjustment
     """
     precision: Floats = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
-    fitted = expit(likelihood.offset + likelihood.basis @ at)
-    contraction = sandwich(problem, likelihood.basis, fitted, precision).contraction
+    rows = merged_rows(problem, every_row(problem))
+    fitted = expit(rows.offset + rows.basis @ at)
+    contraction = sandwich(problem, rows.basis, fitted, precision).contraction
 
     def pulled(coefficients: Floats) -> tuple[float, Floats, Floats]:
         value, gradient, information = likelihood.by_coefficients(coefficients)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
@@ -15,7 +14,7 @@ from bayescal._base.logistic import logistic_gain
 from bayescal._base.text import chance
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, check_choice
-from bayescal.inference.averaging import average_posterior, posterior_probabilities
+from bayescal.inference.averaging import Mixture
 from bayescal.inference.loo import (
     LeaveOneOut,
     elpd_difference,
@@ -45,6 +44,7 @@ class CurveComparison:
 
     def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
         self._samples, self._weights = samples, dict(weights)
+        self._mixture = Mixture(samples, weights)
 
     @property
     def problem(self) -> Problem:
@@ -53,8 +53,8 @@ class CurveComparison:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was compared on."""
-        return self.problem.data
+        """The table that was compared on; of clustered cases, it `lacks` the clusters."""
+        return self.problem.own_data
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
@@ -67,13 +67,39 @@ class CurveComparison:
 
     @property
     def log_evidence(self) -> dict[str, float]:
-        """Log marginal likelihood of the individual outcomes under each family."""
-        return {name: sample.log_evidence for name, sample in self._samples.items()}
+        """Log marginal likelihood of the individual outcomes under each family.
+
+        Of a family at several scales of its prior, that of their mean by prior weight.
+        """
+        return {name: self._mixture.evidence_of(name).log for name in self._samples}
 
     @property
     def posterior_prob(self) -> dict[str, float]:
-        """Posterior probability of each family, under the prior weights."""
-        return posterior_probabilities(self.log_evidence, self._weights)
+        """Posterior probability of each family, under the prior weights, summed over its scales."""
+        return {name: self._mixture.probability_of(name) for name in self._samples}
+
+    @cached_property
+    def components(self) -> pd.DataFrame:
+        """What the average mixes, one row each: families, at every scale of their prior.
+
+        Index: family and scale. Columns: prior, log_evidence and posterior_prob; `distances`, the
+        share of the draws that distances are read from; and `curves`, the share of the draws of
+        the curve, which are given that calibration is not exact.
+        """
+        import pandas as pd
+
+        mixture, shares = self._mixture, self._mixture.shares
+        names = [(each.family, each.scale) for each in mixture.components]
+        return pd.DataFrame(
+            {
+                "prior": [each.prior for each in mixture.components],
+                "log_evidence": [each.log_evidence for each in mixture.samples],
+                "posterior_prob": shares.posterior,
+                "distances": shares.distances,
+                "curves": shares.curves,
+            },
+            pd.MultiIndex.from_tuples(names, names=["curve", "scale"]),
+        )
 
     @property
     def prob_calibrated(self) -> float:
@@ -109,10 +135,7 @@ class CurveComparison:
             If the probability is not between 0 and 1.
         """
         level = as_level(prior_calibrated, "prior_calibrated")
-        others = [name for name, w in self._weights.items() if w > 0 and name != "identity"]
-        share = np.array([self._weights[name] for name in others])
-        evidence = np.array([self.log_evidence[name] for name in others])
-        rest = logsumexp(evidence, b=share / share.sum())
+        rest = self._mixture.log_evidence_of_rest
         odds = np.log(1 - level) - np.log(level) + rest - self.log_evidence["identity"]
         return float(1 / (1 + np.exp(np.clip(odds, -700, 700))))
 
@@ -130,7 +153,10 @@ class CurveComparison:
 
     @cached_property
     def loo(self) -> dict[str, LeaveOneOut]:
-        """Leave-one-out log density of every distinct case under each family, by PSIS."""
+        """Leave-one-out log density of every distinct case under each family, by PSIS.
+
+        Each family under the prior in use; stretches that are rarely calibrated.
+        """
         return {
             name: leave_one_out(self.problem.of_family(CURVES[name]), sample.draws)
             for name, sample in self._samples.items()
@@ -140,8 +166,9 @@ class CurveComparison:
     def table(self) -> pd.DataFrame:
         """One row per family.
 
-        Columns: log_evidence and its Monte Carlo error, bayes_factor (against `identity`), prior,
-        posterior_prob, elpd_loo, stacking_weight, pareto_k (of the importance weights),
+        Columns: log_evidence and its Monte Carlo error, of a family at two scales of its prior that
+        of the mean by prior weight; bayes_factor (against `identity`); prior and posterior_prob,
+        over both scales; elpd_loo, stacking_weight, pareto_k (of the importance weights),
         pareto_k_loo, and elpd_diff, by how much it predicts better than `identity`, with its
         standard error. Single cases are left out, also of clusters; the standard error is then
         enlarged by the root of `design_effect`.
@@ -151,18 +178,19 @@ class CurveComparison:
         loo = self.loo
         stacked = stacking_weights(list(loo.values()))
         rows = {}
-        for index, (name, sample) in enumerate(self._samples.items()):
-            log_factor = sample.log_evidence - self.log_evidence["identity"]
+        for index, name in enumerate(self._samples):
+            evidence = self._mixture.evidence_of(name)
+            log_factor = evidence.log - self.log_evidence["identity"]
             difference, error = elpd_difference(loo[name], loo["identity"])
             rows[name] = {
-                "log_evidence": sample.log_evidence,
+                "log_evidence": evidence.log,
                 "bayes_factor": float(np.exp(np.clip(log_factor, -700, 700))),
                 "prior": self._weights[name],
                 "posterior_prob": self.posterior_prob[name],
                 "elpd_loo": loo[name].elpd,
                 "stacking_weight": stacked[index],
-                "log_evidence_error": sample.log_evidence_error,
-                "pareto_k": sample.pareto_k,
+                "log_evidence_error": evidence.error,
+                "pareto_k": evidence.pareto_k,
                 "pareto_k_loo": loo[name].pareto_k,
                 "elpd_diff": difference,
                 "elpd_diff_error": error * self.design_effect**0.5,
@@ -172,7 +200,7 @@ class CurveComparison:
         return table
 
     def of_family(self, name: str) -> tuple[Problem, Floats]:
-        """Problem and draws, of shape (draws, d), of one of the families.
+        """Problem and draws, of shape (draws, d), of one of the families under the prior in use.
 
         Parameters
         ----------
@@ -193,19 +221,14 @@ class CurveComparison:
 
     @cached_property
     def posterior(self) -> CalibrationPosterior:
-        """The posterior averaged over the families that are not exact calibration."""
-        return average_posterior(
-            self.problem,
-            self._samples,
-            self._weights,
-            self._samples.draws,
-            self._samples.often_calibrated,
-        )
+        """The averaged posterior: draws of the curve given that it is not exactly calibrated.
+
+        Its distances are read from draws of their own, exact calibration among them.
+        """
+        return self._mixture.posterior()
 
     def prob_tce_below(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is below `x`, for "close enough".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_below`.
+        """Probability that the true calibration error is below `x`.
 
         Parameters
         ----------
@@ -220,9 +243,7 @@ class CurveComparison:
         return self.posterior.prob_tce_below(x, p=p, population=population)
 
     def prob_tce_above(self, x: float, *, p: float = 1, population: str = "bootstrap") -> float:
-        """Probability that the true calibration error is above `x`, for "miscalibrated".
-
-        Conservative: it tends to be too small. See `CalibrationPosterior.prob_tce_above`.
+        """Probability that the true calibration error is not below `x`: 1 - `prob_tce_below`.
 
         Parameters
         ----------

@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from bayescal._base.errors import DiagnosticWarning, InputError
+from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.density import sample_importance
-from bayescal.inference.nuts import sample_curve_nuts
+from bayescal.inference.nuts import sample_curve_nuts, taking_over
+from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.problem import Problem
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import CHAINS, Drawn, fit_tree
@@ -53,19 +54,28 @@ def fit_curve(
     if engine == "nuts" and problem.curve.size:
         return _by_nuts(problem, draws, sampler)
     sample = sample_importance(problem, draws)
+    if not independent and is_separated(problem.table):
+        told = cluster_design(problem).verdict
+        if told != "ok":
+            _warn(f"{told}. Intervals are rough.")
     if sample.pareto_k > BAD_K:
         message = (
             f"importance sampling is unreliable here (Pareto k-hat {sample.pareto_k:.2f} > 0.7)"
         )
         if engine == "auto" and independent:
-            _warn(f"{message}; sampling with NUTS instead, which takes longer.")
-            return _by_nuts(problem, draws, sampler)
-        cure = (
-            "use engine='nuts', or engine='auto' to have it chosen"
-            if independent
-            else "fit a simpler curve, such as 'logistic'"
-        )
-        _warn(f"{message}; {cure}.")
+            options, clause = taking_over(sampler)
+            _warn(f"{message}; {clause}.")
+            try:
+                return _by_nuts(problem, draws, options)
+            except OutOfTimeError as error:
+                _warn(f"{error} The draws are those of importance sampling.")
+        else:
+            cure = (
+                "use engine='nuts', or engine='auto' to have it chosen"
+                if independent
+                else "fit a simpler curve, such as 'logistic'"
+            )
+            _warn(f"{message}; {cure}.")
     return CalibrationPosterior.of_draws(Drawn.of_sample(problem, sample))
 
 

@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.newton import by_differences, maximise
 from bayescal._base.sampling.importance import Sample, importance_sample
 from bayescal.inference.density import CurveDensity
-from bayescal.inference.sites.density import MOST_OFF
+from bayescal.inference.sites.likelihood import MOST_OFF
 from bayescal.model.drift.problem import DriftProblem
 
 __all__ = ["sample_changes"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData, as_data
-from bayescal.data.validate import check_same_length, check_same_order
+from bayescal.data.validate import check_same_length
 from bayescal.inference.drift.fit import fit_drift
 from bayescal.model.drift.periods import Periods, periods_of_labels, read_periods
 from bayescal.model.drift.problem import prepare_drift
@@ -133,5 +133,4 @@ def _table(
         )
     labels, read = read_periods(periods)
     check_same_length(np.size(y_true), "y_true", labels.size, "periods")
-    check_same_order(y_true=y_true, y_prob=y_prob, periods=periods)
     return as_data(y_true, y_prob, groups=labels, **table), read

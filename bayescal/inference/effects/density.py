@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.sampling.chi_square import student_stretch
-from bayescal.inference.sites.density import MOST_OFF, TableLikelihood
+from bayescal.inference.sites.likelihood import MOST_OFF, of_tables
 from bayescal.model.effects.problem import EffectsProblem
 
 __all__ = ["EffectsDensity"]
@@ -89,7 +89,8 @@ class EffectsDensity:
         self.common = tuple(self.names[k] for k in self.others)
         self.scales_size = len(problem.terms) * len(self.varying)
         self.size = self.scales_size + len(self.common)
-        self.groups = [TableLikelihood(each, self.columns) for each in problem.groups.values()]
+        groups = dict(enumerate(problem.groups.values()))
+        self.groups, self.parts = len(groups), of_tables(groups, self.columns)
         self._design = self._of_latents()
         self.latents = self._design.shape[2]
         self._flat = self._design.reshape(-1, self.latents)
@@ -97,8 +98,8 @@ class EffectsDensity:
             sparse.kron(sparse.csr_array(each), sparse.csr_array(each)) for each in self._design
         ]
         self._pairs = sparse.csr_array(sparse.vstack(pairs).T)
-        rows = max(group.density.trials.size for group in self.groups)
-        self._width = 3 * self.latents**2 + len(self._pairs.indices) // self.latents + 8 * rows
+        rows = sum(part.size * part.width for part in self.parts)
+        self._width = 3 * self.latents**2 + len(self._pairs.indices) // self.latents + 2 * rows
         self._keep_quadratic(self.given(np.zeros((1, self.size))))
 
     def _keep_quadratic(self, given: Given) -> None:
@@ -108,9 +109,9 @@ class EffectsDensity:
         """
         z = self._climb(given, np.zeros((1, self.latents)), FIRST_STEPS)
         u = self._coordinates(given, z)
-        gradient, information = self._by_group(u, list(range(len(self.names))))
+        gradient, information = self._by_group(u, slice(None))
         own = information[:, :, self.columns]
-        pull = gradient[:, :, self.columns] + (own @ u[..., None])[..., 0]
+        pull = gradient[:, :, self.columns] + np.vecdot(own, np.moveaxis(u, -1, 0)[:, :, None])
         self._pull = pull.ravel() @ self._flat
         crossed = own[0][:, :, self.others].reshape(len(self._flat), len(self.others))
         self._crossed = crossed.T @ self._flat
@@ -121,11 +122,11 @@ class EffectsDensity:
     def _of_latents(self) -> Floats:
         """Moved coordinates by latent variable, scales of one, of shape (groups, r, latents)."""
         r = len(self.varying)
-        parts = [np.tile(np.eye(r), (len(self.groups), 1, 1))]
+        parts = [np.tile(np.eye(r), (self.groups, 1, 1))]
         for term in self.problem.terms:
             of_group = term.design[list(term.of_group)]
             for column in range(r):
-                part = np.zeros((len(self.groups), r, term.innovations))
+                part = np.zeros((self.groups, r, term.innovations))
                 part[:, column] = of_group
                 parts.append(part)
         return np.concatenate(parts, axis=2)
@@ -226,26 +227,26 @@ class EffectsDensity:
         value = self.prior.logpdf(self.varying, z[:, :r])
         value = value - np.vecdot(z[:, r:], z[:, r:]) / 2
         value -= (self.latents - r) / 2 * np.log(2 * np.pi)
-        for number, group in enumerate(self.groups):
-            value += group.density.log_likelihood(u[:, number])
+        for part in self.parts:
+            value += part.log_likelihood(u[part.numbers]).sum(axis=0)
         return np.asarray(value)
 
     def _coordinates(self, given: Given, z: Floats) -> Floats:
-        """Working coordinates of every group, of shape (n, groups, d)."""
-        u = np.empty((len(z), len(self.groups), len(self.names)))
-        u[:, :, self.columns] = ((given.scale * z) @ self._flat.T).reshape(
-            len(z), len(self.groups), -1
-        )
-        u[:, :, self.others] = given.common[:, None]
+        """Working coordinates of every group, of shape (groups, d, n)."""
+        u = np.empty((self.groups, len(self.names), len(z)))
+        moved = self._flat @ (given.scale * z).T
+        u[:, self.columns] = moved.reshape(self.groups, -1, len(z))
+        u[:, self.others] = given.common.T
         return np.clip(u, -MOST_OFF, MOST_OFF)
 
-    def _by_group(self, u: Floats, columns: list[int]) -> tuple[Floats, Floats]:
-        """Gradient and expected information of each group by some of its own coordinates."""
-        shape = (*u.shape[:2], len(columns))
-        gradient, information = np.empty(shape), np.empty((*shape, len(columns)))
-        for number, group in enumerate(self.groups):
-            parts = group.derivatives(u[:, number], columns)
-            gradient[:, number], information[:, number] = parts
+    def _by_group(self, u: Floats, columns: slice) -> tuple[Floats, Floats]:
+        """Gradient and information of each group by some of its coordinates, (n, groups, ...)."""
+        shape = (u.shape[2], self.groups, len(self.names[columns]))
+        gradient, information = np.empty(shape), np.empty((*shape, shape[-1]))
+        for part in self.parts:
+            slope, curvature = part.derivatives(u[part.numbers], columns)
+            gradient[:, part.numbers] = np.moveaxis(slope, -1, 0)
+            information[:, part.numbers] = np.moveaxis(curvature, -1, 0)
         return gradient, information
 
     def _by_latents(self, information: Floats) -> Floats:
@@ -255,7 +256,7 @@ class EffectsDensity:
 
     def _derivatives(self, given: Given, z: Floats) -> tuple[Floats, Floats]:
         """Gradient (n, latents) and expected information (n, latents, latents) at `z`."""
-        gradient, information = self._by_group(self._coordinates(given, z), self.columns)
+        gradient, information = self._by_group(self._coordinates(given, z), self.parts[0].moved)
         slope, precision = self._prior_derivatives(z)
         total = self._scaled(given.scale, self._by_latents(information), precision)
         return gradient.reshape(len(z), -1) @ self._flat * given.scale + slope, total

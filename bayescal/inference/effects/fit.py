@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import blocks
-from bayescal._base.errors import DiagnosticWarning
+from bayescal._base.errors import DiagnosticWarning, OutOfTimeError
 from bayescal._base.sampling.importance import importance_sample, resample
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.inference.effects.density import EffectsDensity
 from bayescal.inference.effects.nuts import sample_effects_nuts
+from bayescal.inference.nuts import taking_over
 from bayescal.model.effects.problem import EffectsProblem
 from bayescal.posterior.effects.draws import DrawnEffects
 from bayescal.posterior.tree import CHAINS
@@ -51,11 +52,19 @@ def fit_effects(
         drawn = draw_effects(problem, draws)
         if drawn.verdict == "ok":
             return drawn
-        cure = ", which is used instead and takes longer" if engine == "auto" else ""
-        warnings.warn(f"{drawn.verdict}{cure}.", DiagnosticWarning, stacklevel=4)
         if engine == "importance":
+            warnings.warn(f"{drawn.verdict}.", DiagnosticWarning, stacklevel=4)
             return drawn
-    drawn = sample_effects_nuts(problem, draws, sampler)
+        sampler, clause = taking_over(sampler)
+        warnings.warn(f"{drawn.verdict}; {clause}.", DiagnosticWarning, stacklevel=4)
+        try:
+            drawn = sample_effects_nuts(problem, draws, sampler)
+        except OutOfTimeError as error:
+            told = f"{error} The draws are those of importance sampling."
+            warnings.warn(told, DiagnosticWarning, stacklevel=4)
+            return drawn
+    else:
+        drawn = sample_effects_nuts(problem, draws, sampler)
     if drawn.verdict != "ok":
         warnings.warn(f"NUTS reports {drawn.verdict}.", DiagnosticWarning, stacklevel=4)
     return drawn

@@ -12,9 +12,9 @@ from bayescal._base.versions import sample_nuts
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.effects.problem import EffectsProblem
 from bayescal.model.pymc.effects import effects_model
+from bayescal.posterior.checks.verdict import convergence
 from bayescal.posterior.effects.draws import DrawnEffects
 from bayescal.posterior.tree import CHAINS
-from bayescal.posterior.view import convergence
 
 __all__ = ["sample_effects_nuts"]
 

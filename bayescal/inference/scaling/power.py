@@ -13,6 +13,8 @@ from bayescal.data.validate import check_choice
 from bayescal.inference.density import CurveDensity
 from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.imputed.pooled import in_turn
+from bayescal.posterior.imputed.posterior import by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 from bayescal.posterior.sites.view import SiteView
 
@@ -35,7 +37,8 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     Parameters
     ----------
     post : CalibrationPosterior
-        Of one family of curves, as `bayescal.fit` returns.
+        Of one family of curves, as `bayescal.fit` returns. Of several imputations, the weights of
+        the draws of each are measured from their own mean, so that all keep their share.
     names : sequence of str
         Functionals.
 
@@ -68,7 +71,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     """
     import pandas as pd
 
-    problem, curve = as_posterior(post).problem, post.family
+    curve = as_posterior(post).family
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
@@ -84,9 +87,9 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
         )
     if not curve.size:
         raise InputError("post is of exact calibration, which no prior can move.")
-    u = np.column_stack(list(post.coordinates.values()))
-    log_prior = problem.prior.logpdf(curve.coordinates, u)
-    log_likelihood = CurveDensity(problem).log_likelihood(u)
+    log_prior, log_likelihood = (
+        in_turn(np.stack(each)) for each in zip(*map(_densities, by_imputation(post)), strict=True)
+    )
     rows: dict[str, dict[str, Any]] = {}
     for name in asked:
         values, before = (_values(post, name, group) for group in ("posterior", "prior"))
@@ -101,6 +104,14 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "functional"
     return table
+
+
+def _densities(post: CalibrationPosterior) -> tuple[Floats, Floats]:
+    """Log prior and log likelihood of the draws of one data set, less their means."""
+    u = np.column_stack(list(post.coordinates.values()))
+    log_prior = post.problem.prior.logpdf(post.family.coordinates, u)
+    log_likelihood = CurveDensity(post.problem).log_likelihood(u)
+    return log_prior - log_prior.mean(), log_likelihood - log_likelihood.mean()
 
 
 def _values(post: CalibrationPosterior, name: str, group: str) -> Floats:

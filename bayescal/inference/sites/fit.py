@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import DiagnosticWarning
+from bayescal._base.errors import DiagnosticWarning, OutOfTimeError
 from bayescal._base.sampling.importance import Sample, importance_sample
-from bayescal.inference.nuts import sample_sites_nuts
+from bayescal.inference.nuts import sample_sites_nuts, taking_over
 from bayescal.inference.sites.density import PopulationDensity
 from bayescal.model.sites.problem import SitesProblem
 from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
@@ -93,11 +93,20 @@ def fit_sites(
         verdict = posterior.diagnostics["verdict"]
         if verdict == "ok":
             return posterior
-        cure = ", which is used instead and takes longer" if engine == "auto" else ""
-        warnings.warn(f"{verdict}{cure}.", DiagnosticWarning, stacklevel=3)
         if engine == "importance":
+            warnings.warn(f"{verdict}.", DiagnosticWarning, stacklevel=3)
             return posterior
-    posterior = HierarchicalPosterior.of_draws(sample_sites_nuts(problem, draws, sampler))
+        sampler, clause = taking_over(sampler)
+        warnings.warn(f"{verdict}; {clause}.", DiagnosticWarning, stacklevel=3)
+        try:
+            drawn = sample_sites_nuts(problem, draws, sampler)
+        except OutOfTimeError as error:
+            told = f"{error} The draws are those of importance sampling."
+            warnings.warn(told, DiagnosticWarning, stacklevel=3)
+            return posterior
+    else:
+        drawn = sample_sites_nuts(problem, draws, sampler)
+    posterior = HierarchicalPosterior.of_draws(drawn)
     verdict = posterior.diagnostics["verdict"]
     if verdict != "ok":
         warnings.warn(f"NUTS reports {verdict}.", DiagnosticWarning, stacklevel=3)

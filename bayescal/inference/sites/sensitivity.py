@@ -66,7 +66,7 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
     }
     rows = {"as fitted": _answers(post)}
     for name, variant in variants.items():
-        again = prepare_sites(post.data, **options, **variant)
+        again = prepare_sites(problem.data, **options, **variant)
         rows[name] = _answers(fit_sites(again, post.draws, "importance", {}))
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("prior")
 

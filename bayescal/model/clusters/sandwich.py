@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 from bayescal.data.table import add_up
 from bayescal.model.problem import Problem
 
-__all__ = ["Sandwich", "sandwich"]
+__all__ = ["Sandwich", "inflation_of", "sandwich"]
 
 LEAST_EFFECT = 0.2
 """No direction counts as better known than by five times the cases."""
@@ -88,7 +88,7 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     extra = inverse @ whitened((1 - weight) * seen + weight * alike) @ inverse
     values, vectors = np.linalg.eigh(np.eye(len(precision)) + (extra + extra.T) / 2)
     values = np.maximum(values, LEAST_EFFECT)
-    inflation = _inflation(between.degrees)
+    inflation = inflation_of(between.degrees)
     outward = np.linalg.solve(factor.T, inverse)
     variance = np.sum((outward @ vectors) ** 2 * values, axis=1)
     shrunk = (vectors / np.sqrt(inflation * values)) @ vectors.T
@@ -143,14 +143,14 @@ class _Between:
     def _degrees(self, single: Floats, pairs: Floats, both: Floats, layers: float) -> float:
         """Satterthwaite's: clusters count by what they add to the variance of the total."""
         part = single + self.variance * pairs
-        noise = float(np.sum(part**2 * pairs / both))
+        noise = float(np.sum(part[both > 0] ** 2 * pairs[both > 0] / both[both > 0]))
         total = float(part.sum())
         if noise <= 1e-12 * total**2:
             return np.inf
         return max(total**2 / noise * (1 - layers), 1.0)
 
 
-def _inflation(degrees: float) -> float:
+def inflation_of(degrees: float) -> float:
     """Square of Student's 97.5 % quantile over the normal one."""
     if np.isinf(degrees):
         return 1.0

@@ -93,12 +93,16 @@ class Periods:
                 f"periods has one period only, {self.labels[0]!r}: nothing can have changed. Fit "
                 "without periods=, and add the next period with bayescal.update."
             )
-        if size > MOST_PERIODS:
-            raise InputError(
-                f"periods has {size} periods, but at most {MOST_PERIODS} are compared. Use longer "
-                "ones, such as months: periods=dates.astype('datetime64[M]')."
-            )
+        _check_few(size)
         return self
+
+
+def _check_few(periods: int) -> None:
+    if periods > MOST_PERIODS:
+        raise InputError(
+            f"periods has {periods:,} periods, but at most {MOST_PERIODS} are compared. Use longer "
+            "ones, such as months: periods=dates.astype('datetime64[M]')."
+        )
 
 
 def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
@@ -117,7 +121,7 @@ def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
     Raises
     ------
     InputError
-        If a period is missing, or the periods have no plain order.
+        If a period is missing, there are more than 60, or they have no plain order.
 
     Examples
     --------
@@ -139,6 +143,7 @@ def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
             f"periods[{missing[0]}] is missing. Say when every case was, or drop the case."
         )
     texts = [str(value) for value in given.tolist()] if given.dtype == object else given
+    _check_few(len(set(texts if given.dtype == object else given.tolist())))
     distinct, row = np.unique(texts, return_inverse=True)
     if given.dtype == object:
         first = {str(value): value for value in given.tolist()}
@@ -159,6 +164,7 @@ def periods_of_labels(labels: tuple[str, ...]) -> Periods:
     InputError
         If the names are not plain numbers or dates.
     """
+    _check_few(len(labels))
     named, positions, kind = _named(list(labels))
     return Periods.of(kind, dict(zip(named, positions, strict=True)))
 
@@ -175,6 +181,7 @@ def _categories(values: Any) -> tuple[NDArray[np.str_], Periods]:
             "the case."
         )
     present = np.unique(codes)
+    _check_few(present.size)
     position = {names[code]: float(code) for code in present.tolist()}
     return np.array(names)[codes], Periods.of("categories", position)
 

@@ -59,7 +59,7 @@ def from_studies(
     asymmetry: Sequence[Any] | None = None,
     prevalence: float | None = None,
     ci_prob: float = 0.95,
-    tails: str = "normal",
+    tails: str = "t",
     name: str = "studies",
 ) -> Prior:
     """A prior from the published results of earlier validations.
@@ -85,9 +85,9 @@ def from_studies(
         shift is log(O/E).
     ci_prob : float in (0, 1)
         Probability of the published intervals.
-    tails : {"normal", "t"}
+    tails : {"t", "normal"}
         "t" has as many degrees of freedom as there are studies, less two. It allows for the
-        uncertainty of the standard deviation between studies.
+        uncertainty of the standard deviation between studies; "normal" takes it as known.
     name : str
         What tables and figures call the prior.
 
@@ -121,8 +121,8 @@ def from_studies(
     >>> from bayescal.model.priors import from_studies
     >>> slopes = [(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9), (1.0, 0.8, 1.2)]
     >>> prior = from_studies(calibration_slope=slopes)
-    >>> round(prior.log_slope.mu, 3), round(prior.log_slope.sigma, 3)
-    (-0.076, 0.128)
+    >>> round(prior.log_slope.mu, 3), round(prior.log_slope.sigma, 3), prior.log_slope.nu
+    (-0.076, 0.128, 2.0)
     """
     level = as_level(ci_prob)
     if level < LEAST_PUBLISHED_LEVEL:

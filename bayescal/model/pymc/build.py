@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
@@ -18,6 +19,7 @@ from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.rows import rows_of
 from bayescal.model.pymc.sites import sites_model
 from bayescal.model.sites.heterogeneity import Heterogeneity
+from bayescal.model.sites.known import check_few_labels
 from bayescal.model.sites.problem import KnownSites, prepare_sites, scores_alone
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def build_model(
     weight_type : {"counts", "sampling"}, optional
         As in `bayescal.fit`.
     edge : float in (0, 0.5), optional
-        How far inside scores of exactly 0 and 1 are moved.
+        The least distance of a score from 0 and 1; nearer ones are moved there.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
 
@@ -111,7 +113,12 @@ def build_model(
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
     ...     bc.build_model(y_true, y_prob, offset=effect[hospital])
     """
+    y_true, y_prob, sample_weight, groups, offset = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
+    )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if groups is not None:
+        check_few_labels(groups)
     if y_true is None:
         data = scores_alone(y_prob, known, groups, **weights)
     else:

@@ -12,11 +12,21 @@ from scipy.special import ndtri
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
-from bayescal.data.build.labels import is_missing
+from bayescal._base.text import exact, shortened
+from bayescal.data.build.labels import count_labels, is_missing
 from bayescal.data.validate import as_floats, as_vector
 
-__all__ = ["KNOWN_COLUMNS", "Interval", "KnownSite", "as_known"]
+__all__ = [
+    "KNOWN_COLUMNS",
+    "Interval",
+    "KnownSite",
+    "as_known",
+    "check_few_labels",
+    "check_few_sites",
+]
+
+MOST_SITES = 2000
+"""Most sites that are fitted at once: the time grows with their number."""
 
 COUNTS = ("observed", "expected", "n")
 RATIO = ("observed_expected", "lower", "upper")
@@ -105,6 +115,21 @@ class KnownSite:
         return cls(**{**described, **intervals})
 
 
+def check_few_sites(sites: int, sentence: str) -> None:
+    """Refuse more sites than one fit can hold; `sentence` says where so many are."""
+    if sites > MOST_SITES:
+        raise InputError(
+            f"{sentence.format(f'{sites:,}')}, and at most {MOST_SITES:,} are fitted at once. Give "
+            "a label that many cases share, such as their hospital. If the labels are of no "
+            "interest themselves, like patients seen several times, pass them as cluster=."
+        )
+
+
+def check_few_labels(groups: Any) -> None:
+    """Refuse labels of more sites than one fit can hold, before any case is read."""
+    check_few_sites(count_labels(groups, "groups"), "groups holds {} distinct labels")
+
+
 def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:
     """Sites known by their summaries, one a row.
 
@@ -153,6 +178,7 @@ def _read(known: Any) -> tuple[list[str], dict[str, Floats]]:
         raise InputError("known has no 'site': give the label of each site under that name.")
     else:
         labels = _labels(known.index)
+    check_few_sites(len(labels), "known has {} sites")
     columns = {}
     for name in KNOWN_COLUMNS:
         if name in names:
@@ -245,7 +271,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         return {}
     n, expected = counts["n"], counts["expected"]
     if n < 1:
-        raise InputError(f"n {of_site} is {n:g}, but a site has at least one patient.")
+        raise InputError(f"n {of_site} is {exact(n)}, but a site has at least one patient.")
     if not 0 < expected < n:
         raise InputError(
             f"expected {of_site} is {expected:g}, but the sum of {n:g} predicted probabilities is "
@@ -253,7 +279,7 @@ def _counts(given: dict[str, float], of_site: str) -> dict[str, float]:
         )
     if not 0 <= counts.get("observed", 0) <= n:
         raise InputError(
-            f"observed {of_site} is {counts['observed']:g}, but from 0 to n = {n:g} of "
+            f"observed {of_site} is {exact(counts['observed'])}, but from 0 to n = {exact(n)} of "
             "the patients have the event."
         )
     return counts
@@ -274,7 +300,8 @@ def _interval(
     estimate, lower, upper = (given[name] for name in names)
     if not (lower <= estimate <= upper and lower < upper):
         raise InputError(
-            f"{names[0]} {of_site} is {estimate:g}, {names[1]} {lower:g} and {names[2]} {upper:g}: "
+            f"{names[0]} {of_site} is {exact(estimate)}, {names[1]} {exact(lower)} "
+            f"and {names[2]} {exact(upper)}: "
             "they must ascend from lower to upper, with the estimate between."
         )
     if names == RATIO and lower <= 0:

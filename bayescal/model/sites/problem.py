@@ -17,7 +17,7 @@ from bayescal.data.validate import as_scores
 from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.model.sites.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
-from bayescal.model.sites.known import KnownSite, as_known
+from bayescal.model.sites.known import KnownSite, as_known, check_few_sites
 from bayescal.model.sites.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 
 if TYPE_CHECKING:
@@ -163,7 +163,9 @@ def prepare_sites(
         If there are no groups, the family of curves has no shift or slope that can differ, or what
         is known of a site is incomplete.
     """
+    check_few_sites(len(data.groups), "the table holds {} groups")
     summaries = as_known(known, data.groups)
+    check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
     if not data.groups and not (summaries and data.events == 0):
         raise InputError(
             "the table has no groups: say which site each case is from with groups=, or make the "

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.sampling.pareto import BAD_K
 from bayescal.model.drift.problem import DriftProblem
+from bayescal.posterior.checks.verdict import verdict_of
 from bayescal.posterior.effects.draws import DrawnEffects
 
 __all__ = ["DrawnDrift", "paths"]
@@ -61,9 +61,7 @@ class DrawnDrift:
     @property
     def verdict(self) -> str:
         """Whether the draws can be trusted: "ok", or what is wrong."""
-        if self.stats["pareto_k"] <= BAD_K:
-            return "ok"
-        return "Pareto k-hat is above 0.7: use longer periods, or curve='logistic'"
+        return verdict_of(self.stats, "use longer periods, or curve='logistic'")
 
     def of_prior(self) -> tuple[Floats, Floats]:
         """Prior draws of all periods and of the next, of the shapes of `periods`, `following`."""

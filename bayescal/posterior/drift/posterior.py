@@ -23,6 +23,7 @@ from bayescal.posterior.sites.raw import raw_of_table
 from bayescal.posterior.sites.rows import beside_raw
 from bayescal.posterior.sites.several import SeveralCurves
 from bayescal.posterior.sites.view import SiteView
+from bayescal.posterior.sites.worst import ComparedCurves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["DriftPosterior", "as_drift"]
 
 
-class DriftPosterior(SeveralCurves[DrawnDrift]):
+class DriftPosterior(ComparedCurves, SeveralCurves[DrawnDrift]):
     """Posterior of the calibration curves of ordered periods.
 
     Three explanations are averaged: one curve for all periods (prior probability 1/2), one sudden
@@ -54,6 +55,8 @@ class DriftPosterior(SeveralCurves[DrawnDrift]):
     >>> post.explanations.index.tolist()
     ['constant', 'sudden', 'gradual']
     """
+
+    _kind = "period"
 
     @staticmethod
     def _read(tree: xr.DataTree) -> DrawnDrift:

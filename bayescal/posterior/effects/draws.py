@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.sampling.pareto import BAD_K
 from bayescal.model.effects.problem import EffectsProblem
-from bayescal.posterior.view import nuts_verdict
+from bayescal.posterior.checks.verdict import verdict_of
 
 __all__ = ["DrawnEffects"]
 
@@ -53,10 +52,7 @@ class DrawnEffects:
     @property
     def verdict(self) -> str:
         """Whether the draws can be trusted: "ok", or what is wrong."""
-        if self.engine == "nuts":
-            return nuts_verdict(self.stats)
-        bad = self.stats["pareto_k"] > BAD_K
-        return "Pareto k-hat is above 0.7: sample with engine='nuts'" if bad else "ok"
+        return verdict_of(self.stats)
 
     def of_prior(self) -> DrawnEffects:
         """As many draws of the prior, which are the same whenever they are asked for."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,8 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats, blocks
 from bayescal.posterior.evaluation import Evaluation, Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.one_sided import side_of_shares
 
-__all__ = ["Pooled", "between_factor", "in_turn", "widened"]
+__all__ = ["Pooled", "between_factor", "in_turn", "widened", "widening_of"]
 
 NEAREST_TO_CERTAIN = 1e-15
 
@@ -47,14 +44,12 @@ def between_factor(m: int) -> float:
     return float(np.sqrt((m + 1) / (m - 1)))
 
 
-def widened(values: Floats, *, relative: bool = False) -> Floats:
+def widened(values: Floats) -> Floats:
     """Draws by imputation, with their centres moved apart by `between_factor`.
 
     Parameters
     ----------
     values : ndarray of shape (m, draws, ...)
-    relative : bool
-        Multiply rather than add, so that what is never negative stays so, and zeros stay zeros.
 
     Returns
     -------
@@ -62,11 +57,27 @@ def widened(values: Floats, *, relative: bool = False) -> Floats:
     """
     further = between_factor(len(values)) - 1
     centre = values.mean(axis=1, keepdims=True)
+    return np.asarray(values + further * (centre - centre.mean(axis=0)))
+
+
+def widening_of(distance: Floats) -> Floats:
+    """By what to multiply distances, so that the centres of this one move apart as far.
+
+    Zeros stay zeros, and distances that are ordered in a draw stay ordered where all are multiplied
+    by the same.
+
+    Parameters
+    ----------
+    distance : ndarray of shape (m, draws)
+
+    Returns
+    -------
+    ndarray of shape (m, 1)
+    """
+    centre = distance.mean(axis=1, keepdims=True)
     middle = centre.mean(axis=0)
-    if not relative:
-        return np.asarray(values + further * (centre - middle))
     ratio = np.divide(centre, middle, out=np.ones_like(centre), where=(centre > 0) & (middle > 0))
-    return np.asarray(np.minimum(values * ratio**further, 1))
+    return np.asarray(ratio ** (between_factor(len(distance)) - 1))
 
 
 def in_turn(values: NDArray[Any]) -> NDArray[Any]:
@@ -107,11 +118,15 @@ class Pooled:
         """Functionals, each of shape (draws of all imputations,)."""
         mixed = self.by_imputation(wanted, population)
         if self.is_widened:
-            mixed = {
-                name: widened(values, relative=FUNCTIONALS[name].is_distance)
-                for name, values in mixed.items()
-            }
+            mixed = {name: self._widened(name, mixed[name], population) for name in mixed}
         return {name: in_turn(values) for name, values in mixed.items()}
+
+    def _widened(self, name: str, values: Floats, population: str) -> Floats:
+        """Distances are multiplied by what widens TCE, so that they stay in order."""
+        if not FUNCTIONALS[name].is_distance:
+            return widened(values)
+        error = self.by_imputation([("tce", {})], population)["tce"]
+        return np.minimum(values * widening_of(error), 1)
 
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws of all, scores), widened in log-odds."""
@@ -130,26 +145,13 @@ class Pooled:
         parts = (replace(part, averaged=True, mean=(at, mean), _known={}) for part in self.parts)
         return Pooled(tuple(parts), is_widened=False)
 
-    @cached_property
-    def on_sure_side(self) -> Pooled:
-        """The curves where they lie on a side of the diagonal of which all together are sure."""
+    def with_common_side(self) -> Pooled:
+        """The same, where how sure a side is follows from all imputations together."""
         score = np.unique(np.concatenate([part.problem.score for part in self.parts]))
-        side = _sure_side(self.parts, score)
-        parts = (
-            replace(part, side=side[np.searchsorted(score, part.problem.score)], _known={})
-            for part in self.parts
-        )
+        above, below = np.mean([part.sides_at(score) for part in self.parts], axis=0)
+        parts = []
+        for part in self.parts:
+            rows = np.searchsorted(score, part.problem.score)
+            sides = np.stack([above[rows], below[rows]])
+            parts.append(replace(part, sides=sides, _known={}, _observed=[]))
         return replace(self, parts=tuple(parts))
-
-
-def _sure_side(parts: Sequence[Evaluation], score: Floats) -> Floats:
-    """The side at each score, by the draws of all imputations that leave the diagonal."""
-    above, below, draws = np.zeros(score.size), np.zeros(score.size), 0
-    for part in parts:
-        u = part.u[part.u.any(axis=1)]
-        draws += len(u)
-        for block in blocks(len(u), score.size):
-            error = part.problem.probability(u[block], score) - score
-            above += (error > 0).sum(axis=0)
-            below += (error < 0).sum(axis=0)
-    return side_of_shares(above / max(draws, 1), below / max(draws, 1))

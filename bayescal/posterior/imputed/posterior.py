@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logit, logsumexp
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
+from bayescal.data.data import CalibrationData
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
 from bayescal.model.clusters.design import Design
+from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.missing import missing_information
@@ -27,7 +29,7 @@ from bayescal.posterior.imputed.tree import (
 )
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.tree import Averaged, Drawn, prior_dataset
+from bayescal.posterior.tree import Drawn, prior_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +72,7 @@ class ImputedPosterior(CalibrationPosterior):
     uncertain, which Rubin's rules meet with a t distribution and these draws do not.
 
     The table `data` has every imputation's rows, and each case counts 1 / m in each. The
-    coordinates in `tree` are as they were drawn.
+    coordinates in `tree` are as they were drawn; those in `coordinates` are moved apart, too.
 
     References
     ----------
@@ -141,8 +143,23 @@ class ImputedPosterior(CalibrationPosterior):
         """
         names = self._defined([name for name, each in FUNCTIONALS.items() if not each.same_as])
         wanted: Wanted = [(name, {}) for name in names]
-        values = self._posterior.by_imputation(wanted, "bootstrap")
-        return missing_information(values, "functional")
+        if not self.is_average:
+            values = self._posterior.by_imputation(wanted, "bootstrap")
+            return missing_information(values, "functional")
+        values = {}
+        for of, distances in ((self._distances, True), (self._posterior, False)):
+            chosen = [each for each in wanted if FUNCTIONALS[each[0]].is_distance == distances]
+            if of is not None:
+                values |= of.by_imputation(chosen, "bootstrap")
+        return missing_information({name: values[name] for name in names}, "functional")
+
+    @property
+    def data(self) -> CalibrationData:
+        """The rows of all imputations, each case counted 1/m in each: it `lacks` the imputations.
+
+        That of one imputation is `imputations[0].data`.
+        """
+        return super().data.lacking("imputations", *self._posts[0].data.lacks)
 
     @cached_property
     def _drawn(self) -> Drawn:
@@ -169,13 +186,29 @@ class ImputedPosterior(CalibrationPosterior):
         averaged = None
         if averages:
             averaged = Averaged(
-                averages[0].families,
+                averages[0].components,
                 float(np.mean([average.prob_calibrated for average in averages])),
-                in_turn(np.stack([average.family for average in averages])),
+                in_turn(np.stack([average.component for average in averages])),
                 None,
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
         return Drawn(problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged)
+
+    @property
+    def coordinates(self) -> dict[str, Floats]:
+        """Draws of each working coordinate of the curve, those of all imputations in turn.
+
+        The shift of each imputation is moved to the centre of the first. The centres of the
+        imputations are moved apart as in `functional`; not for an average over families, which
+        have different coordinates.
+        """
+        centre = self.problem.frame.centre
+        each = [_at_centre(post, centre) for post in self._posts]
+        stacks = {name: np.stack([one[name] for one in each]) for name in each[0]}
+        return {
+            name: in_turn(values if self.is_average else widened(values))
+            for name, values in stacks.items()
+        }
 
     @cached_property
     def design(self) -> Design | None:
@@ -190,6 +223,7 @@ class ImputedPosterior(CalibrationPosterior):
             degrees=float(np.mean([one.degrees for one in each])),
             inflation=float(np.mean([one.inflation for one in each])),
             effective_n=float(np.mean([one.effective_n for one in each])),
+            separated=any(one.separated for one in each),
         )
 
     @cached_property
@@ -245,11 +279,11 @@ class ImputedPosterior(CalibrationPosterior):
         return Pooled(tuple(post._prior.parts[0] for post in self._posts), is_widened=False)
 
     @cached_property
-    def _lower(self) -> Pooled | None:
-        lower = [post._lower for post in self._posts if post._lower is not None]
-        if len(lower) < len(self._posts):
+    def _distances(self) -> Pooled | None:
+        each = [post._distances for post in self._posts if post._distances is not None]
+        if len(each) < len(self._posts):
             return None
-        return Pooled(tuple(each.parts[0] for each in lower))
+        return Pooled(tuple(one.parts[0] for one in each)).with_common_side()
 
     def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
         """Posterior of the net benefit; see `CalibrationPosterior.net_benefit`.
@@ -315,7 +349,8 @@ class ImputedPosterior(CalibrationPosterior):
         import xarray as xr
 
         level, score = as_level(ci_prob), self.problem.score
-        region, probability = sure_region(self._posterior.curve(score) - score, level)
+        error = self._errors(score) if self.is_average else self._posterior.curve(score) - score
+        region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)
 
@@ -356,3 +391,14 @@ def by_imputation(post: CalibrationPosterior) -> tuple[CalibrationPosterior, ...
     tuple of CalibrationPosterior
     """
     return post.imputations if isinstance(post, ImputedPosterior) else (post,)
+
+
+def _at_centre(post: CalibrationPosterior, centre: float) -> dict[str, Floats]:
+    """The coordinates, with the shift that the same curve, or line of it, has at another centre."""
+    drawn, own = post.coordinates, post.problem.frame.centre
+    if own == centre or "shift" not in drawn:
+        return drawn
+    slope, bend = (drawn.get(name, np.zeros(1)) for name in ("log_slope", "asymmetry"))
+    line = np.exp(slope + bend / 2) * np.log(centre / own)
+    line -= np.exp(slope - bend / 2) * (np.log1p(-centre) - np.log1p(-own))
+    return drawn | {"shift": drawn["shift"] + line - float(logit(centre) - logit(own))}

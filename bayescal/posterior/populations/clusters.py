@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.data.clusters.clusters import Clusters
+from bayescal.model.clusters.sandwich import inflation_of
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -67,6 +68,60 @@ class ClusterBootstrap:
         apart -= (np.bincount(self.stratum, apart) / clusters)[self.stratum]
         variance = apart**2 @ (clusters / (clusters - 1))[self.stratum]
         return float(total @ away**2 / variance) if variance > 0 else 1.0
+
+    def stretch(self, values: Floats) -> float:
+        """How far draws of a mean must be moved from their centre where clusters are few.
+
+        The draws of k clusters vary as residuals do, which are the smaller the more of the cases a
+        cluster has, and know their own variance only to some degrees of freedom. Both follow from
+        how much each cluster adds to the variance of the total: cases of one cluster are taken to
+        be equally correlated.
+
+        Parameters
+        ----------
+        values : ndarray of shape (rows,)
+            Whose mean is drawn.
+
+        Returns
+        -------
+        float
+            So that a 95 % interval is as long as Student's, with an unbiased standard error.
+
+        References
+        ----------
+        Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with
+        multi-stage samples, Survey Methodology 28.
+        """
+        size = np.asarray(self.cases.sum(axis=1), np.float64)
+        k = np.bincount(self.stratum).astype(np.float64)
+        spread = self._spread(values, size, k)
+        share = size / np.bincount(self.stratum, size)[self.stratum]
+        total, first, second, square, once, twice = (
+            np.bincount(self.stratum, part)
+            for part in (
+                spread, spread * share, spread * share**2, share**2, spread**2, spread**2 * share,
+            )
+        )  # fmt: skip
+        factor = k / (k - 1)
+        seen = factor * (total * (1 + square) - 2 * first)
+        noise = (square * total) ** 2 + 2 * second * total + 2 * first**2
+        noise += once * (1 + 2 * square) - 4 * (square * first * total + twice)
+        degrees = max(seen.sum() ** 2 / (factor**2 @ noise), 1.0)
+        return float(np.sqrt(inflation_of(degrees) * total.sum() / seen.sum()))
+
+    def _spread(self, values: Floats, size: Floats, k: Floats) -> Floats:
+        """What each cluster adds to the variance of the total, up to a factor."""
+        cases = self.cases.sum(axis=0)
+        away = values - cases @ values / cases.sum()
+        apart = self.cases @ away
+        apart -= (np.bincount(self.stratum, apart) / k)[self.stratum]
+        single = float(cases @ away**2 / cases.sum())
+        pairs = float(size @ np.maximum(size - 1, 0))
+        if single * pairs == 0:
+            return size
+        together = float(apart**2 @ (k / (k - 1))[self.stratum])
+        alike = np.clip((together - single * size.sum()) / (single * pairs), 0, 1)
+        return np.asarray(size * (1 + np.maximum(size - 1, 0) * alike))
 
     def _in_groups(self, rng: np.random.Generator) -> ClusterBootstrap:
         """Of many clusters random groups, whose totals vary as much for each cluster."""

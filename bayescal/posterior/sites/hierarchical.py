@@ -79,7 +79,8 @@ class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
     @property
     def data(self) -> CalibrationData:
         """The table that was fitted, with a group a site; scores alone if there are no patients."""
-        return self.problem.data
+        data = self.problem.data
+        return data if self.has_outcomes else data.lacking("outcomes")
 
     @property
     def has_outcomes(self) -> bool:
@@ -308,11 +309,13 @@ class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
 
     def _lines(self) -> Sequence[str]:
         pooled = self.problem.pooled
-        size = f"{len(self.labels)} sites, {self.data.n:g} cases, {self.data.events:g} events"
+        sites, data = f"{len(self.labels)} sites", self.data
         if not self.has_outcomes:
-            size = f"{len(self.labels)} sites known by their summaries, at {self.data.n:g} scores"
-        elif self.problem.known:
-            size += f"; {len(self.problem.known)} sites known by their summaries"
+            size = f"{sites} known by their summaries, at {data.n:g} scores"
+        else:
+            size = f"{sites}, {data.n:g} cases, {data.events:g} events"
+            if self.problem.known:
+                size += f"; {len(self.problem.known)} sites known by their summaries"
         lines = [
             size,
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayescal.data.validate import as_number, check_choice
+from bayescal.data.validate import check_choice
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.sites.view import SiteView
+from bayescal.posterior.sites.worst import ComparedCurves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +25,10 @@ CURVE_AT = np.linspace(0.05, 0.95, 19)
 Measured = TypeVar("Measured", "xr.DataArray", "xr.Dataset")
 
 
-class SiteMeasures(ABC):
+class SiteMeasures(ComparedCurves):
     """What one asks of all sites at once: the measures of each, side by side."""
 
-    @property
-    @abstractmethod
-    def labels(self) -> tuple[str, ...]:
-        """Names of the sites, in order."""
+    _kind = "site"
 
     @abstractmethod
     def site(self, label: str) -> SiteView:
@@ -160,44 +158,6 @@ class SiteMeasures(ABC):
 
         tables = {label: self.site(label).summary(ci_prob, **options) for label in self.labels}
         return pd.concat(tables, names=["site", "functional"])
-
-    def prob_worst(self, name: str = "tce", population: str = "bootstrap") -> pd.Series:
-        """Probability that a site has the largest value of a functional.
-
-        Parameters
-        ----------
-        name : str
-            A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error.
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        pandas.Series
-            By site; the values sum to one.
-        """
-        import pandas as pd
-
-        worst = self.functional(name, population).to_numpy().argmax(axis=-1).ravel()
-        share = np.bincount(worst, minlength=len(self.labels)) / worst.size
-        index = pd.Index(self.labels, name="site")
-        return pd.Series(share, index, name="prob_worst")
-
-    def prob_any_above(self, x: float, name: str = "tce", population: str = "bootstrap") -> float:
-        """Probability that a functional is above `x` at one site or more.
-
-        Parameters
-        ----------
-        x : float
-        name : str
-            A name in `bayescal.functionals.FUNCTIONALS`.
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        float
-        """
-        limit = as_number(x, "x")
-        return float((self.functional(name, population) > limit).any("site").mean())
 
     def _by_site(self, measure: Callable[[SiteView], Measured]) -> Measured:
         import xarray as xr

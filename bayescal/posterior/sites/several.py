@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from bayescal._base.card import card
 from bayescal._base.files import as_path, replacing
-from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import rounded
+from bayescal.posterior.checks.verdict import verdict_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import SUMMARY_COLUMNS
 from bayescal.posterior.sites.view import SiteView
-from bayescal.posterior.view import nuts_verdict
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,9 +109,4 @@ class SeveralCurves(ABC, Generic[D]):
 
 def diagnosed(engine: str, stats: Mapping[str, float]) -> dict[str, float | str]:
     """What a sampler reports, and a verdict: "ok", or what is wrong."""
-    numbers, verdict = dict(stats), "ok"
-    if numbers.get("pareto_k", 0) > BAD_K:
-        verdict = "Pareto k-hat is above 0.7: sample with engine='nuts'"
-    elif engine == "nuts":
-        verdict = nuts_verdict(numbers)
-    return {"engine": engine, **numbers, "verdict": verdict}
+    return {"engine": engine, **stats, "verdict": verdict_of(stats)}

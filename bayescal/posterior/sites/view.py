@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import check_choice
+from bayescal.data.validate import as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -86,7 +86,7 @@ class SiteView(CalibrationPosterior):
         has_outcomes : bool
             Whether those of the problem's table were observed at this site.
         prob_calibrated : float, optional
-            Probability of exact calibration, for the lower reading of distances.
+            Probability of exact calibration, for the lower end of distances.
         mixture : Mixture, optional
             Scores of several sites, and the site whose scores each draw has.
 
@@ -173,25 +173,30 @@ class SiteView(CalibrationPosterior):
             )
         return super().value_of_information(thresholds, n_more, method, population)
 
-    def _readings(self, name: str, population: str, options: dict[str, Any]) -> list[Floats]:
-        """Of a distance also the lower reading, where exact calibration has a share of it."""
-        (draws,) = super()._readings(name, population, options)
-        if not FUNCTIONALS[name].is_distance or not self._calibrated.any():
-            return [draws]
-        return [draws, np.where(self._calibrated, 0.0, draws)]
+    def prob_above(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is above `x`.
 
-    def _lower_values(
-        self, name: str, group: str, population: str, options: dict[str, Any]
-    ) -> Floats:
-        if self._prob_calibrated is None:
-            return super()._lower_values(name, group, population, options)
-        if not FUNCTIONALS[name].is_distance or group != "posterior":
-            self._lower_reading(name, group)  # refused
-        return self._readings(name, population, options)[-1]
+        Of a distance, exact calibration has its share of the draws here, but not for `prob_below`.
+
+        As `CalibrationPosterior.prob_above`, with the same parameters.
+        """
+        draws = self._with_calibrated(name, self._draws_of(name, population, options))
+        return float(np.mean(draws > as_number(x, "x")))
+
+    def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:
+        """The lower end of a distance is read where exact calibration has its share."""
+        lower, _ = super()._ends(name, self._with_calibrated(name, values), ci_prob)
+        return lower, super()._ends(name, values, ci_prob)[1]
+
+    def _with_calibrated(self, name: str, values: Floats) -> Floats:
+        """Draws of a distance, some of them exact calibration; of anything else as they are."""
+        return np.where(self._calibrated, 0.0, values) if FUNCTIONALS[name].is_distance else values
 
     @cached_property
     def _calibrated(self) -> NDArray[np.bool_]:
-        """Which draws stand for exact calibration in the lower reading, of shape (draws,)."""
+        """Which draws stand for exact calibration, of shape (draws,)."""
         share = round((self._prob_calibrated or 0.0) * self.draws)
         order = self.problem.rng("calibrated draws").permutation(self.draws)
         return order < share
@@ -200,7 +205,7 @@ class SiteView(CalibrationPosterior):
     def _interval_in_words(self) -> str:
         if self._prob_calibrated is None:
             return super()._interval_in_words
-        return "equal-tailed; of distances by two readings"
+        return "equal-tailed; of distances, the lower end knows exact calibration"
 
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()

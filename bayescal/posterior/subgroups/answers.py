@@ -17,6 +17,7 @@ from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.model.subgroups.problem import INTERACTION
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.sites.view import SiteView
+from bayescal.posterior.sites.worst import Side, off_by, share_off, shares_of_worst
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,13 @@ class SubgroupAnswers(ABC):
         return dict(self.table.levels)
 
     def prob_any_above(
-        self, x: float, name: str = "tce", population: str = "bootstrap", *, of: str = "levels"
+        self,
+        x: float,
+        name: str = "tce",
+        population: str = "bootstrap",
+        *,
+        of: str = "levels",
+        side: Side = "both",
     ) -> float:
         """Probability that one subgroup or more is off by more than `x`.
 
@@ -102,6 +109,8 @@ class SubgroupAnswers(ABC):
             Which subgroups count: every level of every factor, every cell, or both. Of small cells
             the data say little: with 64 cells of 60 patients each it is likely that one of them is
             off by more than 0.05, even where no subgroup is.
+        side : {"both", "above", "below"}
+            "above" counts values above that at perfect calibration only, "below" those below.
 
         Returns
         -------
@@ -110,14 +119,19 @@ class SubgroupAnswers(ABC):
         Raises
         ------
         InputError
-            If `x` is not a number or a name is unknown.
+            If `x` is not a number, a name is unknown, or `side` is "below" for an error, which has
+            one side.
         """
         limit = as_number(x, "x")
-        off = self._off(subgroups_of(self.table, of), name, population)
-        return float((off > limit).any(axis=0).mean())
+        return share_off(self._off(subgroups_of(self.table, of), name, population, side), limit)
 
     def prob_worst(
-        self, factor: str | None = None, name: str = "tce", population: str = "bootstrap"
+        self,
+        factor: str | None = None,
+        name: str = "tce",
+        population: str = "bootstrap",
+        *,
+        side: Side = "both",
     ) -> pd.Series:
         """Probability that a level is the one that is furthest from calibration in its factor.
 
@@ -129,6 +143,8 @@ class SubgroupAnswers(ABC):
             A name in `bayescal.functionals.FUNCTIONALS`; its distance from its value at perfect
             calibration is compared.
         population : {"bootstrap", "sample", "beta"}
+        side : {"both", "above", "below"}
+            "above" compares how far it is above that value, "below" how far below.
 
         Returns
         -------
@@ -138,14 +154,14 @@ class SubgroupAnswers(ABC):
         Raises
         ------
         InputError
-            If there is no such factor, or the name is unknown.
+            If there is no such factor, a name is unknown, or `side` is "below" for an error, which
+            has one side.
         """
         import pandas as pd
 
         compared = self._of_factor(factor)
-        worst = self._off(compared, name, population).argmax(axis=0)
         index = pd.Index([each.level for each in compared], name=compared[0].factor)
-        shares = np.bincount(worst, minlength=len(compared)) / worst.size
+        shares = shares_of_worst(self._off(compared, name, population, side))
         return pd.Series(shares, index, name="prob_worst")
 
     def prob_differs(
@@ -261,10 +277,9 @@ class SubgroupAnswers(ABC):
         views = [self.subgroup(each.levels) for each in subgroups]
         return np.stack([view.functional(name, population).to_numpy().ravel() for view in views])
 
-    def _off(self, subgroups: list[Subgroup], name: str, population: str) -> Floats:
-        """Distances of a functional from its value at perfect calibration."""
-        values = self._values(subgroups, name, population)
-        return np.asarray(np.abs(values - FUNCTIONALS[name].calibrated))
+    def _off(self, subgroups: list[Subgroup], name: str, population: str, side: Side) -> Floats:
+        """How far each subgroup is off, of shape (subgroups, draws)."""
+        return off_by(self._values(subgroups, name, population), name, side)
 
 
 def check_levels(table: CrossedTable, given: Mapping[str, Any]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.logistic import logistic_mle
 from bayescal.data.table import Rows
 from bayescal.posterior.sites.view import SiteView
+from bayescal.posterior.sites.worst import shares_of_worst
 from bayescal.posterior.subgroups.answers import Subgroup
 
 if TYPE_CHECKING:
@@ -94,6 +95,5 @@ def _prob_worst(subgroups: Sequence[Subgroup], views: Sequence[SiteView]) -> lis
     worst = np.empty(len(views))
     for factor in dict.fromkeys(each.factor for each in subgroups):
         mine = [k for k, each in enumerate(subgroups) if each.factor == factor]
-        at = errors[mine].argmax(axis=0)
-        worst[mine] = np.bincount(at, minlength=len(mine)) / at.size
+        worst[mine] = shares_of_worst(errors[mine])
     return [float(share) for share in worst]

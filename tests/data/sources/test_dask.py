@@ -137,14 +137,56 @@ def test_a_bad_value_is_named_with_its_partition(frame, column, value, reason):
         bc.CalibrationData.from_dask(parts, **NAMES, group="site")
 
 
-def test_a_partition_that_cannot_be_computed_points_to_where_files_are_named(frame):
-    def fail(part):
-        raise OSError("Invalid data")
+def fails_at(case, error):
+    """Of the parts of a frame, that which holds this case cannot be computed."""
 
-    parts = dd.from_pandas(frame, npartitions=3).map_partitions(fail, meta=frame.head(0))
-    with pytest.raises(OSError, match="Invalid data") as refusal:
+    def part_of(part):
+        if (part["id"] == case).any():
+            raise error
+        return part
+
+    return part_of
+
+
+@pytest.mark.parametrize("case", [0, 2500, N - 1])
+@pytest.mark.parametrize("error", [OSError("Invalid data"), KeyError("region"), RuntimeError("x")])
+def test_a_partition_that_cannot_be_computed_is_named(frame, case, error):
+    parts = dd.from_pandas(frame, npartitions=7)
+    bad = parts.map_partitions(fails_at(case, error), meta=frame.head(0))
+    at = {0: 0, 2500: 3, N - 1: 6}[case]
+    told = f"partition {at} of frame cannot be computed: {type(error).__name__}: {error}. Mend it"
+    with pytest.raises(InputError, match=told) as refusal:
+        bc.CalibrationData.from_dask(bad, **NAMES)
+    assert repr(refusal.value.__cause__) == repr(error)
+    assert "from_parquet names the file and the row group" in str(refusal.value)
+
+
+def test_a_chunk_that_cannot_be_computed_is_named(frame):
+    y, p = (da.from_array(frame[name].to_numpy(), chunks=700) for name in ("y", "p"))
+
+    def part_of(block, block_info=None):
+        if block_info[0]["chunk-location"] == (5,):
+            raise OSError("no such disk")
+        return block
+
+    with pytest.raises(InputError, match="chunk 5 of frame cannot be computed: OSError: no such"):
+        bc.CalibrationData.from_dask((y, p.map_blocks(part_of, dtype=float)))
+
+
+def test_a_failure_that_does_not_come_again_names_no_partition(frame):
+    failed = []
+
+    def once(part):
+        if not failed:
+            failed.append(True)
+            raise OSError("connection lost")
+        return part
+
+    parts = dd.from_pandas(frame, npartitions=4).map_partitions(once, meta=frame.head(0))
+    with pytest.raises(
+        InputError, match=r"^a partition of frame cannot be computed: OSError: conn"
+    ):
         bc.CalibrationData.from_dask(parts, **NAMES)
-    assert "from_parquet names the file and the row group" in refusal.value.__notes__[0]
 
 
 def test_what_is_not_of_dask_is_refused(frame):
@@ -176,17 +218,20 @@ def test_without_dask_the_extra_is_named(frame, monkeypatch):
 # A cluster
 
 
-@pytest.fixture
-def client(monkeypatch):
+@pytest.fixture(scope="module")
+def client():
+    """Of two workers; a task that has killed two is not tried again."""
     distributed = pytest.importorskip("distributed", reason="needs dask's distributed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
 
 
 @pytest.mark.slow
@@ -217,3 +262,26 @@ def test_the_work_of_a_killed_worker_is_done_again(client, frame, tmp_path):
     )
     assert marker.exists()
     assert table == bc.CalibrationData(frame.y, frame.p)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_partition_that_kills_every_worker_is_named(client, frame):
+    def die(part: pd.DataFrame) -> pd.DataFrame:
+        if (part["id"] == 3000).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    parts = dd.from_pandas(frame, npartitions=10).map_partitions(die, meta=frame.head(0))
+    with pytest.raises(
+        InputError, match=r"partition 6 of frame cannot be .*: KilledWorker: .*memo"
+    ):
+        bc.CalibrationData.from_dask(parts, **NAMES)
+
+
+def test_labels_of_series_are_compared():
+    score = pd.Series([0.1, 0.6, 0.8], index=["a", "b", "c"])
+    lazy, outcome = dd.from_pandas(score, npartitions=2), pd.Series([0, 1, 1], index=score.index)
+    assert bc.estimators.ece(outcome, lazy) == bc.estimators.ece(outcome, score)
+    with pytest.raises(InputError, match="in different orders, the first at"):
+        bc.estimators.ece(outcome.iloc[::-1], lazy)

@@ -85,7 +85,9 @@ def test_a_file_a_folder_and_a_list(tmp_path, columns, file):
     expected = table_of(columns)
     for path in (file, str(file), tmp_path, [file], iter([str(file)])):
         assert bc.CalibrationData.from_parquet(path, **NAMES) == expected
-    assert bc.CalibrationData.from_parquet([file, file], **NAMES) == expected + expected
+    other = cases(seed=2)
+    both = [file, write(tmp_path / "more" / "b.parquet", other)]
+    assert bc.CalibrationData.from_parquet(both, **NAMES) == expected + table_of(other)
 
 
 def test_what_is_no_data_is_passed_over(tmp_path, columns, file):

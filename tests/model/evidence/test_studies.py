@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
+from scipy.stats import t as student
 
 import bayescal as bc
 from bayescal.errors import InputError
@@ -68,9 +70,30 @@ def test_ratios_are_shifts_where_events_are_rare_and_larger_ones_where_they_are_
 
 
 def test_tails_of_t_have_two_degrees_of_freedom_less_than_studies() -> None:
-    prior = bc.priors.from_studies(calibration_slope=SLOPES, tails="t")
+    prior = bc.priors.from_studies(calibration_slope=SLOPES)
     assert isinstance(prior.log_slope, bc.priors.StudentT)
     assert prior.log_slope.nu == 2
+    normal = bc.priors.from_studies(calibration_slope=SLOPES, tails="normal").log_slope
+    assert isinstance(normal, bc.priors.Normal)
+    assert (normal.mu, normal.sigma) == (prior.log_slope.mu, prior.log_slope.sigma)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("studies", [4, 8])
+def test_the_next_hospital_is_where_the_default_says(studies) -> None:
+    """In 95 of 100 next hospitals; a normal law, which takes its scale as known, holds fewer."""
+    rng, contained = np.random.default_rng(studies), {"t": 0, "normal": 0}
+    for _ in range(300):
+        error = rng.uniform(0.04, 0.08, studies)
+        slope = 0.9 + rng.normal(0, 0.12, studies) + error * rng.standard_normal(studies)
+        rows = np.column_stack([slope, slope - 1.96 * error, slope + 1.96 * error])
+        truth = np.log(0.9 + rng.normal(0, 0.12))
+        law = bc.priors.from_studies(calibration_slope=rows).log_slope
+        z = abs(truth - law.mu) / law.sigma
+        contained["t"] += z < student.ppf(0.975, law.nu)
+        contained["normal"] += z < norm.ppf(0.975)
+    assert contained["t"] / 300 > 0.95 - 3 * 0.0126
+    assert contained["normal"] / 300 < 0.95 - 3 * 0.0126
 
 
 @pytest.mark.parametrize(

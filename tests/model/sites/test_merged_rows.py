@@ -1,4 +1,4 @@
-"""Rows of a site past 64 are merged, and its likelihood hardly moves."""
+"""Rows of a site past 64 are merged for NUTS, and its likelihood hardly moves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
+from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.sites.problem import MOST_SITE_ROWS, prepare_sites
 
 CASES = 2000
@@ -29,10 +30,11 @@ def site_problem(curve: str, mean: float):
 def test_the_likelihood_of_a_curve_hardly_moves(curve: str, mean: float):
     """Differences of the log likelihood three posterior deviations round the mode."""
     problem = site_problem(curve, mean)
-    merged = CurveDensity(replace(problem, most_rows=MOST_SITE_ROWS))
-    exact = CurveDensity(replace(problem, most_rows=CASES))
-    assert MOST_SITE_ROWS / 2 < merged.trials.size <= MOST_SITE_ROWS
-    assert exact.trials.size == CASES
+    every = every_row(problem)
+    few = merged_rows(replace(problem, most_rows=MOST_SITE_ROWS), every)
+    assert MOST_SITE_ROWS / 2 < few.size <= MOST_SITE_ROWS
+    assert every.size == CASES
+    merged, exact = (CurveDensity(problem, rows=rows) for rows in (few, every))
     mode = exact.mode()
     factor = np.linalg.cholesky(np.linalg.inv(mode.information))
     standard = np.random.default_rng(2).uniform(-3, 3, (200, mode.point.size))

@@ -175,3 +175,41 @@ def test_a_tree_that_lacks_an_imputation_is_refused(cases):
     del tree["imputation_2"]
     with pytest.raises(InputError, match="imputation_2"):
         bc.ImputedPosterior(tree)
+
+
+@pytest.mark.parametrize("curve", ["logistic", "beta"])
+@pytest.mark.parametrize("prior", ["neutral", "clinical"])
+def test_coordinates_are_those_of_the_curves(curve, prior):
+    """Also where the shifts of the imputations act at different centres."""
+    y, s = bc.simulate.sample("clinical-middle-overconfident", N, random_state=3)
+    scores = expit(logit(s) + np.array([[-0.4], [0.0], [0.5]]))
+    options = {"curve": curve, "prior": prior, "random_state": 2, "draws": 400}
+    post = bc.fit(y, imputations=scores, **options)
+    centre = post.problem.frame.centre
+    each = np.stack([one.curve([centre]).to_numpy().ravel() for one in post.imputations])
+    shifts = logit(each) - logit(centre)
+    apart = shifts.mean(axis=1) - shifts.mean()
+    widened = shifts + (np.sqrt(4 / 2) - 1) * apart[:, None]
+    np.testing.assert_allclose(post.coordinates["shift"], widened.T.ravel(), rtol=1e-9)
+    assert list(post.coordinates) == list(post.imputations[0].coordinates)
+
+
+def test_a_prior_and_its_sensitivity_are_read_off_as_of_one_fit(cases):
+    y, scores = cases
+    options = {"curve": "logistic", "prior": "clinical", "random_state": 2, "draws": 2000}
+    one, same = bc.fit(y, scores[0], **options), bc.fit(y, imputations=[scores[0]] * M, **options)
+    first, second = (bc.priors.from_posterior(post) for post in (one, same))
+    for name in ("shift", "log_slope"):
+        assert getattr(second, name).mu == pytest.approx(getattr(first, name).mu, abs=1e-6)
+        assert getattr(second, name).sigma == pytest.approx(getattr(first, name).sigma, rel=1e-5)
+    several = bc.fit(y, imputations=scores, **options)
+    within = [bc.priors.from_posterior(one).log_slope.sigma for one in several.imputations]
+    assert bc.priors.from_posterior(several).log_slope.sigma > np.mean(within)
+    columns = ["prior", "likelihood"]
+    alone, of_same = (bc.prior_sensitivity(post)[columns] for post in (one, same))
+    np.testing.assert_allclose(of_same, alone, atol=2e-3)
+    assert (bc.prior_sensitivity(several)[columns] > 0).all(axis=None)
+    average = bc.compare(y, imputations=scores, draws=400, random_state=2).posterior
+    for read in (bc.priors.from_posterior, bc.prior_sensitivity):
+        with pytest.raises(InputError, match="post is of the family"):
+            read(average)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayescal.posterior.imputed.missing import missing_information
-from bayescal.posterior.imputed.pooled import between_factor, in_turn, widened
+from bayescal.posterior.imputed.pooled import between_factor, in_turn, widened, widening_of
 
 SHAPES = st.tuples(st.integers(2, 30), st.integers(2, 40), st.integers(0, 2**32 - 1))
 
@@ -38,13 +38,12 @@ def test_without_widening_the_mixture_is_too_narrow(shape):
 
 
 @given(SHAPES)
-def test_a_relative_widening_stays_in_range_and_keeps_zeros(shape):
-    values = np.clip(np.abs(drawn(shape)) / 10, 0, 1)
-    values[:, 0] = 0
-    wider = widened(values, relative=True)
-    assert (wider >= 0).all()
-    assert (wider <= 1).all()
-    assert (wider[:, 0] == 0).all()
+def test_distances_are_widened_by_a_factor_that_moves_their_centres_apart(shape):
+    values = np.abs(drawn(shape)) + 0.01
+    factor, centre = widening_of(values), values.mean(axis=1)
+    further = np.sqrt((shape[0] + 1) / (shape[0] - 1))
+    expected = centre.mean() * (centre / centre.mean()) ** further
+    np.testing.assert_allclose((values * factor).mean(axis=1), expected)
 
 
 @given(SHAPES)
@@ -52,7 +51,7 @@ def test_equal_imputations_are_left_alone(shape):
     one = drawn(shape)[0]
     same = np.stack([one] * 4)
     assert widened(same) == pytest.approx(same, abs=1e-12)
-    assert widened(np.abs(same) / 100, relative=True) == pytest.approx(np.abs(same) / 100)
+    assert widening_of(np.abs(same)) == pytest.approx(1)
     share = missing_information({"x": same}, "name").loc["x", "missing_information"]
     assert share == pytest.approx(0, abs=1e-9)
 
@@ -60,7 +59,7 @@ def test_equal_imputations_are_left_alone(shape):
 def test_a_functional_that_never_varies_misses_nothing():
     table = missing_information({"x": np.ones((3, 10))}, "name")
     assert table.loc["x", "missing_information"] == 0
-    assert (widened(np.zeros((3, 10)), relative=True) == 0).all()
+    assert (widening_of(np.zeros((3, 10))) == 1).all()
 
 
 @given(SHAPES)

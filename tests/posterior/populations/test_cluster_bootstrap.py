@@ -69,3 +69,48 @@ def test_rows_of_one_cluster_rise_and_fall_together():
     weight = law.weights(slice(10, 510), np.random.default_rng(2))
     np.testing.assert_allclose(weight[:, 0], 3 * weight[:, 1])
     assert weight.shape == (500, 3)
+
+
+@pytest.mark.parametrize("clusters", [8, 20])
+@pytest.mark.parametrize("icc", [0.05, 0.5])
+def test_stretched_draws_of_few_unequal_clusters_cover(clusters, icc):
+    """95 % intervals of the mean of 600 sets, and those of the draws as they are."""
+    rng = np.random.default_rng([clusters, round(100 * icc)])
+    covered, plain = [], []
+    for _ in range(600):
+        size = np.maximum(rng.lognormal(3, 0.9, clusters).astype(int), 2)
+        cluster = np.repeat(np.arange(clusters), size)
+        value = np.sqrt(icc) * rng.standard_normal(clusters)[cluster]
+        value += np.sqrt(1 - icc) * rng.standard_normal(cluster.size)
+        cases = sparse.csr_array((np.ones(cluster.size), (cluster, np.arange(cluster.size))))
+        law = ClusterBootstrap(cases, np.zeros(clusters, dtype=int))
+        draws = law.weights(slice(0, 400), rng) @ value
+        moved = draws.mean() + law.stretch(value) * (draws - draws.mean())
+        for kept, drawn in ((covered, moved), (plain, draws)):
+            lower, upper = np.quantile(drawn, [0.025, 0.975])
+            kept.append(lower <= 0 <= upper)
+    error = np.sqrt(0.95 * 0.05 / 600)
+    assert abs(np.mean(covered) - 0.95) < 0.01 + 3 * error
+    assert np.mean(plain) < 0.95 - 2 * error
+
+
+def test_draws_of_many_equal_clusters_and_of_two_strata_are_stretched_as_student_says():
+    from scipy.stats import norm
+    from scipy.stats import t as student
+
+    value = np.sin(np.arange(600) * 1.7)
+
+    def stretch(sizes, stratum):
+        cluster = np.repeat(np.arange(len(sizes)), sizes)
+        each = np.arange(cluster.size)
+        cases = sparse.csr_array((np.ones(cluster.size), (cluster, each)))
+        law = ClusterBootstrap(cases, np.array(stratum))
+        return law.stretch(value[: cluster.size])
+
+    def ratio(degrees):
+        return student.ppf(0.975, degrees) / norm.ppf(0.975)
+
+    assert stretch([10] * 8, [0] * 8) == pytest.approx(ratio(7))
+    assert stretch([1] * 600, [0] * 600) == pytest.approx(ratio(599))
+    assert stretch([10] * 10, [0] * 5 + [1] * 5) == pytest.approx(ratio(8))
+    assert stretch([100, 5, 5, 5], [0] * 4) > 2 * stretch([30] * 4, [0] * 4)

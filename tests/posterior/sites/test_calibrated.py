@@ -12,9 +12,9 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal._base.newton import Mode
 from bayescal._base.sampling.importance import importance_sample
-from bayescal.errors import InputError
 from bayescal.inference.sites.density import PopulationDensity
 from bayescal.model.sites.problem import prepare_sites
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.sites.calibrated import identity_log_likelihood, prob_calibrated
 
 
@@ -106,11 +106,11 @@ def test_the_studies_differ_and_so_will_a_new_one(impact):
     """Its interval is that of the draws, as before; the average study may be calibrated."""
     new, average = impact.new_site(), impact.average_site()
     assert impact.prob_calibrated["every_site"] < 1e-20
-    assert new.interval("tce") == new.interval("tce", kind="equal-tailed")
+    assert new.interval("tce") == equal_tailed(new.tce().to_numpy(), 0.95)
     np.testing.assert_allclose(new.interval("tce", population="sample"), (0.007, 0.126), atol=0.008)
     assert average.prob_calibrated > 0.8
     assert average.interval("tce")[0] == 0
-    plain = average.interval("tce", kind="equal-tailed")
+    plain = equal_tailed(average.tce().to_numpy(), 0.95)
     assert plain[0] > 0.001
     assert average.interval("tce")[1] == pytest.approx(plain[1], abs=5e-4)
 
@@ -124,22 +124,20 @@ def test_probabilities_agree_with_the_interval(calibrated):
         assert view.summary(names=["tce"]).loc["tce", ["lower", "upper"]].tolist() == [lower, upper]
 
 
-def test_the_lower_reading_has_the_draws_but_for_the_calibrated_ones(calibrated):
+def test_the_lower_end_alone_knows_exact_calibration(calibrated):
     view = calibrated.new_site()
-    draws, lower = (view.tce(reading=reading).to_numpy() for reading in ("average", "lower"))
-    share = np.mean(lower == 0)
+    draws = view.tce().to_numpy().ravel()
+    assert (draws > 0).all()
+    share = np.mean(view._with_calibrated("tce", draws) == 0)
     assert share == pytest.approx(view.prob_calibrated, abs=1e-3)
-    np.testing.assert_array_equal(lower[lower > 0], draws[lower > 0])
-    np.testing.assert_array_equal(lower == 0, view.tce(p=2, reading="lower").to_numpy() == 0)
-    with pytest.raises(InputError, match="reading='lower'"):
-        view.functional("observed_expected", reading="lower")
-    with pytest.raises(InputError, match="no lower reading"):
-        calibrated.site("0").tce(reading="lower")
+    assert view.interval("tce")[1] == equal_tailed(draws, 0.95)[1]
+    assert view.prob_tce_below(0.02) == np.mean(draws < 0.02)
+    assert view.prob_tce_above(0.02) < np.mean(draws > 0.02)
 
 
-def test_what_is_no_distance_has_one_reading(calibrated):
+def test_what_is_no_distance_is_read_as_it_is(calibrated):
     view = calibrated.average_site()
-    plain = view.interval("observed_expected", kind="equal-tailed")
+    plain = equal_tailed(view.functional("observed_expected").to_numpy(), 0.95)
     assert view.interval("observed_expected") == plain
     assert "P(calibrated)" in str(view)
 
@@ -151,7 +149,7 @@ def test_nothing_is_said_where_no_evidence_was_computed(calibrated):
     assert post.prob_calibrated is None
     for view in (post.average_site(), post.new_site()):
         assert view.prob_calibrated is None
-        assert view.interval("tce") == view.interval("tce", kind="equal-tailed")
+        assert view.interval("tce") == equal_tailed(view.tce().to_numpy(), 0.95)
         assert view.interval("tce")[0] > 0
 
 

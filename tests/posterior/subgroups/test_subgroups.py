@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
+from bayescal.data.table import Rows
 from bayescal.errors import InputError
+from bayescal.posterior.subgroups.rows import raw_estimates
 
 N = 3000
 
@@ -63,6 +66,28 @@ def test_raw_estimates_are_those_of_the_subgroup_alone(post):
     assert row["observed_expected_raw"] == pytest.approx(y[mine].sum() / s[mine].sum(), rel=1e-3)
     slope = bc.estimators.calibration_slope(y[mine], s[mine])
     assert row["calibration_slope_raw"] == pytest.approx(slope, abs=0.01)
+    own = LogisticRegression(C=np.inf).fit(logit(s[mine])[:, None], y[mine])
+    distance = np.abs(own.predict_proba(logit(s[mine])[:, None])[:, 1] - s[mine]).mean()
+    assert row["tce_raw"] == pytest.approx(distance, abs=1e-4)
+
+
+def raw_of(score, trials, hits):
+    return raw_estimates(Rows(*(np.array(column, dtype=float) for column in (score, trials, hits))))
+
+
+def test_raw_estimates_of_two_scores_are_closed_forms():
+    """A logistic curve passes through the observed proportions of two scores: .3 and .5."""
+    raw = raw_of([0.2, 0.8], [100, 300], [30, 150])
+    assert raw["observed_expected"] == pytest.approx(180 / 260)
+    assert raw["calibration_slope"] == pytest.approx(-logit(0.3) / (logit(0.8) - logit(0.2)))
+    assert raw["tce"] == pytest.approx((100 * 0.1 + 300 * 0.3) / 400)
+
+
+def test_without_a_logistic_curve_there_is_no_raw_error():
+    raw = raw_of([0.2, 0.3, 0.6], [1, 1, 1], [0, 0, 1])
+    assert raw["observed_expected"] == pytest.approx(1 / 1.1)
+    assert np.isnan(raw["calibration_slope"])
+    assert np.isnan(raw["tce"])
 
 
 def test_the_effect_is_seen_where_it_is(post):

@@ -1,0 +1,147 @@
+"""Rows of a likelihood: exact sums of the events, and the trials at rows or at nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.logistic import softplus, softplus_sums
+from bayescal.model.likelihood.gauss import gauss_rule
+from bayescal.model.problem import Problem
+
+__all__ = ["LikelihoodRows", "at_nodes", "every_row", "merged_rows"]
+
+BESIDE = 1e-3
+"""Log-odds over which a basis is taken to be straight, to correct for the rounding of a score."""
+
+
+@dataclass(frozen=True)
+class LikelihoodRows:
+    """The log likelihood of curves that are linear in k coefficients on the log-odds scale.
+
+    It is constant + coefficients @ events - sum of trials * log(1 + odds), where the odds are those
+    of the curve at each row. The events enter it linearly, so that their sums are exact; rows are
+    those of a table, or stand for them in the last sum.
+
+    Attributes
+    ----------
+    offset, trials : ndarray of shape (rows,)
+    basis : ndarray of shape (rows, k)
+    events : ndarray of shape (k,)
+        Sums of the events times the basis, over every row of the table.
+    constant : float
+        Sum of the events times the offset.
+    """
+
+    offset: Floats
+    basis: Floats
+    trials: Floats
+    events: Floats
+    constant: float
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.trials.size
+
+    @cached_property
+    def columns(self) -> Floats:
+        """Offset and basis, of shape (1 + k, rows)."""
+        return np.vstack([self.offset, self.basis.T])
+
+    def log_likelihood(self, coefficients: Floats) -> Floats:
+        """Of n curves, by the weight of the offset and their coefficients, of shape (n, 1 + k)."""
+        value: Floats = self.constant + coefficients[:, 1:] @ self.events
+        for part in blocks(len(value), self.size):
+            value[part] -= softplus_sums(coefficients[part] @ self.columns, self.trials)
+        return value
+
+    def tempered(self, effect: float, kept: Floats) -> LikelihoodRows:
+        """The same with every case counted as one over the effect, but for the value at one curve.
+
+        Parameters
+        ----------
+        effect : float
+        kept : ndarray of shape (1, 1 + k)
+            The curve whose log likelihood stays as it is, as in `log_likelihood`.
+        """
+        left = (1 - 1 / effect) * float(self.log_likelihood(kept)[0])
+        return replace(
+            self,
+            trials=self.trials / effect,
+            events=self.events / effect,
+            constant=self.constant / effect + left,
+        )
+
+    def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient (k,) and information (k, k) at the coefficients (k,) of one curve."""
+        log_odds = self.offset + self.basis @ coefficients
+        fitted = expit(log_odds)
+        gradient = self.events - self.basis.T @ (self.trials * fitted)
+        weight = self.trials * fitted * (1 - fitted)
+        information = (self.basis.T * weight) @ self.basis
+        value = self.constant + coefficients @ self.events - self.trials @ softplus(log_odds)
+        return float(value), gradient, information
+
+
+def every_row(problem: Problem) -> LikelihoodRows:
+    """Every row of a problem's table."""
+    table = problem.table
+    offset, basis = problem.curve.basis(table.score, problem.frame)
+    constant = float(table.hits @ offset)
+    return LikelihoodRows(offset, basis, table.trials, table.hits @ basis, constant)
+
+
+def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
+    """The problem's rows, neighbours of which are merged, with the diagonal's exact likelihood.
+
+    For curves that bend at knots, between which rows may not be few.
+    """
+    if not problem.is_merged:
+        return every
+    x = np.asarray(logit(problem.table.score))
+    merged = softplus(problem.mean_of_rows(x))
+    change = float(problem.trials @ merged - every.trials @ softplus(x))
+    return LikelihoodRows(
+        problem.mean_of_rows(every.offset),
+        problem.mean_of_rows(every.basis),
+        problem.trials,
+        every.events,
+        every.constant + change,
+    )
+
+
+def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodRows:
+    """Nodes of a Gauss rule in place of the rows; the rows themselves where they are as few.
+
+    Parameters
+    ----------
+    problem : Problem
+    every : LikelihoodRows
+        Every row of its table.
+    count : int
+        Most nodes.
+
+    Returns
+    -------
+    LikelihoodRows
+    """
+    if every.size <= count:
+        return every
+    nodes, trials = gauss_rule(logit(problem.table.score), every.trials, count)
+    offset, basis = _basis_at(problem, nodes)
+    return replace(every, offset=offset, basis=basis, trials=trials)
+
+
+def _basis_at(problem: Problem, x: Floats) -> tuple[Floats, Floats]:
+    """Offset and basis at log-odds, also near a score of 1, which has few digits of 1 - score."""
+    score, beside = expit(x), expit(x + BESIDE)
+    there, off = logit(score), logit(beside)
+    step = (x - there) / (off - there)
+    pairs = zip(*(problem.curve.basis(at, problem.frame) for at in (score, beside)), strict=True)
+    offset, basis = ((1 - step) * low.T + step * high.T for low, high in pairs)
+    return offset, basis.T

@@ -1,0 +1,1 @@
+"""What an averaged posterior has beside the draws of its curve."""

@@ -1,0 +1,1 @@
+"""Whether draws can be trusted, and which measures the data define."""

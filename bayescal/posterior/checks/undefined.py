@@ -1,0 +1,54 @@
+"""Measures that the scores do not define, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayescal.data.data import CalibrationData
+from bayescal.model.problem import Problem
+
+__all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "share_at_ends", "undefined_measures"]
+
+NOT_DEFINED = "not defined"
+"""In the place of a number."""
+
+LINE = ("calibration_intercept", "calibration_slope")
+MOST_AT_ENDS = 0.005
+"""Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
+
+Their log-odds are infinite, so that the line depends on the values that they are read as. In 5000
+cases of which a third of the scores of 1 are wrong, values of 1 - .02 to 1 - 1e-6 give slopes from
+.99 to .85 where this share is 0.5 %, but from .55 to .08 where it is 10 %.
+"""
+
+
+def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
+    """Functionals that these scores do not define, and why, as a clause.
+
+    Parameters
+    ----------
+    tables : sequence of Problem
+        One, or one for each imputation.
+
+    Returns
+    -------
+    dict of str to str
+        Such as "17 % of scores are 1" for the slope and the intercept.
+    """
+    if any(np.unique(table.score).size < 2 for table in tables):
+        return dict.fromkeys(LINE, "all scores are equal")
+    most = max((table.data for table in tables), key=share_at_ends)
+    if share_at_ends(most) < MOST_AT_ENDS:
+        return {}
+    ends = [f"{end:g}" for end in (0, 1) if (most.score == end).any()]
+    share = 100 * share_at_ends(most)
+    shown = f"{share:.0f}" if share >= 10 else f"{share:.2g}"
+    return dict.fromkeys(LINE, f"{shown} % of scores are {' or '.join(ends)}")
+
+
+def share_at_ends(data: CalibrationData) -> float:
+    """Share of the cases with a score of exactly 0 or 1."""
+    at_end = (data.score == 0) | (data.score == 1)
+    return float(data.trials[at_end].sum() / data.n)
