@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import one_posterior as benchmark
 import one_posterior_bars as asked
 import one_posterior_page as page
+import one_posterior_stored as results
 from one_posterior_cells import CELLS
 from one_posterior_designs import DESIGNS
 from one_posterior_kinds import KINDS, MappedScores, TwoGroups, drawn, whole_percent
@@ -20,6 +22,8 @@ TWO_CELLS = {
     truth: sizes[:1] for truth, sizes in CELLS.items() if truth.name in (MISSED, CALIBRATED)
 }
 PARTS = ("kinds", "cells", "designs")
+KEYS = ["kind", "cell", "n", "run", "set", "seed", "patient", "tce_true"]
+STORED = results.RESULTS / "one_posterior"
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +49,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture
 def stored(folder, monkeypatch: pytest.MonkeyPatch) -> dict[str, pd.DataFrame]:
-    monkeypatch.setattr(page, "RESULTS", folder)
-    return page.stored_parts("former")
+    monkeypatch.setattr(results, "RESULTS", folder)
+    return results.stored_parts("former")
 
 
 def test_every_number_of_a_data_set_is_stored(stored) -> None:
@@ -207,15 +211,53 @@ def test_the_page_compares_two_versions_from_their_stored_numbers(folder, stored
     assert f"| {MISSED} | 300 |" in text
     assert f"| {DESIGNS[3].name} |" in text
     assert all(f"*{page._plain_kind(kind.__name__)}*" in text for kind in KINDS)
-    bars = asked.bars(page.stored_parts("present"), stored)
+    bars = asked.bars(results.stored_parts("present"), stored)
     met = sum(bar.met for bar in bars)
     assert f"{met} of {len(bars)} conditions are met." in text
-    assert "| TCE: score over the former's | at most 0.95 | 1.000 | **no** |" in text
+    assert "| TCE: score over the former's | at most 0.95 | 1.0000 | **no** |" in text
     assert {bar.number for bar in bars} == {0, 1, 2, 3, 4, 5, 6, 7, 8, 10}
 
 
 def test_there_is_no_page_before_both_versions_are_measured(
     tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
     assert page.one_posterior_page() == ""
+
+
+def test_both_versions_are_stored_of_the_same_data_and_the_page_names_the_version() -> None:
+    codes = {}
+    for part in results.PARTS:
+        rows = {}
+        for version in ("former", "present"):
+            file = STORED / f"{version}-{part}.npz"
+            assert file.stat().st_size < 1_000_000
+            with np.load(file) as columns:
+                code = json.loads(str(columns["versions"]))["code"]
+                rows[version] = {key: columns[key].tolist() for key in KEYS if key in columns}
+            codes.setdefault(version, set()).add(code)
+        assert rows["former"] == rows["present"]
+    (present,), (former,) = codes["present"], codes["former"]
+    assert present != former
+    assert results.VERSIONS[present] in page.one_posterior_page()
+
+
+def test_the_page_says_how_many_data_sets_it_rests_on_and_how_precise_they_are(stored) -> None:
+    tables = results.stored_parts("present")
+    cells = pd.concat([tables["cells"]] * 50).reset_index(drop=True)
+    words = results.precision(cells, tables["designs"])
+    assert f"{(0.95 * 0.05 / 100) ** 0.5:.3f} in a fixed cell" in words
+    assert f"{(0.95 * 0.05 / 200) ** 0.5:.3f} in the mean over all fixed cells" in words
+    assert f"the two are {(0.95 * 0.05 / 2) ** 0.5:.3f} and {(0.8 * 0.2 / 2) ** 0.5:.3f}" in words
+    assert "(2 of each kind and size)" in page.one_posterior_page()
+    assert "version that was measured" not in page.one_posterior_page(), "it is not known"
+
+
+def test_conditions_that_are_not_met_come_first_with_what_was_measured() -> None:
+    met = asked.at_most(1, "gap", 0.1, 0.0999)
+    missed = asked.at_least(6, "slope: change of mean coverage", -0.01, -0.0102)
+    first, table = page._asked([met, missed])
+    assert first.startswith("1 of 2 conditions are met. Not met:")
+    assert first.endswith("slope: change of mean coverage; asked at least -0.01, measured -0.0102")
+    assert "| gap | at most 0.1 | 0.0999 | yes |" in table
+    assert page._asked([met])[0] == "1 of 1 conditions are met."

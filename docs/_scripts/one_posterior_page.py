@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import one_posterior_bars as asked
-from benchmark_pages import RESULTS, markdown
+from benchmark_pages import markdown
+from one_posterior_stored import data_sets, measured_version, precision, sizes, stored_parts
 
-PARTS = ("kinds", "cells", "designs", "seeds", "dropped", "cost")
 TITLES = {
     0: "Kinds of populations, one by one",
     1: "Stated probabilities",
@@ -50,19 +50,6 @@ LOW, LESS = 0.90, 0.04
 LEVELS = (0.975, 0.95)
 
 
-def stored_parts(version: str) -> dict[str, pd.DataFrame]:
-    """Tables of a version, by part; those that were measured."""
-    result = {}
-    for part in PARTS:
-        file = RESULTS / "one_posterior" / f"{version}-{part}.npz"
-        if file.is_file():
-            with np.load(file) as columns:
-                table = {name: columns[name] for name in columns.files if name != "versions"}
-            single = {name: float for name, values in table.items() if values.dtype == np.float32}
-            result[part] = pd.DataFrame(table).astype(single)
-    return result
-
-
 def one_posterior_page() -> str:
     """What was asked, what was measured, and where it is weak."""
     present, former = stored_parts("present"), stored_parts("former")
@@ -75,14 +62,18 @@ def one_posterior_page() -> str:
         "A report states an interval, a probability that the true calibration error is below a "
         "limit, and a verdict. On simulated patients the true error is known, so we can count how "
         f"often the statements are true. This page rests on {len(kinds)} populations that were "
-        f"drawn at random, of {kinds['kind'].nunique()} kinds with {_sizes(kinds)} patients "
+        f"drawn at random, of {kinds['kind'].nunique()} kinds with {sizes(kinds)} patients "
         f"({count.min()} of each kind and size); on {len(cells.groupby(['cell', 'n']))} fixed "
-        f"cells (a population at one number of patients) with {_per_cell(cells, ['cell', 'n'])} "
+        f"cells (a population at one number of patients) with {data_sets(cells, ['cell', 'n'])} "
         f"data sets each; and on {designs['cell'].nunique()} cells with clusters, imputations or "
-        f"sampling weights and {_per_cell(designs, ['cell'])} data sets each. The populations, "
+        f"sampling weights and {data_sets(designs, ['cell'])} data sets each. The populations, "
         "and the table of what is asked, were written down before the method was run on any of "
         "them. *Former* is the version before, in which the two ends of an interval came from "
-        "different draws, and P(below) and P(above) did not add up to 1; it saw the same data.",
+        "different draws, and P(below) and P(above) did not add up to 1. It was given the same "
+        "data. [What the draws of a distance are]"
+        "(../comparison.md#what-the-draws-of-a-distance-are) describes the present method.",
+        measured_version(),
+        precision(cells, designs),
         "## What was asked",
         *_asked(asked.bars(present, former)),
         "## Stated probabilities",
@@ -103,30 +94,24 @@ def one_posterior_page() -> str:
         "`one_posterior_kinds.py`, `one_posterior_cells.py` and `one_posterior_designs.py` beside "
         "it, and what is asked in `docs/_scripts/one_posterior_bars.py`.",
     ]
-    return "\n\n".join(paragraphs) + "\n"
-
-
-def _sizes(table: pd.DataFrame) -> str:
-    *first, last = (f"{n}" for n in sorted(table["n"].unique()))
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _per_cell(table: pd.DataFrame, keys: list[str]) -> str:
-    sizes = table.groupby(keys).size()
-    return f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
 def _asked(bars: list[asked.Bar]) -> list[str]:
     failed = [bar for bar in bars if not bar.met]
     first = f"{len(bars) - len(failed)} of {len(bars)} conditions are met."
     if failed:
-        first += " Not met: " + "; ".join(f"{_plain(bar.what)}" for bar in failed) + "."
+        first += " Not met:\n\n" + "\n".join(
+            f"- {TITLES[bar.number]}: {_plain(bar.what)}; asked {bar.relation} {bar.bound:g}, "
+            f"measured {bar.measured:.4f}"
+            for bar in failed
+        )
     table = pd.DataFrame(
         {
             "": TITLES[bar.number],
             "measured of": _plain(bar.what),
             "asked": f"{bar.relation} {bar.bound:g}",
-            "measured": f"{bar.measured:.3f}",
+            "measured": f"{bar.measured:.4f}",
             "met": "yes" if bar.met else "**no**",
         }
         for bar in bars
@@ -157,8 +142,9 @@ def _probabilities(present: asked.Parts, former: asked.Parts) -> list[str]:
         .rename_axis("stated")
     )
     return [
-        "Statements P(TCE < limit) at the limits .01, .02, .03 and .05. Each cell gives the mean "
-        "stated probability and the share of these statements that are true.",
+        "A statement is P(TCE < limit), at the limits .01, .02, .03 and .05. Each cell of the "
+        "table gives the mean stated probability, and the share of these statements in which the true "
+        "error is below the limit.",
         markdown(shown),
         "Brier score of the statements: "
         f"{asked.brier(asked.statements(present['kinds'])):.3f}; former P(below) "
@@ -200,13 +186,18 @@ def _kinds(present: asked.Parts, former: asked.Parts) -> list[str]:
         }
     )
     sure = asked.sure_and_true(rows, ["kind", "n"])
-    briers["least share of sure statements true, by n"] = sure["mean"].groupby("kind").min()
+    least = sure.loc[sure["mean"].groupby("kind").idxmin()].reset_index("n")
+    briers["sure and true, least by n"] = least["mean"]
+    briers["n"] = least["n"]
+    briers["sure statements"] = least["size"]
     return [
         "\n".join(f"- *{_plain_kind(name)}*: {words}" for name, words in KINDS.items()),
         "A report cannot know of which kind its model is. Stated and true by kind, in bins with "
         f"{asked.SOME} statements and more:",
         markdown(wide.rename(_plain_kind)),
-        "*Sure* is a statement with a probability of at least .975, either way.",
+        "A statement is *sure* if its probability is at least .975 or at most .025. The share of "
+        "these that are true is shown for the number of patients where it is least, with that "
+        "number and the number of sure statements.",
         markdown(briers.loc[wide.index].rename(_plain_kind)),
     ]
 
@@ -228,7 +219,9 @@ def _intervals(present: asked.Parts, former: asked.Parts) -> list[str]:
         "the former's:"
     )
     return [
-        words if len(weak) else "In no cell is coverage below .90 or the score larger.",
+        "*Interval too low* is the share of data sets in which the whole interval is below the "
+        "true value, *interval too high* that in which it is above.",
+        words if len(weak) else f"{words} none.",
         *([markdown(_readable(weak), 2)] if len(weak) else []),
         "All cells:",
         markdown(_readable(table), 2),
@@ -312,12 +305,15 @@ def _others(present: asked.Parts, former: asked.Parts) -> list[str]:
             "present": asked.estimate_errors(present),
             "former": asked.estimate_errors(former),
         }
-    ).rename_axis("estimate of TCE: root mean square error")
+    ).rename_axis("patients")
     parts = [
-        "Means over all fixed cells.",
+        "Coverage and scores are means over all fixed cells; the last two columns give the cell "
+        "with the lowest coverage.",
         markdown(pd.DataFrame(rows).set_index("number")),
         f"Cells in which E50, E90 or Emax is covered in less than {LOW:.2f}:",
         markdown(low[columns].rename(columns=names), 2) if len(low) else "None.",
+        "Error of the estimate of TCE (root mean square), the mean over fixed cells and over "
+        "kinds:",
         markdown(errors, 4),
         "Reports that contradict themselves, shares of all data sets:",
         markdown(_contradictions(present, former), 3),
@@ -327,7 +323,8 @@ def _others(present: asked.Parts, former: asked.Parts) -> list[str]:
             {"present": asked.cost(present["cost"]), "former": asked.cost(former["cost"])}
         )
         parts += [
-            "Processor seconds of `compare` and `summary` with 4000 draws:",
+            "Processor seconds of `compare` and `summary` with 4000 draws, the least of the runs; "
+            "the machine did other work at the same time:",
             markdown(cost, 3),
         ]
     return parts
@@ -348,7 +345,11 @@ def _designs(present: asked.Parts, former: asked.Parts) -> list[str]:
         either = asked.by_cell_either_way(now, then, target)
         table[f"{NAMES[target]} covers"] = either["covered"]
         table[f"{NAMES[target]}, former"] = either["former"]
-    return ["Of TCE, and at the end of O/E and the slope.", markdown(_readable(table), 2)]
+    return [
+        "Intervals of TCE; the last four columns are the coverage of 95 % intervals of O/E and the "
+        "slope.",
+        markdown(_readable(table), 2),
+    ]
 
 
 def _exact(present: pd.DataFrame, former: pd.DataFrame) -> list[str]:
@@ -360,10 +361,14 @@ def _exact(present: pd.DataFrame, former: pd.DataFrame) -> list[str]:
     wide = pd.DataFrame(columns)
     order = [f"{a:g} to {b:g}" for a, b in zip(asked.BINS, asked.BINS[1:], strict=False)]
     wide = wide.reindex([name for name in order if name in wide.index]).fillna("")
-    exact = present["exact"].mean()
+    exact = present["exact"].astype(float)
+    half = exact[present["kind"] == "updated"].mean()
     return [
-        f"{100 * exact:.0f} % of the populations are exactly calibrated, and half of those of the "
-        "kind “updated”. Stated and true, with the number of statements:",
+        f"{100 * exact.mean():.0f} % of the populations drawn at random are exactly calibrated; "
+        f"of those of the kind “updated”, {100 * half:.0f} %. Each cell gives the mean stated "
+        "probability of exact calibration, the share of these populations that are exactly "
+        "calibrated, and in brackets the number of statements. The prior probability is .1 in the "
+        "columns of all kinds, and one half in those of the kind “updated”:",
         markdown(wide.rename_axis("stated")),
     ]
 
