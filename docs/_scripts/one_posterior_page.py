@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 import one_posterior_bars as asked
@@ -143,8 +142,8 @@ def _probabilities(present: asked.Parts, former: asked.Parts) -> list[str]:
     )
     return [
         "A statement is P(TCE < limit), at the limits .01, .02, .03 and .05. Each cell of the "
-        "table gives the mean stated probability, and the share of these statements in which the true "
-        "error is below the limit.",
+        "table gives the mean stated probability, and the share of these statements in which the "
+        "true error is below the limit.",
         markdown(shown),
         "Brier score of the statements: "
         f"{asked.brier(asked.statements(present['kinds'])):.3f}; former P(below) "
