@@ -346,13 +346,13 @@ def dropped_moves(table: pd.DataFrame) -> pd.DataFrame:
     columns = [f"tce_above_{limit:g}" for limit in LIMITS["tce"]]
     rows = []
     for index, part in table.groupby("set"):
-        whole = part.loc[part["patient"] < 0, columns].to_numpy()
+        all_patients = part.loc[part["patient"] < 0, columns].to_numpy()
         less = part.loc[part["patient"] >= 0, columns].to_numpy()
         rows.append(
             {
                 "set": index,
-                "moves": np.abs(less - whole).max(),
-                "falls": ((whole > 0.05) & (less == 0)).any(),
+                "moves": np.abs(less - all_patients).max(),
+                "falls": ((all_patients > 0.05) & (less == 0)).any(),
             }
         )
     return pd.DataFrame(rows).set_index("set")
