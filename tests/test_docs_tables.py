@@ -77,46 +77,6 @@ def test_the_page_of_numbers_names_what_falls_short_and_shows_jumps_apart(
     assert (tmp_path / "numbers.png").is_file()
 
 
-def test_the_page_of_readings_begins_with_what_does_not_cover(
-    docs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    benchmark, page = docs("benchmark_pages"), docs("readings_page")
-    monkeypatch.setattr(benchmark, "RESULTS", tmp_path)
-    monkeypatch.setattr(page, "stored", benchmark.stored)
-    assert page.readings_page() == ""
-    cells = [
-        {
-            "truth": truth,
-            "size": float(n),
-            "runs": 100.0,
-            "tce_true": 0.02,
-            "estimate_bias": 0.001,
-            "estimate_rmse": 0.01,
-            "said_above_truth": 0.04,
-            "said_close": 0.0,
-            "said_miscalibrated": wording,
-        }
-        | {f"{target}_coverage": 0.97 for target in page.DISTANCES}
-        | {f"{target}_misses_below": 0.0 for target in page.DISTANCES}
-        | {"emax_coverage": emax, "emax_misses_below": 0.1}
-        for truth, n, emax, wording in (
-            ("jump", 100, 0.87, 0.0),  # within two Monte Carlo errors of .92
-            ("shelf", 100, 0.5, 0.0),
-            ("jump", 5000, 0.97, 0.11),
-            ("shelf", 5000, 0.97, 0.0),
-        )
-    ]
-    (tmp_path / "readings.json").write_text(json.dumps({"cells": cells}), "utf-8")
-    text = page.readings_page()
-    short, rest = text.split("## Coverage of 95 % intervals")
-    assert "TCE_1 in 0 of 4" in short
-    assert "Emax in 1 of 4" in short
-    assert "| Emax | shelf | 100 | 100 | 0.50 | 0.40 | 0.10 |" in short
-    assert "| falsely miscalibrated | jump | 5000 | 100 | 0.11 |" in short
-    assert short.count("jump") == 1
-    assert "| jump | 0.87 | 0.97 |" in rest
-
-
 def test_the_stored_numbers_are_what_the_package_computes(docs, shared_data: Path) -> None:
     maker = docs("make_same_numbers")
     stored = json.loads(maker.STORED.read_text("utf-8"))
@@ -144,12 +104,16 @@ def test_only_numbers_of_an_optimiser_that_stops_early_differ(docs) -> None:
 
 
 def test_the_landing_page_states_the_coverage_that_was_measured(docs) -> None:
-    cells = docs("benchmark_pages").stored("readings")["cells"]
-    percent = [round(100 * cell["tce_coverage"]) for cell in cells]
-    sizes = [int(cell["size"]) for cell in cells]
+    cells = docs("one_posterior_stored").stored_parts("present")["cells"]
+    covered = docs("one_posterior_bars").covered(cells, "tce")
+    percent = 100 * covered.groupby([cells["cell"], cells["n"]]).mean()
     text = " ".join((DOCS / "index.md").read_text("utf-8").split())
-    assert f"with {min(sizes)} to {max(sizes) // 1000} 000 patients" in text
-    assert f"{min(percent)} to {max(percent)} % of the data sets" in text
+    assert (
+        f"{cells['cell'].nunique()} populations with {cells['n'].min()} to "
+        f"{cells['n'].max() // 1000} 000 patients" in text
+    )
+    assert f"{100 * covered.mean():.0f} % of the data sets" in text
+    assert f"{percent.min():.0f} to {percent.max():.0f} % of those" in text
 
 
 def test_the_pages_for_readers_from_r_count_the_equal_numbers(docs) -> None:

@@ -364,10 +364,10 @@ def write_pages() -> None:
     from imputation_page import imputation_page
     from information_page import information_page
     from number_pages import numbers_page
+    from one_posterior_page import one_posterior_page
     from optimism_page import optimism_page
     from peer_pages import peers_page
     from planning_page import planning_page
-    from readings_page import readings_page
     from recalibration_pages import cifar_page, recalibrators_page
     from sites_page import sites_page
     from speed_page import speed_page
@@ -376,7 +376,7 @@ def write_pages() -> None:
 
     PAGES.mkdir(exist_ok=True)
     pages = {
-        "readings": readings_page(),
+        "one_posterior": one_posterior_page(),
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),

@@ -1,11 +1,10 @@
-"""The populations of the coverage benchmark: those we chose with, and those we did not.
+"""The populations of the coverage benchmark, and what was chosen with them.
 
 The spline, its priors and the weights of the average were settled on `DEVELOPMENT`, and on `BENDS`
 for tables of 100 000 cases and more. `SECOND` was held out then; it showed that the lower end of
 the interval was too high for curves that follow the diagonal over a wide range. `HELD_OUT` judged
-the remedy of that time, and later ones were chosen on it too. Curves and score laws of `UNSEEN`
-were written down after the readings of distances were settled, and before any method was run on
-them.
+the remedy of that time, and later ones were chosen on it too. Populations that nothing was chosen
+with are in `one_posterior_cells.py` and `one_posterior_kinds.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit
 from scipy.stats import binom
 
 from bayescal.validation.simulate import BetaScores, LogitNormalScores, Truth, clinical, truth
@@ -49,26 +48,6 @@ class RoundedScores:
     def quantiles(self, lower, upper):
         s = (binom.ppf(np.clip(lower, 1e-12, 1), self.m, self.p) + 0.5) / (self.m + 1)
         return s, 1 - s
-
-
-@dataclass(frozen=True)
-class TiedScores:
-    """Log-odds from a normal law, rounded to multiples of a step: many cases share a score."""
-
-    mean: float
-    sd: float
-    step: float
-
-    def draw(self, n, random_state=None):
-        rng = np.random.default_rng(random_state)
-        return expit(self._rounded(rng.normal(self.mean, self.sd, n)))
-
-    def quantiles(self, lower, upper):
-        x = self._rounded(self.mean + self.sd * ndtri(np.clip(lower, 1e-12, 1 - 1e-12)))
-        return expit(x), expit(-x)
-
-    def _rounded(self, x):
-        return self.step * np.round(x / self.step)
 
 
 NAMED = (
@@ -235,87 +214,10 @@ HELD_OUT = (
     ),
 )
 
-UNSEEN = (
-    Truth(
-        "tail that flattens",
-        "logit g = x, but x - .7 (x - 1) above x = 1; x = logit s ~ Normal(-.5, 1.3)",
-        LogitNormalScores(-0.5, 1.3),
-        on_log_odds(lambda x: x - 0.7 * np.maximum(x - 1, 0)),
-    ),
-    Truth(
-        "tail too high",
-        "g = s below .65, s - .18 above; s ~ Beta(1.5, 2)",
-        BetaScores(1.5, 2),
-        on_probability(lambda s: np.where(s < 0.65, s, s - 0.18)),
-    ),
-    Truth(
-        "jump",
-        "logit g = x + .5 below s = .3, x - .4 above; x = logit s ~ Normal(-.8, 1.1)",
-        LogitNormalScores(-0.8, 1.1),
-        on_log_odds(lambda x: np.where(x < logit(0.3), x + 0.5, x - 0.4)),
-    ),
-    Truth(
-        "floor and ceiling",
-        "g = s held between .08 and .45; s ~ Beta(1, 3)",
-        BetaScores(1, 3),
-        on_probability(lambda s: np.clip(s, 0.08, 0.45)),
-    ),
-    Truth(
-        "shelf",
-        "g = s, but .45 between .3 and .6; s ~ Beta(2, 2.5)",
-        BetaScores(2, 2.5),
-        on_probability(lambda s: np.where((s > 0.3) & (s < 0.6), 0.45, s)),
-    ),
-    Truth(
-        "quick ripple",
-        "logit g = x + .35 sin(3 x + 1), x = logit s ~ Normal(-.7, 1.2)",
-        LogitNormalScores(-0.7, 1.2),
-        on_log_odds(lambda x: x + 0.35 * np.sin(3 * x + 1)),
-    ),
-    Truth(
-        "point score",
-        "logit g = 1.3 x + .2 at eight scores, s ~ (Binomial(7, .35) + .5) / 8",
-        RoundedScores(7, 0.35),
-        on_log_odds(lambda x: 1.3 * x + 0.2),
-    ),
-    Truth(
-        "two in a hundred",
-        "logit g = x + .6 (x + 3.5) above x = -3.5; x = logit s ~ Normal(-4.4, 1)",
-        LogitNormalScores(-4.4, 1.0),
-        on_log_odds(lambda x: x + 0.6 * np.maximum(x + 3.5, 0)),
-    ),
-    Truth(
-        "ties",
-        "logit g = 1.5 tanh(x / 1.5), x = logit s ~ Normal(-.4, 1.2) in steps of one half",
-        TiedScores(-0.4, 1.2, 0.5),
-        on_log_odds(lambda x: 1.5 * np.tanh(x / 1.5)),
-    ),
-    Truth(
-        "two wards",
-        "g = w expit(x + .8) + (1 - w) expit(x - .5), w = expit(2 x), logit s ~ Normal(-.3, 1.4)",
-        LogitNormalScores(-0.3, 1.4),
-        on_log_odds(
-            lambda x: logit(expit(2 * x) * expit(x + 0.8) + expit(-2 * x) * expit(x - 0.5))
-        ),
-    ),
-    Truth(
-        "calibrated, narrow",
-        "g = s, s ~ Beta(8, 20)",
-        BetaScores(8, 20),
-        on_log_odds(lambda x: x),
-    ),
-    Truth(
-        "calibrated, rare",
-        "g = s, logit s ~ Normal(-3.5, 1)",
-        LogitNormalScores(-3.5, 1.0),
-        on_log_odds(lambda x: x),
-    ),
-)
-
 NEAR_LAW = LogitNormalScores(-1.1, 1.2)
 
 
-JUMPS = {"step": 0.5, "stump": 0.35, "tail too high": 0.65, "jump": 0.3}
+JUMPS = {"step": 0.5, "stump": 0.35}
 """Where curves jump: a score of the populations named."""
 
 
