@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import bayescal as bc
 from bayescal.assessment.record import schema
-from bayescal.assessment.schema.validate import CHECKS, MOST_LEVELS, first_fault, parsed
+from bayescal.assessment.schema.validate import CHECKS, DEEPEST_LEVEL, first_fault, parsed
 
 Place = tuple[str | int, ...]
 
@@ -151,10 +151,10 @@ def test_what_is_nested_too_deeply_is_refused(tmp_path, page) -> None:
 
 def test_levels_are_counted() -> None:
     value: Any = 1
-    for _ in range(MOST_LEVELS):
+    for _ in range(DEEPEST_LEVEL):
         value = [value]
     assert first_fault(value, {}) == ""
-    assert first_fault([value], {}).endswith(f"is more than {MOST_LEVELS} levels deep")
+    assert first_fault([value], {}).endswith(f"is more than {DEEPEST_LEVEL} levels deep")
 
 
 def test_a_seed_of_many_digits_is_kept() -> None:

@@ -99,6 +99,7 @@ def test_an_average_and_groups_are_refused():
 @pytest.mark.filterwarnings("ignore:NUTS reports")
 def test_nuts_stays_nuts():
     y, s = cases()
-    part = bc.fit(y[:100], s[:100], engine="nuts", draws=400, random_state=7)
+    options = {"curve": "intercept", "engine": "nuts", "draws": 400, "random_state": 7}
+    part = bc.fit(y[:100], s[:100], **options)
     updated = bc.update(part, y[100:], s[100:])
     assert (updated.engine, updated.draws) == ("nuts", 400)

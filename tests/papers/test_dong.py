@@ -70,7 +70,7 @@ def test_sentences_of_the_page_state_what_is_stored() -> None:
         *(f"{needed[name]['needed']:.0f} ({name})" for name in simulated.IN_FAMILY),
         f"{STORED['errata']['reductions']['mean']:.1%}".replace("%", " %"),
         f"EAD is {dong.number(STORED['table_4']['truths']['D1']['paper']['ead']['mean'])}",
-        f"converges to {dong.number(STORED['figure_5']['D3']['limit'])}",
+        f"and {dong.number(STORED['figure_5']['D3']['limit'])} for a million cases",
     ):
         assert sentence in WORDS, sentence
     assert splits["TPM"]["all_as_low"] == 0

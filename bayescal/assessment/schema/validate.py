@@ -18,7 +18,7 @@ __all__ = ["first_fault", "parsed"]
 
 MOST_DIGITS = 300
 """Of a whole number; more digits than a double can count are read as a double, as infinity."""
-MOST_LEVELS = 50
+DEEPEST_LEVEL = 50
 """Of values inside values."""
 MOST_NAMES = 6
 """Names of a path that are shown."""
@@ -90,7 +90,7 @@ def _as_number(digits: str) -> int | float:
 def _not_of_json(path: Path, value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "is not a finite number"
-    return f"is more than {MOST_LEVELS} levels deep" if len(path) > MOST_LEVELS else ""
+    return f"is more than {DEEPEST_LEVEL} levels deep" if len(path) > DEEPEST_LEVEL else ""
 
 
 def _type(value: Any, rules: Rules) -> str:

@@ -8,6 +8,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
+from bayescal.gain import recommendation
 from bayescal.inference import ImputedComparison
 from bayescal.inference.comparison.imputed import total_error
 
@@ -46,7 +47,7 @@ def test_equal_imputations_are_one_comparison(scores):
     for table in ("table", "prob_by_prior"):
         np.testing.assert_allclose(getattr(same, table), getattr(one, table), rtol=1e-9)
     assert same.prob_tce_below(0.05) == pytest.approx(one.prob_tce_below(0.05))
-    assert str(bc.gain.recommendation(same)) == str(bc.gain.recommendation(one))
+    assert str(recommendation(same)) == str(recommendation(one))
 
 
 def test_another_prior_is_that_of_every_imputation(scores, comparison):

@@ -13,7 +13,7 @@ from bayescal.errors import InputError
 from bayescal.model.drift.periods import read_periods
 from bayescal.model.drift.problem import PROB_CONSTANT, prepare_drift
 
-GRID = np.linspace(-3, 3, 1201)
+GRID = np.linspace(-3, 3, 401)
 
 
 def year(size=0.0, months=12, patients=100, change=6, seed=1, mean=-1.0):

@@ -285,6 +285,7 @@ def test_more_cases_and_sites_are_added():
         bc.update(post, y[~first], s[~first])
 
 
+@pytest.mark.slow
 def test_sensitivity_to_the_prior_of_the_spread():
     """The spread of four sites moves with its prior, more than that of twenty."""
     moved = []
