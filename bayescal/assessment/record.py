@@ -212,7 +212,7 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
             "bayescal assess --html wrote."
         )
     version = record.get("schema")
-    if isinstance(version, int) and version != SCHEMA_VERSION:
+    if type(version) is int and version != SCHEMA_VERSION:
         raise InputError(
             f"{file} is of version {shortened(version)} of the format, and this bayescal reads "
             f"version {SCHEMA_VERSION}. Read it with the bayescal that wrote it."

@@ -29,7 +29,7 @@ DENSITY_TOLERANCE = 1e-12
 DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
 DENSITY_LEAST = 0.05  # share of the proposals of every other scale
-MOST_NODES = 128
+MOST_GAUSS_NODES = 128
 """Nodes past which the rows themselves cost less."""
 CHECKED_DEVIATIONS = 4.0
 """How far from the mode the likelihood of nodes is checked."""
@@ -99,7 +99,7 @@ class CurveDensity:
         """Double the nodes until they agree with every row, at the mode and round it."""
         every, start, count = every_row(problem), None, nodes.first
         while True:
-            self.rows = at_nodes(problem, every, count) if count <= MOST_NODES else every
+            self.rows = at_nodes(problem, every, count) if count <= MOST_GAUSS_NODES else every
             self.peak = self.mode(start, DENSITY_NEAR)
             if self.rows is every:
                 return

@@ -18,7 +18,7 @@ __all__ = ["LeaveOneOut", "elpd_difference", "leave_one_out", "stacking_weights"
 DRAWS = 1000
 THINNED = 64
 """Draws that say how the cases of a row differ from their mean score."""
-COLUMNS = 512
+COLUMNS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:
-        left_out = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS)]
+        left_out = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS_AT_ONCE)]
         pointwise = np.concatenate([part for part, _ in left_out])
         worst = max(pareto_k for _, pareto_k in left_out)
     if within:

@@ -121,7 +121,7 @@ DIGITS = "9" * 10_000
         (("close",), "0", "close is 0, and must be above 0"),
         (("prob_close",), "1.5", "prob_close is 1.5, and must be at most 1"),
         (("prob_close",), "true", "prob_close is true, and must be of type number"),
-        (("schema",), "true", "schema is true, and must be 1"),
+        (("schema",), "true", "schema is true, and must be 2"),
         (("notes",), "{}", "notes is an object, and must be of type array"),
         (("functionals", "tce"), '{"label": "x"}', "functionals.tce lacks ideal"),
         (("diagnostics",), '{"x": [1, [Infinity]]}', r"diagnostics.x\[1\]\[0\] is not a finite"),
