@@ -85,7 +85,9 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     if not draws.shape[1]:
         pointwise, worst = likelihood[0], -np.inf
     else:
-        left_out = [_left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS_AT_ONCE)]
+        left_out = [
+            _left_out(likelihood[:, part].T) for part in blocks(count.size, room=COLUMNS_AT_ONCE)
+        ]
         pointwise = np.concatenate([part for part, _ in left_out])
         worst = max(pareto_k for _, pareto_k in left_out)
     if within:
