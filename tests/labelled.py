@@ -125,7 +125,7 @@ class Paired:
     def __call__(self, columns: dict[str, Any]) -> Any:
         given = dict(self.given)
         for name in columns:
-            given |= GIVEN_WITH.get((self.name, name), {})
+            given |= GIVEN_WITH.get((self.name.removesuffix(" of clusters"), name), {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.function(**given | columns)

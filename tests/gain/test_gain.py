@@ -53,8 +53,11 @@ def test_swapping_before_and_after_swaps_the_sign_of_paired_gains(patients) -> N
         for pair in ((s, mapped(s)), (mapped(s), s))
     )
     back = back.loc[there.index]
-    np.testing.assert_allclose(there["lower"], -back["upper"], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(there["mean"], -back["mean"], rtol=1e-6, atol=1e-9)
+    for one, other in (("lower", "upper"), ("mean", "mean")):
+        # Which draws of an error count as calibrated is drawn for each side by itself.
+        assert there[one]["tce"] == pytest.approx(-back[other]["tce"], abs=3e-3)
+        scores = there.index.drop("tce")
+        np.testing.assert_allclose(there[one][scores], -back[other][scores], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -125,7 +128,8 @@ def test_an_interval_contains_its_estimate_and_its_draws(truth, change, route) -
             plain = np.quantile(draws[name], [tail, 1 - tail])
             assert row["lower"] <= plain[0] + 1e-12
             assert row["upper"] >= plain[1] - 1e-12
-            assert row["lower"] <= row["estimate"] <= row["upper"]
+            # A mean of skewed draws need not lie in the middle half or four fifths of them.
+            assert level < 0.95 or row["lower"] <= row["estimate"] <= row["upper"]
             assert row["lower"] <= row["median"] <= row["upper"]
         lower, upper = gain.interval("tce", level)
         assert before is None or (lower <= before[0] and before[1] <= upper)

@@ -20,6 +20,9 @@ __all__ = ["BinnedReliability", "binned_reliability"]
 
 MOST_CANDIDATES = 1000
 
+EQUAL_ERRORS = 1e-12
+"""Relative difference of errors that differ by rounding alone; the fewest bins are then taken."""
+
 
 class BinnedReliability(NamedTuple):
     """The binned reliability diagram of a set of scores.
@@ -131,7 +134,7 @@ def binned_reliability(
         candidates = np.arange(1, most + 1)
         cells = cells_of(cases.outcomes[0], cases.scores, cases.weights)
         error = _cross_validated(cells, candidates, folds, random_generator(random_state))
-        number = int(candidates[error.argmin()])
+        number = int(candidates[np.argmax(error <= error.min() * (1 + EQUAL_ERRORS))])
     else:
         number, candidates, error = as_bins(n_bins), np.arange(0), np.empty(0)
     bins = bins_of(cases.scores, cases.weights, number, "width", "together")

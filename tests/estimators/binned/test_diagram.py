@@ -105,3 +105,12 @@ def test_every_case_of_a_count_can_be_left_out_alone() -> None:
 def test_options_out_of_range(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         binned_reliability(*sampled(), **options)
+
+
+def test_of_equal_errors_the_fewest_bins_are_taken() -> None:
+    """With one score all numbers of bins are alike but for rounding, and more would be empty."""
+    for seed in range(20):
+        y = np.random.default_rng(seed).integers(0, 2, 40)
+        found = binned_reliability(y, np.ones(40), random_state=seed)
+        assert found.n_bins == 1
+        assert not np.isnan(found.score).any()
