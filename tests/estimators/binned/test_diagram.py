@@ -111,6 +111,6 @@ def test_of_equal_errors_the_fewest_bins_are_taken() -> None:
     """With one score all numbers of bins are alike but for rounding, and more would be empty."""
     for seed in range(20):
         y = np.random.default_rng(seed).integers(0, 2, 40)
-        found = binned_reliability(y, np.ones(40), random_state=seed)
-        assert found.n_bins == 1
-        assert not np.isnan(found.score).any()
+        diagram = binned_reliability(y, np.ones(40), random_state=seed)
+        assert diagram.n_bins == 1
+        assert not np.isnan(diagram.score).any()
