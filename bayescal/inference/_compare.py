@@ -11,13 +11,13 @@ from bayescal._base.arrays import RandomState
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
-from bayescal.data.validate import as_draws, as_level
+from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.comparison.imputed import compare_imputations
-from bayescal.inference.ladder import PRIOR_CALIBRATED, in_order, prior_probabilities
+from bayescal.inference.curve.average import Averaging
+from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.curves import average_of
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 
@@ -129,15 +129,11 @@ def compare(
         }
         return compare_imputations(*(compare, y_true, y_prob, imputations), **options)
     size = as_draws(draws)
-    names = in_order(curves)
-    shares = prior_probabilities(
-        names, as_level(prior_calibrated, "prior_calibrated"), prior_weights
-    )
-    mixed = [name for name in names if shares[name] > 0 or name == "pieces"]
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
     problem = prepare(
         y_true,
         y_prob,
-        curve=average_of(mixed),
+        curve=averaging.union,
         prior=prior,
         sample_weight=sample_weight,
         weight_type=weight_type,
@@ -147,4 +143,5 @@ def compare(
         cluster=cluster,
         strata=strata,
     )
-    return CurveComparison(FamilySamples(problem, names, size).draw_all(), shares)
+    weights = averaging.weights
+    return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

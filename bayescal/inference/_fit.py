@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
@@ -18,9 +18,11 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
+from bayescal.inference.curve.average import Averaging, fit_average
 from bayescal.inference.curve.fit import fit_curve
 from bayescal.inference.drift.table import fit_periods
 from bayescal.inference.imputed.fit import fit_imputations
+from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.nuts import as_sampler
 from bayescal.inference.sites.fit import fit_sites
 from bayescal.inference.subgroups.fit import fit_subgroups
@@ -45,7 +47,10 @@ ENGINES = ("auto", "importance", "nuts")
 class FitOptions(TypedDict, total=False):
     """Options of `fit` other than `groups`, `periods` and `imputations`."""
 
-    curve: str | Curve
+    curve: str | Curve | None
+    curves: Sequence[str] | None
+    prior_calibrated: float
+    prior_weights: Mapping[str, float] | None
     prior: str | Prior | Mapping[str, Any]
     engine: Literal["auto", "importance", "nuts"]
     sampler: Mapping[str, Any] | None
@@ -111,7 +116,10 @@ def fit(
     y_true: Outcomes | None,
     y_prob: ArrayLike | None = None,
     *,
-    curve: str | Curve = "beta",
+    curve: str | Curve | None = None,
+    curves: Sequence[str] | None = None,
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    prior_weights: Mapping[str, float] | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
@@ -139,15 +147,21 @@ def fit(
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'.
-    curve : str or Curve
-        Family of the calibration curve: "beta", "spline", "pieces", "logistic", "temperature",
-        "intercept" or "identity".
+    curve : str or Curve, optional
+        By default "average": the average over families of curves that `bayescal.compare` makes,
+        exact calibration among them. Or one family: "beta", "spline", "pieces", "logistic",
+        "temperature", "intercept" or "identity". Sites, factors and periods have one family, by
+        default "beta".
+    curves : sequence of str, optional
+    prior_calibrated : float in (0, 1)
+    prior_weights : mapping of str to float, optional
+        What is averaged over, as in `bayescal.compare`.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
     engine : {"auto", "importance", "nuts"}
-        "importance" takes milliseconds; "nuts" samples the PyMC model; "auto" takes the first and
-        falls back to the second, with a warning, when Pareto k-hat exceeds 0.7. `pieces` has no
-        PyMC form: its draws are from exact sums, and "nuts" is refused.
+        "importance" takes milliseconds; "nuts" samples the PyMC model of one family; "auto" takes
+        the first and, for one family, falls back to the second, with a warning, when Pareto k-hat
+        exceeds 0.7. The average and `pieces` have no PyMC form, and "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
         PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
@@ -210,7 +224,8 @@ def fit(
     ------
     InputError
         If the input is not outcomes and probabilities of the same cases, a name is unknown, the
-        family cannot be fitted to several sites, or what is `known` of one is incomplete.
+        family cannot be fitted to several sites, what is `known` of one is incomplete, or options
+        of the average were given with one family, or those of NUTS with the average.
 
     Warns
     -----
@@ -223,6 +238,10 @@ def fit(
 
     Notes
     -----
+    The average is that of `bayescal.compare` with the same seed, to the bit. Its distances, such as
+    TCE, are read from draws of their own, exact calibration among them; the curve, O/E and slope
+    are given that calibration is not exact. One family is a model without exact calibration.
+
     With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
     the information, in each direction of the coordinates by its own design effect; that of
     "pieces" by the design effect of the number of events. The score distribution is drawn by the
@@ -256,11 +275,18 @@ def fit(
         across={"imputations"},
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
-    fixed: dict[str, Any] = {"curve": curve, "edge": edge, "random_state": random_state}
+    fixed: dict[str, Any] = {"edge": edge, "random_state": random_state}
+    over: dict[str, Any] = {
+        "curves": curves,
+        "prior_calibrated": prior_calibrated,
+        "prior_weights": prior_weights,
+    }
+    averaging = Averaging(**over)
     if imputations is not None:
         of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known, "groups": groups}
         dependent = {"cluster": cluster, "strata": strata, "periods": periods}
         how = {"prior": prior, "engine": engine, "sampler": sampler, "draws": draws}
+        how |= {"curve": curve} | over
         return fit_imputations(
             *(fit, y_true, y_prob, imputations),
             **weights | fixed | how | of_sites | dependent | {"pos_label": pos_label},
@@ -270,6 +296,7 @@ def fit(
     if periods is not None:
         refuse_clusters(cluster, strata)
         _refuse_known(known, "periods")
+        fixed["curve"] = averaging.family_of_several(curve, "periods")
         drift = fit_periods(
             *(y_true, y_prob, periods, groups, size, engine),
             table=weights | {"pos_label": pos_label},
@@ -283,6 +310,7 @@ def fit(
     if isinstance(labels, Factors):
         refuse_clusters(cluster, strata)
         _refuse_known(known, "groups of several factors")
+        fixed["curve"] = averaging.family_of_several(curve, "factors")
         cases: Any = y_true
         data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
         crossed = CrossedTable(labels.levels, data)
@@ -297,6 +325,7 @@ def fit(
         data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
     if groups is not None or known is not None or len(data.groups) > 1:
         refuse_clusters(cluster, strata)
+        fixed["curve"] = averaging.family_of_several(curve, "sites")
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)
         _warn_about_edges(sites.pooled)
@@ -309,8 +338,17 @@ def fit(
     clusters = read_clusters(
         data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
     )
-    problem = prepare(data, prior=prior, cluster=clusters, **fixed)
+    family = averaging.family(curve)
+    problem = prepare(
+        data,
+        curve=averaging.union if family is None else family,
+        prior=prior,
+        cluster=clusters,
+        **fixed,
+    )
     _warn_about_edges(problem)
+    if family is None:
+        return fit_average(problem, averaging.weights, size, engine, sampler)
     return fit_curve(problem, size, engine, options)
 
 

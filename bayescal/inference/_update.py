@@ -12,7 +12,9 @@ from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.inference._fit import fit
+from bayescal.inference.curve.average import fit_average
 from bayescal.inference.drift.table import update_periods
+from bayescal.model.problem import prepare
 from bayescal.model.sites.known import check_few_labels
 from bayescal.posterior.drift.posterior import DriftPosterior
 from bayescal.posterior.imputed.posterior import ImputedPosterior
@@ -45,7 +47,7 @@ def update(
     Parameters
     ----------
     post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
-        Of one family, from `bayescal.fit`, `bayescal.update` or `bayescal.load`.
+        From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
     y_prob : array-like of shape (n,), optional
@@ -65,13 +67,14 @@ def update(
     -------
     CalibrationPosterior, HierarchicalPosterior or DriftPosterior
         Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
-        and engine. A posterior of NUTS is sampled by NUTS again, with the default options.
+        and engine; of an average, with the same families and prior weights. A posterior of NUTS is
+        sampled by NUTS again, with the default options.
 
     Raises
     ------
     InputError
-        If the posterior is an average of families, which `bayescal.compare` makes, or has
-        clusters; if one has counts and the other sampling weights; or as `bayescal.fit`.
+        If the posterior has clusters or is of several imputations; if one has counts and the other
+        sampling weights; or as `bayescal.fit`.
 
     Examples
     --------
@@ -122,11 +125,6 @@ def update(
             "post has clusters, whose labels it does not keep, so that more cases of the same "
             "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
         )
-    if not isinstance(post, HierarchicalPosterior) and post.is_average:
-        raise InputError(
-            "post is an average of several families, whose weights have to be computed again. Pass "
-            "the table of all cases, post.data + more, to bayescal.compare."
-        )
     if groups is not None:
         check_few_labels(groups)
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
@@ -140,6 +138,16 @@ def update(
         pos_label=pos_label,
     )
     was_given = problem.edges != problem.data.edges()
+    edge = problem.edges.low if was_given else None
+    if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
+        again = prepare(
+            post.data + more,
+            curve=problem.curve,
+            prior=problem.prior,
+            edge=edge,
+            random_state=problem.seed,
+        )
+        return fit_average(again, post.prior_weights, post.draws)
     without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
     return fit(
         more if without else post.data + more,
@@ -148,7 +156,7 @@ def update(
         engine="nuts" if post.engine == "nuts" else "auto",
         draws=post.draws,
         random_state=problem.seed,
-        edge=problem.edges.low if was_given else None,
+        edge=edge,
         heterogeneity_prior=heterogeneity,
         known=known,
     )

@@ -20,6 +20,7 @@ from bayescal.model.stored import stored_frame
 __all__ = [
     "AVERAGE",
     "CURVES",
+    "FAMILY_OF_SEVERAL",
     "Curve",
     "Frame",
     "as_curve",
@@ -109,6 +110,10 @@ def as_curve(curve: str | Curve) -> Curve:
     if isinstance(curve, Curve):
         return curve
     return CURVES[check_choice(curve, CURVES, "curve")]
+
+
+FAMILY_OF_SEVERAL = "beta"
+"""The family of sites, factors and periods, unless another is named."""
 
 
 def average_of(names: Iterable[str]) -> Curve:

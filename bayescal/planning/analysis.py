@@ -14,7 +14,7 @@ from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
 from bayescal.gain import recalibration_gain, recommend
-from bayescal.inference import compare, fit
+from bayescal.inference import fit
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
@@ -117,11 +117,8 @@ class Analysis:
     def posterior(self, data: CalibrationData, seed: int) -> CalibrationPosterior:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
-        if self.method == "average":
-            return compare(data, **options).posterior
-        posterior: CalibrationPosterior = fit(
-            data, curve=self.curve, engine="importance", **options
-        )
+        family = None if self.method == "average" else self.curve
+        posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
         return posterior
 
     def reliable_width(self, data: CalibrationData, seed: int) -> float:

@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_count, as_flag
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
-from bayescal.inference import compare, fit
+from bayescal.inference import fit
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots.text import label, percent, shortened
@@ -242,10 +242,7 @@ class BayesianCalibrationDisplay:
             "random_state": random_state,
             "pos_label": event,
         }
-        if isinstance(curve, str) and curve == OVER_FAMILIES:
-            posterior = compare(y_true, y_prob, **options).posterior
-        else:
-            posterior = fit(y_true, y_prob, curve=curve, **options)
+        posterior = fit(y_true, y_prob, curve=curve, **options)
         display = cls(
             posterior,
             y_prob,

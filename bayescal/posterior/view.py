@@ -143,6 +143,12 @@ class PosteriorView:
         return self._families is not None
 
     @property
+    def prior_weights(self) -> dict[str, float] | None:
+        """Prior probability of each family of an average, identity included; else None."""
+        averaged = self._drawn.averaged
+        return None if averaged is None else averaged.weights
+
+    @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, beside an averaged posterior; None for one family."""
         averaged = self._drawn.averaged
@@ -166,10 +172,19 @@ class PosteriorView:
             numbers = self._nuts_diagnostics(self._tree["sample_stats"].to_dataset())
         if self.design is not None:
             numbers |= self.design.to_dict()
-        verdict = verdict_of(numbers)
+        verdict = verdict_of(numbers, self._cure)
         if verdict == "ok" and self.design is not None:
             verdict = self.design.verdict
         return {"engine": self.engine, **numbers, "verdict": verdict}
+
+    @property
+    def _cure(self) -> str:
+        """What to do where importance sampling fails; NUTS samples one family of single cases."""
+        if self.problem.clusters is not None:
+            return "fit a simpler curve, such as curve='logistic'"
+        if self.is_average:
+            return "fit one family with engine='nuts', such as curve='beta'"
+        return "sample with engine='nuts'"
 
     @property
     def _families(self) -> dict[str, float] | None:

@@ -19,8 +19,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators import estimator_interval, ici_interval
-from bayescal.inference import compare, fit
-from bayescal.model.curves import CURVES, Curve, averaged_families
+from bayescal.inference import fit
+from bayescal.model.curves import CURVES, Curve
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation._ladder import ladder_intervals
@@ -45,24 +45,24 @@ def family(
 
     Always by the importance engine, so that thousands of data sets stay affordable.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        warnings.simplefilter("ignore", EdgeWarning)
-        return fit(
-            data,
-            curve=curve,
-            prior=prior,
-            engine="importance",
-            draws=POSTERIOR_DRAWS,
-            random_state=rng,
-        )
+    return _fitted(data, rng, curve=curve, prior=prior)
 
 
 def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPosterior:
-    """Averaged posterior, at `bayescal.compare`'s default weights."""
-    return compare(
-        data, curves=averaged_families(), draws=POSTERIOR_DRAWS, random_state=rng
-    ).posterior
+    """Averaged posterior, at the default prior weights."""
+    return _fitted(data, rng)
+
+
+def _fitted(
+    data: CalibrationData, rng: np.random.Generator, **options: Any
+) -> CalibrationPosterior:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosticWarning)
+        warnings.simplefilter("ignore", EdgeWarning)
+        posterior: CalibrationPosterior = fit(
+            data, engine="importance", draws=POSTERIOR_DRAWS, random_state=rng, **options
+        )
+    return posterior
 
 
 def bootstrap(

@@ -12,7 +12,7 @@ from bayescal.data.data import CalibrationData, as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
-from bayescal.model.curves import Curve
+from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
@@ -32,7 +32,7 @@ def build_model(
     y_true: Outcomes | None,
     y_prob: ArrayLike | None = None,
     *,
-    curve: str | Curve = "beta",
+    curve: str | Curve | None = None,
     prior: str | Prior | Mapping[str, Any] = "neutral",
     offset: Any = None,
     groups: ArrayLike | None = None,
@@ -57,7 +57,8 @@ def build_model(
     y_prob : array-like of shape (n,), optional
         Predicted probabilities in [0, 1].
     curve : str or Curve
-        Family of the calibration curve.
+        Family of the calibration curve. It must be named, since the average over families is no
+        PyMC model; of several sites it is "beta" by default.
     prior : {"neutral", "clinical"}, Prior, or mapping
     offset : array-like or PyMC variable of shape (n,), or (rows,) with a table, optional
         Added to the log-odds of the curve, such as a covariate times its coefficient, or the
@@ -102,7 +103,8 @@ def build_model(
     Examples
     --------
     >>> import bayescal as bc
-    >>> model = bc.build_model([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4])  # doctest: +SKIP
+    >>> outcomes, scores = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+    >>> model = bc.build_model(outcomes, scores, curve="beta")  # doctest: +SKIP
     >>> [variable.name for variable in model.free_RVs]  # doctest: +SKIP
     ['shift', 'log_slope', 'asymmetry']
 
@@ -111,7 +113,7 @@ def build_model(
     >>> import pymc as pm  # doctest: +SKIP
     >>> with pm.Model() as model:  # doctest: +SKIP
     ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
-    ...     bc.build_model(y_true, y_prob, offset=effect[hospital])
+    ...     bc.build_model(y_true, y_prob, curve="beta", offset=effect[hospital])
     """
     y_true, y_prob, sample_weight, groups, offset = aligned(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
@@ -131,7 +133,7 @@ def build_model(
             )
         sites = prepare_sites(
             data,
-            curve=curve,
+            curve=FAMILY_OF_SEVERAL if curve is None else curve,
             prior=prior,
             heterogeneity=heterogeneity_prior,
             known=known,
@@ -139,12 +141,11 @@ def build_model(
             random_state=0,
         )
         return sites_model(sites, merged=False)
-    problem = prepare(
-        data,
-        curve=curve,
-        prior=prior,
-        edge=edge,
-        random_state=0,
-    )
+    if curve is None or curve == AVERAGE.name:
+        raise InputError(
+            "curve is missing: the PyMC model is of one family of curves, and the average over "
+            "families is a mixture that has none. Name a family, such as curve='beta'."
+        )
+    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
     given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

@@ -60,11 +60,17 @@ class Averaged:
         return tuple(each for each in self.components if not each.is_exact)
 
     @property
+    def weights(self) -> dict[str, float]:
+        """Prior probability of each family mixed, exact calibration included."""
+        weights: dict[str, float] = {}
+        for each in self.components:
+            weights[each.family] = weights.get(each.family, 0.0) + each.prior
+        return weights
+
+    @property
     def families(self) -> dict[str, float]:
-        """The families mixed and their prior probabilities, given that calibration is not exact."""
-        families: dict[str, float] = {}
-        for each in self.curved:
-            families[each.family] = families.get(each.family, 0.0) + each.prior
+        """The same of the other families, given that calibration is not exact."""
+        families = {name: each for name, each in self.weights.items() if name != "identity"}
         total = sum(families.values())
         return {name: weight / total for name, weight in families.items()}
 

@@ -1,0 +1,147 @@
+"""The average over families of curves, on one table: what is averaged over, and its posterior."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bayescal._base.errors import DiagnosticWarning, InputError
+from bayescal.data.validate import as_level, check_choice
+from bayescal.inference.averaging import Mixture
+from bayescal.inference.ladder import PRIOR_CALIBRATED, in_order, prior_probabilities
+from bayescal.inference.samples import FamilySamples
+from bayescal.model.curves import AVERAGE, CURVES, FAMILY_OF_SEVERAL, Curve, average_of
+from bayescal.model.problem import Problem
+from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["Averaging", "fit_average"]
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """What an average is over, as the user gave it; the parameters are those of `compare`.
+
+    Parameters
+    ----------
+    curves : sequence of str, optional
+    prior_calibrated : float in (0, 1)
+    prior_weights : mapping of str to float, optional
+    """
+
+    curves: Sequence[str] | None = None
+    prior_calibrated: float = PRIOR_CALIBRATED
+    prior_weights: Mapping[str, float] | None = None
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Prior probability of each family asked for, identity included."""
+        level = as_level(self.prior_calibrated, "prior_calibrated")
+        return prior_probabilities(in_order(self.curves), level, self.prior_weights)
+
+    @property
+    def union(self) -> Curve:
+        """The curve whose coordinates hold those of every family with weight."""
+        weights = self.weights
+        return average_of(name for name in weights if weights[name] > 0 or name == "pieces")
+
+    def family(self, curve: str | Curve | None) -> str | Curve | None:
+        """The one family that was asked for; None for the average.
+
+        Raises
+        ------
+        InputError
+            If a family was named beside options of the average.
+        """
+        if curve is None:
+            return None
+        if isinstance(curve, Curve):
+            name = curve.name
+        else:
+            name = check_choice(curve, (AVERAGE.name, *CURVES), "curve")
+        if name == AVERAGE.name:
+            return None
+        self._refuse(f"beside curve={name!r}", "Leave out one of the two.")
+        return curve
+
+    def family_of_several(self, curve: str | Curve | None, what: str) -> str | Curve:
+        """The family of sites, factors or periods, which are not averaged over families.
+
+        Parameters
+        ----------
+        curve : str or Curve, optional
+        what : {"sites", "factors", "periods"}
+
+        Raises
+        ------
+        InputError
+            If an average was asked for.
+        """
+        if curve is None:
+            self._refuse(f"beside {what}", "They are fitted with one family: leave it out.")
+            return FAMILY_OF_SEVERAL
+        family = self.family(curve)
+        if family is None:
+            raise InputError(
+                f"curve={AVERAGE.name!r} was given beside {what}, which are fitted with one family "
+                f"of curves. Name one, such as curve={FAMILY_OF_SEVERAL!r}."
+            )
+        return family
+
+    def _refuse(self, beside: str, cure: str) -> None:
+        asked = {
+            "curves": self.curves is not None,
+            "prior_calibrated": self.prior_calibrated != PRIOR_CALIBRATED,
+            "prior_weights": self.prior_weights is not None,
+        }
+        for name in (name for name, given in asked.items() if given):
+            raise InputError(f"{name} was given {beside}: it says what an average is over. {cure}")
+
+
+def fit_average(
+    problem: Problem,
+    weights: Mapping[str, float],
+    draws: int,
+    engine: str = "auto",
+    sampler: Any = None,
+) -> CalibrationPosterior:
+    """The averaged posterior, that of `bayescal.compare` with the same weights and seed.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the average: its curve is the union of the families.
+    weights : mapping of str to float
+        Prior probability of each family, identity included.
+    draws : int
+    engine : {"auto", "importance", "nuts"}
+    sampler : mapping, optional
+
+    Returns
+    -------
+    CalibrationPosterior
+
+    Raises
+    ------
+    InputError
+        If NUTS or its options were asked for, which samples one family.
+
+    Warns
+    -----
+    DiagnosticWarning
+        When the draws should not be trusted.
+    """
+    asked = {"engine='nuts'": engine == "nuts", "sampler": sampler is not None}
+    for name, given in asked.items():
+        if given:
+            raise InputError(
+                f"{name} was given without a family of curves: NUTS samples one family. Name it, "
+                f"such as curve='beta', or leave {name.partition('=')[0]} out for the average."
+            )
+    posterior = Mixture(FamilySamples(problem, list(weights), draws), weights).posterior()
+    verdict = posterior.diagnostics["verdict"]
+    if verdict != "ok":
+        warnings.warn(f"{verdict}. Intervals are rough.", DiagnosticWarning, stacklevel=3)
+    return posterior
