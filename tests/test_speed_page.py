@@ -64,7 +64,7 @@ def test_two_digits_and_a_unit() -> None:
 def test_the_samplers_error_is_ours() -> None:
     """The same draws, and other weights of the bootstrap."""
     y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
-    post = bc.fit(y, s, random_state=0)
+    post = bc.fit(y, s, curve="beta", random_state=0)
     posterior = post.tree["posterior"]
     names = ("shift", "log_slope", "asymmetry")
     draws = np.stack([posterior[name].to_numpy() for name in names], axis=-1)

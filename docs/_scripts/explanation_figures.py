@@ -53,7 +53,7 @@ def alerts(n: int, random_state: int) -> tuple[Floats, Floats]:
 
 def draw_populations() -> None:
     y_true, y_prob = alerts(200, 0)
-    post = bc.fit(y_true, y_prob, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", random_state=1)
     left, right = panels()
     left.hist(y_prob, bins=40, range=(0, 1), density=True, color="#cccccc", label="200 scores")
     drawn = [

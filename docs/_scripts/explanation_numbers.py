@@ -28,7 +28,7 @@ def population_widths(name: str, runs: int = 20) -> None:
     result = {kind: np.empty((runs, 4)) for kind in POPULATIONS}
     for run in range(runs):
         y_true, y_prob = bc.simulate.sample(name, 200, random_state=run)
-        post = bc.fit(y_true, y_prob, random_state=run, draws=2000)
+        post = bc.fit(y_true, y_prob, curve="beta", random_state=run, draws=2000)
         threshold = min(float(np.quantile(y_prob, 0.8)), 0.9)
         for kind, rows in result.items():
             rows[run, :3] = [
@@ -50,7 +50,7 @@ def population_coverage(runs: int = 300) -> None:
     truth = 0.05 * 0.5 * 14 / 20
     result: dict[str, list[tuple[bool, float]]] = {kind: [] for kind in POPULATIONS}
     for run in range(runs):
-        post = bc.fit(*alerts(200, 1000 + run), random_state=run, draws=2000)
+        post = bc.fit(*alerts(200, 1000 + run), curve="beta", random_state=run, draws=2000)
         for kind, rows in result.items():
             lower, upper = np.quantile(post.tce(population=kind), [0.025, 0.975])
             rows.append((bool(lower <= truth <= upper), upper - lower))
@@ -64,7 +64,7 @@ def own_mean(runs: int = 60) -> None:
     result = []
     for run in range(runs):
         y_true, y_prob = truth.sample(200, random_state=run)
-        post = bc.fit(y_true, y_prob, random_state=run, draws=1000)
+        post = bc.fit(y_true, y_prob, curve="beta", random_state=run, draws=1000)
         eta = post.curve(y_prob).to_numpy().reshape(-1, 200)
         gain = np.mean((eta - y_prob) ** 2 - (eta - eta.mean(axis=0)) ** 2, axis=1)
         _, others = truth.sample(20_000, random_state=10_000 + run)

@@ -42,13 +42,13 @@ def replicates_of_ece(n: int) -> dict[str, float]:
 def whole_check(n: int, **options: object) -> dict[str, object]:
     """The whole check: 1000 replicates under calibration and 1000 from the posterior."""
     y_true, y_prob = bc.simulate.sample("calibrated", n, random_state=1)
-    post = bc.fit(y_true, y_prob, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", random_state=1)
     seconds = median_seconds(lambda: bc.check_consistency(post, **options), 3)
     return {"n": n, "options": options, "seconds": seconds}
 
 
 def main() -> None:
-    bc.fit([0, 1], [0.2, 0.7], random_state=0)
+    bc.fit([0, 1], [0.2, 0.7], curve="beta", random_state=0)
     result = {
         "ece": [replicates_of_ece(n) for n in (200, 1000, 10_000)],
         "check": [

@@ -103,7 +103,7 @@ def posteriors(run, n):
     y, x1, x2, missing = patients(n, rng)
     known = np.where(missing, np.nan, x2)
     filled = imputed(y, x1, np.nan_to_num(known), missing, rng, max(IMPUTATIONS))
-    how = {"draws": DRAWS, "random_state": run}
+    how = {"curve": "beta", "draws": DRAWS, "random_state": run}
     yield "no value is missing", bc.fit(y, score(x1, x2), **how)
     yield "complete cases", bc.fit(y[~missing], score(x1, x2)[~missing], **how)
     mean = conditional_mean(x1, np.nan_to_num(known), missing)

@@ -85,7 +85,7 @@ def reached(goal: dict[str, Any], analysis: str, y: np.ndarray, p: np.ndarray, s
     if analysis == "average":
         post = bc.compare(y, p, random_state=seed).posterior
     else:
-        post = bc.fit(y, p, engine="importance", random_state=seed)
+        post = bc.fit(y, p, curve="beta", engine="importance", random_state=seed)
     if "conclude" in goal:
         return bool(verdict_of(*post.interval("tce"), goal["close"]) == goal["conclude"])
     lower, upper = post.interval(goal["of"])

@@ -69,13 +69,13 @@ def fit(options: argparse.Namespace) -> dict[str, Any]:
 
     y, s = bc.simulate.sample("clinical-middle-overconfident", CASES, random_state=1)
     y = np.asarray(y, dtype=float)
-    post = bc.fit(y, s, random_state=0)
+    post = bc.fit(y, s, curve="beta", random_state=0)
     rows = {
         "nothing": repeated(lambda: (y, s), 50),
-        "bayescal": repeated(lambda: bc.fit(y, s, random_state=0).tce(), 50)
+        "bayescal": repeated(lambda: bc.fit(y, s, curve="beta", random_state=0).tce(), 50)
         | described(post.tce().to_numpy(), np.stack(drawn(post), axis=-1))
         | {"weighted_draws": float(post.tree["sample_stats"]["ess"].item())},
-        "bayescal, fit alone": repeated(lambda: bc.fit(y, s, random_state=0), 50),
+        "bayescal, fit alone": repeated(lambda: bc.fit(y, s, curve="beta", random_state=0), 50),
     }
     for name, prepare in SAMPLERS.items():
         try:

@@ -78,7 +78,7 @@ def chunks(y: Any, s: Any, folder: str) -> Work:
 def fit(y: Any, s: Any, folder: str) -> Work:
     import bayescal as bc
 
-    return lambda: bc.fit(y, s, random_state=0).tce()
+    return lambda: bc.fit(y, s, curve="beta", random_state=0).tce()
 
 
 def of_family(curve: str) -> Callable[[Any, Any, str], Work]:
@@ -101,7 +101,7 @@ def compare(y: Any, s: Any, folder: str) -> Work:
 def summary(y: Any, s: Any, folder: str) -> Work:
     import bayescal as bc
 
-    return lambda: bc.fit(y, s, random_state=0).summary()
+    return lambda: bc.fit(y, s, curve="beta", random_state=0).summary()
 
 
 def assess(y: Any, s: Any, folder: str) -> Work:

@@ -59,7 +59,7 @@ def weighted_patients(rows=200, factors=(4, 20)):
 def summary(weights, weight_type=None, groups=None):
     y, s, _ = weighted_patients()
     data = bc.CalibrationData(y, s, weights, groups, weight_type=weight_type)
-    return bc.fit(data.pooled(), draws=400, random_state=1).summary()
+    return bc.fit(data.pooled(), curve="beta", draws=400, random_state=1).summary()
 
 
 def test_counts_are_repeats_whatever_their_size():
@@ -113,7 +113,7 @@ def test_a_table_remembers_what_its_weights_are(tmp_path, weight_type):
     data = bc.CalibrationData(y, s, weights, weight_type=weight_type)
     assert bc.CalibrationData.from_xarray(data.to_xarray()).weight_type == weight_type
     assert (data + data).weight_type == data.pooled().weight_type == weight_type
-    post = bc.fit(data, draws=400, random_state=1)
+    post = bc.fit(data, curve="beta", draws=400, random_state=1)
     post.to_netcdf(tmp_path / "fit.nc")
     again = bc.load(tmp_path / "fit.nc")
     assert again.data == data
@@ -275,7 +275,7 @@ def test_compression_hardly_moves_the_posterior():
     spread = np.sqrt(np.diag(np.linalg.inv(modes[1].information)))
     np.testing.assert_array_less(abs(modes[0].point - modes[1].point), 0.01 * spread)
     np.testing.assert_allclose(modes[0].information, modes[1].information, rtol=1e-2, atol=0.1)
-    coarse, fine = (bc.fit(data, random_state=0) for data in (table, exact))
+    coarse, fine = (bc.fit(data, curve="beta", random_state=0) for data in (table, exact))
     difference = coarse.tce(population="sample").mean() - fine.tce(population="sample").mean()
     assert abs(float(difference)) < 5e-4
 
@@ -297,7 +297,7 @@ def test_edges_never_come_nearer_than_the_floor():
 
 def test_edges_that_nothing_explains_are_said_to_be_assumed():
     with pytest.warns(bc.errors.EdgeWarning, match="every score is exactly 0 or 1"):
-        bc.fit([0, 1, 1, 0], [0, 1, 0, 1])
+        bc.fit([0, 1, 1, 0], [0, 1, 0, 1], curve="beta")
     assert bc.CalibrationData([0, 1], [0, 1]).edges(0.01).low == 0.01
 
 
@@ -417,7 +417,7 @@ def test_two_pandas_objects_in_different_orders_are_not_paired_silently():
     y = pd.Series([0, 1, 1], index=["a", "b", "c"])
     s = pd.Series([0.1, 0.9, 0.8], index=["c", "b", "a"])
     with pytest.raises(InputError, match="different orders"):
-        bc.fit(y, s)
+        bc.fit(y, s, curve="beta")
     assert bc.CalibrationData(y, s.loc[y.index]).n == 3
 
 
@@ -431,4 +431,4 @@ def test_nullable_pandas_missing_values_are_refused():
 def test_a_table_and_arrays_at_once_are_refused():
     data = bc.CalibrationData([0, 1], [0.2, 0.3])
     with pytest.raises(InputError, match="y_prob was given beside a CalibrationData"):
-        bc.fit(data, [0.2, 0.3])
+        bc.fit(data, [0.2, 0.3], curve="beta")

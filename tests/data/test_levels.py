@@ -29,6 +29,6 @@ def test_as_many_as_the_limit() -> None:
     ],
 )
 def test_more_are_refused_by_name(compute: Any) -> None:
-    post = bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], random_state=0)
+    post = bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta", random_state=0)
     with pytest.raises(InputError, match=r"(thresholds|ci_probs) holds 1,001 values"):
         compute(post)

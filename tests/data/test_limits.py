@@ -113,10 +113,13 @@ def test_factors_past_the_limit():
 def test_imputations_past_the_limit():
     matrix = np.broadcast_to(SCORE[FEW], (N, 100))
     message = "^imputations has 200,000 rows, one for each imputation, and at most 1,000"
-    refused(lambda: bc.fit(OUTCOME[FEW], imputations=matrix), message)
+    refused(lambda: bc.fit(OUTCOME[FEW], curve="beta", imputations=matrix), message)
     refused(lambda: bc.assess(OUTCOME[FEW], imputations=matrix), message)
     turned = np.broadcast_to(SCORE[:, None], (N, 5))
-    refused(lambda: bc.fit(OUTCOME, imputations=turned), r"^imputations has .* imputations\.T")
+    refused(
+        lambda: bc.fit(OUTCOME, curve="beta", imputations=turned),
+        r"^imputations has .* imputations\.T",
+    )
 
 
 def test_labels_are_counted_by_their_texts():

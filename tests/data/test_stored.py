@@ -76,7 +76,9 @@ def test_what_is_no_table_is_refused(tmp_path):
     path = tmp_path / "other.nc"
     with pytest.raises(InputError, match="is not a file"):
         bc.CalibrationData.from_netcdf(path)
-    bc.fit([0, 1, 1, 0], [0.1, 0.8, 0.7, 0.3], draws=100, random_state=0).to_netcdf(path)
+    bc.fit([0, 1, 1, 0], [0.1, 0.8, 0.7, 0.3], curve="beta", draws=100, random_state=0).to_netcdf(
+        path
+    )
     with pytest.raises(InputError, match="holds no table"):
         bc.CalibrationData.from_netcdf(path)
     table().to_xarray().assign_attrs(format=FORMAT, format_version=99).to_netcdf(path)

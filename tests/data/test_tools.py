@@ -95,7 +95,7 @@ def test_net_benefit_of_all_cases_is_the_mean_of_each(scores, threshold):
 CASES = ([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.4, 0.6, 0.9, 0.1])
 READ_WEIGHTS = {
     "table": lambda weights: bc.CalibrationData(*CASES, sample_weight=weights),
-    "fit": lambda weights: bc.fit(*CASES, sample_weight=weights, draws=100),
+    "fit": lambda weights: bc.fit(*CASES, curve="beta", sample_weight=weights, draws=100),
     "ece": lambda weights: bc.estimators.ece(*CASES, sample_weight=weights),
     "sweep": lambda weights: bc.estimators.sweep_ece(*CASES, sample_weight=weights),
     "brier": lambda weights: bc.scores.brier_score(*CASES, sample_weight=weights),
@@ -137,7 +137,7 @@ def test_a_number_of_processes_that_is_none_is_named(n_jobs):
 
 HUGE = 10**9
 ABSURD = {
-    "draws": lambda: bc.fit(*CASES, draws=HUGE),
+    "draws": lambda: bc.fit(*CASES, curve="beta", draws=HUGE),
     "n_bins": lambda: bc.recalibrate.HistogramRecalibrator(n_bins=HUGE).fit(CASES[1], CASES[0]),
     "n_knots": lambda: bc.recalibrate.SplineRecalibrator(n_knots=HUGE).fit(CASES[1], CASES[0]),
     "n_resamples": lambda: bc.estimators.estimator_interval("ece", *CASES, n_resamples=HUGE),
@@ -152,7 +152,7 @@ def test_an_option_of_absurd_size_names_its_limit(name):
 
 
 def test_a_limit_that_is_no_number_has_no_probability():
-    posterior = bc.fit(*CASES, draws=100)
+    posterior = bc.fit(*CASES, curve="beta", draws=100)
     for question in (posterior.prob_tce_below, posterior.prob_tce_above):
         with pytest.raises(InputError, match="x must be a finite number, got nan"):
             question(np.nan)

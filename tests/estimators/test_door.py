@@ -168,7 +168,7 @@ def test_an_interval_and_a_check_are_one_engine() -> None:
     """Given one table, one seed and scores inside (0, 1) they draw the same replicates."""
     y_true, y_prob = simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     weight = 0.5 + np.random.default_rng(3).random(300)
-    post = bc.fit(y_true, y_prob, sample_weight=weight, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", sample_weight=weight, random_state=1)
     for name in ("ece", "ici"):
         check = bc.check_consistency(post, name, n_resamples=200, predict=False, random_state=4)
         interval = estimators.estimator_interval(

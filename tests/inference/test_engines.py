@@ -86,20 +86,20 @@ def test_auto_visibly_hands_over_to_nuts(monkeypatch):
     assert "diverging" in post.tree["sample_stats"]
     assert {"r_hat", "ess_bulk", "divergences"} <= set(post.diagnostics)
     monkeypatch.undo()
-    assert set(post.tree.children) == set(bc.fit(y, s, random_state=1).tree.children)
+    assert set(post.tree.children) == set(bc.fit(y, s, curve="beta", random_state=1).tree.children)
 
 
 def test_importance_says_so_when_it_should_not_be_trusted(monkeypatch):
     monkeypatch.setattr("bayescal.inference.curve.fit.BAD_K", -10.0)
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
     with pytest.warns(bc.errors.DiagnosticWarning, match="use engine='nuts'"):
-        post = bc.fit(y, s, engine="importance", random_state=1)
+        post = bc.fit(y, s, curve="beta", engine="importance", random_state=1)
     assert post.engine == "importance"
 
 
 @pytest.mark.slow
 def test_the_model_is_finite_where_an_outcome_contradicts_a_sure_score():
-    model = bc.build_model([1, 0, 1], [0.0, 1.0, 0.5], edge=1e-12)
+    model = bc.build_model([1, 0, 1], [0.0, 1.0, 0.5], curve="beta", edge=1e-12)
     log_density = model.compile_logp()
     for log_slope in (-1.0, 0.0, 1.0):
         point = {"shift": 0.0, "log_slope": log_slope, "asymmetry": 0.0}
@@ -111,7 +111,7 @@ def test_the_model_simulates_outcomes_from_its_prior():
     import pymc as pm
 
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=5)
-    with bc.build_model(y, s):
+    with bc.build_model(y, s, curve="beta"):
         drawn = pm.sample_prior_predictive(draws=20, random_seed=1)
     hits = drawn.prior_predictive["hits"].to_numpy()
     assert set(np.unique(hits)) == {0.0, 1.0}
@@ -123,7 +123,9 @@ def test_sampling_weights_reach_nuts_as_effective_cases():
     y, s = bc.simulate.sample("clinical-middle-shifted", 80, random_state=5)
     weights = np.random.default_rng(0).uniform(0.5, 2, 80)
     data = bc.CalibrationData(y, s, sample_weight=weights)
-    fast, slow = (bc.fit(data, engine=e, random_state=1) for e in ("importance", "nuts"))
+    fast, slow = (
+        bc.fit(data, curve="beta", engine=e, random_state=1) for e in ("importance", "nuts")
+    )
     assert slow.data.is_pseudo
     assert float(fast.tce().mean()) == pytest.approx(float(slow.tce().mean()), abs=0.004)
 
@@ -165,7 +167,9 @@ def test_options_of_nuts_reach_it(monkeypatch):
     monkeypatch.setattr(nuts, "sample_nuts", spy)
     options = {"tune": 300, "target_accept": 0.99, "cores": 1, "progress": True, "seconds": 9.0}
     with pytest.raises(RuntimeError, match="seen"):
-        bc.fit([0, 1, 1], [0.2, 0.7, 0.9], engine="nuts", sampler=options, random_state=0)
+        bc.fit(
+            [0, 1, 1], [0.2, 0.7, 0.9], curve="beta", engine="nuts", sampler=options, random_state=0
+        )
     assert {name: seen[name] for name in options} == options
 
 
@@ -182,4 +186,4 @@ def test_options_of_nuts_reach_it(monkeypatch):
 )
 def test_options_of_nuts_are_checked(sampler, message):
     with pytest.raises(bc.errors.InputError, match=message):
-        bc.fit([0, 1, 1], [0.2, 0.7, 0.9], sampler=sampler)
+        bc.fit([0, 1, 1], [0.2, 0.7, 0.9], curve="beta", sampler=sampler)

@@ -62,7 +62,7 @@ def test_it_says_where_the_model_is_off(post):
     curve = post.curve([0.2, 0.7]).mean(("chain", "draw"))
     np.testing.assert_allclose(curve, [0.2, expit(logit(0.7) - 0.9)], atol=0.05)
     with pytest.raises(InputError, match="curve='pieces'"):
-        bc.fit([0, 1, 1], [0.1, 0.4, 0.8], random_state=0).prob_on_diagonal()
+        bc.fit([0, 1, 1], [0.1, 0.4, 0.8], curve="beta", random_state=0).prob_on_diagonal()
 
 
 def test_the_tree_has_a_variable_each_by_cell(post, tmp_path):

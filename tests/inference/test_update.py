@@ -25,7 +25,9 @@ def assert_same(first, second):
     assert first.summary().equals(second.summary())
 
 
-@pytest.mark.parametrize("curve", ["identity", "temperature", "beta", "spline", "pieces"])
+@pytest.mark.parametrize(
+    "curve", ["average", "identity", "temperature", "beta", "spline", "pieces"]
+)
 @pytest.mark.parametrize("prior", ["neutral", "clinical"])
 def test_an_update_is_one_fit_on_everything(tmp_path, curve, prior):
     y, s = cases()
@@ -49,9 +51,13 @@ def test_the_edge_that_was_given_stays_and_the_own_one_is_made_again():
 
 def test_a_prior_of_ones_own_and_a_drawn_seed_stay():
     y, s = cases()
-    part = bc.fit(y[:100], s[:100], prior={"log_slope": bc.priors.Normal(0.1, 0.2)}, draws=200)
+    part = bc.fit(
+        y[:100], s[:100], curve="beta", prior={"log_slope": bc.priors.Normal(0.1, 0.2)}, draws=200
+    )
     updated = bc.update(part, y[100:], s[100:])
-    again = bc.fit(y, s, prior=part.problem.prior, draws=200, random_state=part.problem.seed)
+    again = bc.fit(
+        y, s, curve="beta", prior=part.problem.prior, draws=200, random_state=part.problem.seed
+    )
     assert_same(updated, again)
 
 
@@ -78,19 +84,35 @@ def test_sampling_weights_stay_sampling_weights_and_counts_do_not_mix_with_them(
     )
     with pytest.raises(InputError, match="no common scale"):
         bc.update(part, y[100:], s[100:], sample_weight=w[100:], weight_type="counts")
-    counts = bc.fit(y[:100], s[:100], sample_weight=w[:100], weight_type="counts", draws=200)
+    counts = bc.fit(
+        y[:100], s[:100], curve="beta", sample_weight=w[:100], weight_type="counts", draws=200
+    )
     with pytest.raises(InputError, match="no common scale"):
         bc.update(counts, y[100:], s[100:], sample_weight=w[100:], weight_type="sampling")
     with pytest.warns(WeightWarning):
         bc.update(counts, y[100:], s[100:], sample_weight=w[100:])
 
 
-def test_an_average_and_groups_are_refused():
+def test_an_average_keeps_its_families_and_their_prior_weights(tmp_path):
     y, s = cases()
-    average = bc.compare(y[:100], s[:100], draws=200, random_state=7).posterior
-    with pytest.raises(InputError, match=r"post\.data \+ more, to bayescal\.compare"):
-        bc.update(average, y[100:], s[100:])
-    part = bc.fit(y[:100], s[:100], draws=200)
+    over = {
+        "curves": ["logistic", "spline"],
+        "prior_calibrated": 0.3,
+        "prior_weights": {"logistic": 2.0, "spline": 0.7, "pieces": 0.9},
+    }
+    options = over | {"prior": "clinical", "draws": 200, "random_state": 7}
+    full = bc.compare(y, s, **options).posterior
+    bc.fit(y[:100], s[:100], **options).to_netcdf(tmp_path / "part.nc")
+    part = bc.load(tmp_path / "part.nc")
+    updated = bc.update(part, y[100:], s[100:])
+    assert_same(updated, full)
+    assert updated.prior_weights == pytest.approx(part.prior_weights)
+    assert set(part.prior_weights) == {"identity", "logistic", "spline", "pieces"}
+
+
+def test_groups_are_refused():
+    y, s = cases()
+    part = bc.fit(y[:100], s[:100], curve="beta", draws=200)
     with pytest.raises(InputError, match="one table has groups and the other has none"):
         bc.update(part, bc.CalibrationData(y, s, groups=np.arange(300) % 2))
 

@@ -92,7 +92,7 @@ def test_gradient_and_hessian_match_finite_differences(name, prior):
 
 def test_alpha_beta_and_c_rebuild_the_beta_curve():
     y, s = bc.simulate.sample("D5", 100, random_state=2)
-    post = bc.fit(y, s, prior="clinical", random_state=0)
+    post = bc.fit(y, s, curve="beta", prior="clinical", random_state=0)
     draws = post.tree["posterior"].to_dataset().isel(chain=0, draw=slice(5))
     alpha, beta, c = (
         draws[name].to_numpy()[:, None] for name in ("curve_alpha", "curve_beta", "curve_c")
@@ -226,7 +226,7 @@ def test_priors_are_data():
 
 def test_clinical_is_centred_at_the_mean_log_odds():
     y, s = bc.simulate.sample("clinical-low-shifted", 150, random_state=4)
-    post = bc.fit(y, s, prior="clinical", random_state=0)
+    post = bc.fit(y, s, curve="beta", prior="clinical", random_state=0)
     assert post.problem.frame.centre == pytest.approx(expit(logit(s).mean()))
 
 
@@ -244,9 +244,15 @@ def test_clinical_is_centred_at_the_mean_log_odds():
         (lambda: Prior(roughness=((-1, 1.0),)), "roughness must hold"),
         (lambda: Prior(centre="median"), "centre must be one of 'mean'"),
         (lambda: as_curve("cubic"), "curve must be one of"),
-        (lambda: bc.fit([0, 1], [0.2, 0.3], engine="vi"), "engine must be one of"),
-        (lambda: bc.fit([0, 1], [0.2, 0.3], draws=10), "draws must be a whole number"),
-        (lambda: bc.fit([0, 1], [0.2, 0.3], edge=0.7), "edge must lie strictly between"),
+        (lambda: bc.fit([0, 1], [0.2, 0.3], curve="beta", engine="vi"), "engine must be one of"),
+        (
+            lambda: bc.fit([0, 1], [0.2, 0.3], curve="beta", draws=10),
+            "draws must be a whole number",
+        ),
+        (
+            lambda: bc.fit([0, 1], [0.2, 0.3], curve="beta", edge=0.7),
+            "edge must lie strictly between",
+        ),
     ],
 )
 def test_unknown_names_and_values_are_refused(call, message):

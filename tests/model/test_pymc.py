@@ -115,7 +115,7 @@ def test_a_compressed_table_still_knows_the_row_of_each_case():
 )
 def test_an_offset_that_fits_no_case_is_refused(offset, message):
     with pytest.raises(InputError, match=message):
-        bc.build_model(OUTCOME, SCORE, offset=offset)
+        bc.build_model(OUTCOME, SCORE, curve="beta", offset=offset)
 
 
 def test_a_variable_outside_its_model_is_refused():
@@ -124,4 +124,4 @@ def test_a_variable_outside_its_model_is_refused():
     with pm.Model():
         effect = pm.Normal("effect", 0, 0.5, shape=3)
     with pytest.raises(InputError, match="of no open model: call build_model inside"):
-        bc.build_model(OUTCOME, SCORE, offset=effect[SITE])
+        bc.build_model(OUTCOME, SCORE, curve="beta", offset=effect[SITE])

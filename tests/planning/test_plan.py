@@ -191,7 +191,7 @@ def test_other_goals(goal) -> None:
 def test_truths_can_be_posteriors_priors_and_evidence() -> None:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
     sites = np.repeat(["A", "B", "C"], 100)
-    pilot = bc.fit(y_true, y_prob, random_state=1)
+    pilot = bc.fit(y_true, y_prob, curve="beta", random_state=1)
     several = bc.fit(y_true, y_prob, groups=sites, random_state=1)
     evidence = bc.priors.from_studies(
         calibration_slope=[(0.9, 0.8, 1.0), (1.1, 0.9, 1.3), (0.8, 0.7, 0.9)]

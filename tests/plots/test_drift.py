@@ -57,4 +57,4 @@ def test_errors_teach(post, options, message):
 
 def test_other_posteriors_are_refused():
     with pytest.raises(InputError, match="periods="):
-        bc.plots.drift(bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]))
+        bc.plots.drift(bc.fit([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], curve="beta"))

@@ -13,7 +13,7 @@ from bayescal.plots._observed import count_scores, observed_proportions
 @pytest.fixture(scope="module")
 def post() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
-    return bc.fit(y_true, y_prob, random_state=1)
+    return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
 def test_the_strip_shows_every_score_by_outcome(post) -> None:

@@ -19,7 +19,7 @@ from bayescal.plots.text import count, interval, percent
 @pytest.fixture(scope="module")
 def post() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
-    return bc.fit(y_true, y_prob, random_state=1)
+    return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_the_bands_are_equal_tailed(post, ax, where, level) -> None:
 
 def test_the_bars_are_jeffreys_intervals(ax) -> None:
     data = bc.CalibrationData.from_counts([0.1, 0.4, 0.9], [10, 20, 10], [0, 7, 10])
-    bc.plots.reliability(bc.fit(data, random_state=0), ax)
+    bc.plots.reliability(bc.fit(data, curve="beta", random_state=0), ax)
     points, _, (lines,) = bars(ax)
     np.testing.assert_allclose(points.get_ydata(), [0, 0.35, 1])
     ends = np.array([segment[:, 1] for segment in lines.get_segments()])
@@ -144,7 +144,7 @@ def test_the_bars_are_jeffreys_intervals(ax) -> None:
 )
 def test_limits_follow_the_scores_unless_told(ax, scores, limits, expected) -> None:
     y_true = np.random.default_rng(0).random(400) < scores
-    bc.plots.reliability(bc.fit(y_true, scores, random_state=0), ax, limits=limits)
+    bc.plots.reliability(bc.fit(y_true, scores, curve="beta", random_state=0), ax, limits=limits)
     np.testing.assert_allclose(ax.get_xlim(), expected)
     np.testing.assert_allclose(ax.get_ylim(), expected)
 
@@ -152,7 +152,7 @@ def test_limits_follow_the_scores_unless_told(ax, scores, limits, expected) -> N
 def test_limits_close_in_on_scores_near_one(ax) -> None:
     scores = np.linspace(0.97, 0.999, 400)
     y_true = np.random.default_rng(0).random(400) < scores
-    bc.plots.reliability(bc.fit(y_true, scores, random_state=0), ax)
+    bc.plots.reliability(bc.fit(y_true, scores, curve="beta", random_state=0), ax)
     for low, high in (ax.get_xlim(), ax.get_ylim()):
         assert high == 1
         assert 0.9 <= low <= 0.97

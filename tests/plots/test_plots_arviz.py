@@ -19,7 +19,7 @@ def cmp() -> bc.CurveComparison:
 @pytest.fixture(scope="module")
 def trees(cmp) -> dict[str, xr.DataTree]:
     return {
-        "one family": bc.fit(cmp.data, draws=1000, random_state=2).tree,
+        "one family": bc.fit(cmp.data, curve="beta", draws=1000, random_state=2).tree,
         "average": cmp.posterior.tree,
     }
 

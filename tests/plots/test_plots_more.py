@@ -29,7 +29,7 @@ def average(cmp) -> bc.CalibrationPosterior:
 
 @pytest.fixture(scope="module")
 def post(cmp) -> bc.CalibrationPosterior:
-    return bc.fit(cmp.data, random_state=2)
+    return bc.fit(cmp.data, curve="beta", random_state=2)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 @pytest.fixture(scope="module")
 def off() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
-    return bc.fit(y_true, y_prob, random_state=2)
+    return bc.fit(y_true, y_prob, curve="beta", random_state=2)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
 def test_groups_of_a_table_are_drawn_as_models() -> None:
     y_true, y_prob = bc.simulate.sample("clinical-low-shifted", 300, random_state=0)
     data = bc.CalibrationData(y_true, y_prob, groups=np.repeat(["a", "b", "c"], 100))
-    fits = {name: bc.fit(data.select(name), random_state=0) for name in data.groups}
+    fits = {name: bc.fit(data.select(name), curve="beta", random_state=0) for name in data.groups}
     figure = Figure(layout="constrained")
     ax = bc.plots.reliability(fits, figure.subplots(), n_bins=4, limits="full")
     figure.canvas.draw()

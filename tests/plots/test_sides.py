@@ -14,7 +14,7 @@ from bayescal.plots._sides import sides_of
 @pytest.fixture(scope="module")
 def off() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 2000, random_state=2)
-    return bc.fit(y_true, y_prob, random_state=2)
+    return bc.fit(y_true, y_prob, curve="beta", random_state=2)
 
 
 @pytest.fixture(scope="module")

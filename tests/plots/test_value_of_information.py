@@ -14,7 +14,7 @@ AT = np.array([0.4, 0.1, 0.2, 0.2])
 @pytest.fixture(scope="module")
 def post():
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=1)
-    return bc.fit(y_true, y_prob, draws=400, random_state=1)
+    return bc.fit(y_true, y_prob, curve="beta", draws=400, random_state=1)
 
 
 @pytest.mark.parametrize("method", ["curve", "cells"])

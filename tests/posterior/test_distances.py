@@ -195,7 +195,9 @@ def test_the_floor_holds_every_quantile_and_keeps_the_order(pairs) -> None:
 
 
 def test_a_fit_of_one_family_is_read_from_its_own_draws() -> None:
-    post = bc.fit(*bc.simulate.sample("D4", 100, random_state=1), draws=400, random_state=1)
+    post = bc.fit(
+        *bc.simulate.sample("D4", 100, random_state=1), curve="beta", draws=400, random_state=1
+    )
     draws = post.tce().to_numpy().ravel()
     np.testing.assert_array_equal(draws, post._posterior.values([("tce", {})], "bootstrap")["tce"])
     signed = post.functional("signed_error").to_numpy().ravel()

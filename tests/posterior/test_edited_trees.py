@@ -17,7 +17,7 @@ OUTCOME, SCORE = bc.simulate.sample("D5", 60, random_state=0)
 def edited(folder: Path, group: str, change: Any) -> Path:
     """A stored posterior with one of its groups changed, or left out if that gives None."""
     written, path = folder / "post.nc", folder / "edited.nc"
-    bc.fit(OUTCOME, SCORE, draws=200, random_state=0).to_netcdf(written)
+    bc.fit(OUTCOME, SCORE, curve="beta", draws=200, random_state=0).to_netcdf(written)
     tree = xr.load_datatree(written, engine="h5netcdf")
     groups = {name: child.to_dataset() for name, child in tree.children.items()}
     changed = change(groups.pop(group))

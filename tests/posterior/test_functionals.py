@@ -115,7 +115,7 @@ def test_line_needs_two_scores():
     with pytest.raises(InputError, match="two distinct scores"):
         f.calibration_slope(draws)
     with pytest.raises(InputError, match="two distinct scores"):
-        bc.fit([0, 1], [0.3, 0.3], random_state=0).functional("calibration_intercept")
+        bc.fit([0, 1], [0.3, 0.3], curve="beta", random_state=0).functional("calibration_intercept")
 
 
 def test_extreme_scores_stay_finite():
@@ -212,7 +212,7 @@ def test_beta_population_posterior_matches_integration_on_a_grid():
 
 def test_the_three_populations_agree_when_the_sample_is_large_and_beta():
     y, s = bc.simulate.sample("D5", 20_000, random_state=1)
-    post = bc.fit(y, s, random_state=1)
+    post = bc.fit(y, s, curve="beta", random_state=1)
     means = [float(post.tce(population=k).mean()) for k in ("bootstrap", "sample", "beta")]
     np.testing.assert_allclose(means, bc.simulate.truth("D5").tce(), atol=0.012)
     assert means[0] == pytest.approx(means[1], abs=1e-3)
@@ -239,7 +239,7 @@ def test_ici_is_tce_and_not_computed_again(monkeypatch):
     from bayescal.posterior import evaluation
 
     y, s = bc.simulate.sample("D4", 60, random_state=3)
-    post = bc.fit(y, s, random_state=3)
+    post = bc.fit(y, s, curve="beta", random_state=3)
     tce = post.tce()
 
     def never(*arguments):

@@ -33,7 +33,7 @@ def data() -> bc.CalibrationData:
 
 @pytest.fixture(scope="module")
 def post(data) -> bc.CalibrationPosterior:
-    return bc.fit(data, random_state=7)
+    return bc.fit(data, curve="beta", random_state=7)
 
 
 def test_tree_follows_the_schema(post, data):
@@ -73,7 +73,7 @@ def test_observed_outcomes_keep_their_scores(post):
 
 def test_large_tables_keep_the_likelihood_out_of_the_tree():
     y, s = bc.simulate.sample("D5", OBSERVATION_LIMIT + 1, random_state=0)
-    tree = bc.fit(y, s, random_state=0).tree
+    tree = bc.fit(y, s, curve="beta", random_state=0).tree
     assert "log_likelihood" not in tree.children
     assert tree["posterior_predictive"]["hits"].dims == ("chain", "draw", "row")
     assert tree["observed_data"]["hits"].sum() == y.sum()
@@ -102,7 +102,7 @@ def _elpd_by_refitting(data):
         rest[i] -= 1
         keep = rest > 0
         left = bc.CalibrationData(outcome[keep], score[keep], rest[keep])
-        curve = bc.fit(left, draws=300, random_state=i).curve(score[i : i + 1]).mean()
+        curve = bc.fit(left, curve="beta", draws=300, random_state=i).curve(score[i : i + 1]).mean()
         total += weight[i] * np.log(float(curve) if outcome[i] else 1 - float(curve))
     return total
 
@@ -132,7 +132,7 @@ def test_measures_need_no_tree(data, monkeypatch):
         raise AssertionError("a tree was written")
 
     monkeypatch.setattr("bayescal.posterior.view.sample_tree", refuse)
-    post = bc.fit(data, random_state=7)
+    post = bc.fit(data, curve="beta", random_state=7)
     assert post.tce().shape == (4, 1000)
     assert post.summary().shape[0] > 5
     assert post.diagnostics["verdict"] == "ok"
@@ -159,11 +159,11 @@ def test_an_interruption_leaves_the_former_file(post, tmp_path, monkeypatch):
 
 def test_a_custom_prior_and_no_seed_survive_the_round_trip(tmp_path):
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
-    post = bc.fit(y, s, prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})
+    post = bc.fit(y, s, curve="beta", prior={"shift": bc.priors.Normal(0.1, 0.3), "centre": "mean"})
     post.to_netcdf(tmp_path / "post.nc")
     back = bc.load(tmp_path / "post.nc")
     assert back.problem == post.problem
-    again = bc.fit(y, s, prior=back.problem.prior, random_state=back.problem.seed)
+    again = bc.fit(y, s, curve="beta", prior=back.problem.prior, random_state=back.problem.seed)
     xr.testing.assert_identical(again.tce(), post.tce())
 
 
@@ -187,23 +187,24 @@ def test_asking_twice_or_in_any_order_gives_the_same_numbers(post, data):
     shuffled = np.random.default_rng(0).permutation(int(data.n))
     row = np.repeat(np.arange(data.score.size), data.trials.astype(int))
     y = post.tree["observed_data"]["y"].to_numpy()
-    same = bc.fit(y[shuffled], data.score[row][shuffled], random_state=7)
+    same = bc.fit(y[shuffled], data.score[row][shuffled], curve="beta", random_state=7)
     xr.testing.assert_identical(same.tce(), post.tce())
 
 
 def test_seeds_repeat_and_differ(data):
-    one, two, three = (bc.fit(data, random_state=r) for r in (1, 1, 2))
+    one, two, three = (bc.fit(data, curve="beta", random_state=r) for r in (1, 1, 2))
     xr.testing.assert_identical(one.tce(), two.tce())
     assert float(abs(one.tce() - three.tce()).max()) > 0
-    generator = bc.fit(data, random_state=np.random.default_rng(5))
+    generator = bc.fit(data, curve="beta", random_state=np.random.default_rng(5))
     assert (
-        generator.problem.seed == bc.fit(data, random_state=np.random.default_rng(5)).problem.seed
+        generator.problem.seed
+        == bc.fit(data, curve="beta", random_state=np.random.default_rng(5)).problem.seed
     )
 
 
 def test_summary_states_its_interval_and_what_it_moved():
     y, s = [0, 1, 1, 0, 1], [0.0, 0.4, 1.0, 0.3, 1.0]
-    table = bc.fit(y, s, random_state=0).summary(ci_prob=0.5)
+    table = bc.fit(y, s, curve="beta", random_state=0).summary(ci_prob=0.5)
     assert list(table.columns) == ["estimate", "mean", "median", "lower", "upper"]
     line = ["calibration_intercept", "calibration_slope"]
     assert list(table.index) == [name for name in FUNCTIONALS if name not in ("ici", *line)]
@@ -214,7 +215,7 @@ def test_summary_states_its_interval_and_what_it_moved():
     assert table.attrs["ci_prob"] == 0.5
     assert table.attrs["one_read_as"] == pytest.approx(0.85)
     with pytest.raises(InputError, match="ci_prob must lie strictly between 0 and 1, got 95"):
-        bc.fit(y, s, random_state=0).summary(ci_prob=95)
+        bc.fit(y, s, curve="beta", random_state=0).summary(ci_prob=95)
 
 
 def test_wider_intervals_hold_narrower_ones(post):
@@ -238,7 +239,7 @@ def test_predict_is_the_curve_at_new_scores(post):
 def test_off_diagonal_region_is_a_joint_statement():
     score = np.repeat(np.linspace(0.05, 0.95, 19), 60)
     y = np.random.default_rng(0).random(score.size) < expit(0.45 * logit(score))
-    post = bc.fit(y, score, random_state=0)
+    post = bc.fit(y, score, curve="beta", random_state=0)
     region = post.off_diagonal(0.9)
     side = region.to_numpy()
     assert side[0] == 1
@@ -255,7 +256,7 @@ def test_off_diagonal_region_is_seldom_found_where_there_is_none():
     actual = {0.95: 0, 0.99: 0}
     for seed in range(100, 160):
         y, s = bc.simulate.sample("clinical-middle-calibrated", 150, random_state=seed)
-        post = bc.fit(y, s, draws=1000, random_state=0)
+        post = bc.fit(y, s, curve="beta", draws=1000, random_state=0)
         for level in actual:
             actual[level] += bool(post.off_diagonal(level).any())
     assert actual[0.99] <= actual[0.95]
@@ -276,7 +277,7 @@ def test_identity_is_exactly_calibrated(data):
 
 def test_separated_outcomes_have_a_proper_posterior():
     score = np.linspace(0.02, 0.98, 60)
-    post = bc.fit(score > 0.5, score, random_state=0)
+    post = bc.fit(score > 0.5, score, curve="beta", random_state=0)
     assert post.diagnostics["verdict"] == "ok"
     slope = post.functional("calibration_slope")
     assert 1 < float(slope.median()) < 10
@@ -293,7 +294,7 @@ def test_diagnostics_of_importance_never_print_an_r_hat(post):
 def test_a_weighted_posterior_says_it_is_a_pseudo_posterior():
     y, s = bc.simulate.sample("D4", 100, random_state=0)
     weights = np.random.default_rng(0).uniform(0.2, 3, 100)
-    post = bc.fit(y, s, sample_weight=weights, random_state=0)
+    post = bc.fit(y, s, curve="beta", sample_weight=weights, random_state=0)
     assert post.summary().attrs["pseudo_posterior"]
     assert "log_likelihood" not in post.tree.children
 
@@ -312,12 +313,12 @@ def test_the_first_fit_loads_no_pymc():
 def test_fitting_is_silent_on_ordinary_data(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bc.fit(data, random_state=0).summary()
+        bc.fit(data, curve="beta", random_state=0).summary()
 
 
 def test_a_norm_refused_leaves_nothing_behind():
     y, s = bc.simulate.sample("clinical-middle-shifted", 60, random_state=0)
-    post = bc.fit(y, s, random_state=0)
+    post = bc.fit(y, s, curve="beta", random_state=0)
     for _ in range(2):
         with pytest.raises(InputError, match="p must be at least 1"):
             post.tce(p=0.5)

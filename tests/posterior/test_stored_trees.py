@@ -64,7 +64,7 @@ def test_parameters_of_the_beta_family_have_their_new_names_in_a_stored_tree() -
     import xarray as xr
 
     y, s = bc.simulate.sample("D4", 60, random_state=1)
-    post = bc.fit(y, s, random_state=1)
+    post = bc.fit(y, s, curve="beta", random_state=1)
     old = {"curve_alpha": "alpha", "curve_beta": "beta", "curve_c": "c"}
     groups = {}
     for name, group in post.tree.children.items():

@@ -32,7 +32,7 @@ def by_definition(g, w, score, t):
 @pytest.fixture(scope="module")
 def post() -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
-    return bc.fit(y_true, y_prob, random_state=1)
+    return bc.fit(y_true, y_prob, curve="beta", random_state=1)
 
 
 @pytest.mark.parametrize("scores_differ", [False, True])
@@ -90,7 +90,7 @@ def test_the_band_holds_the_observed_net_benefit(shared_data) -> None:
     table = pd.read_csv(shared_data / "data" / "clinical" / "dcurves_df_binary.csv")
     y, s = table["outcome"].to_numpy(), table["score"].to_numpy()
     at = np.array([0.05, 0.1, 0.15, 0.2, 0.3])
-    actual = bc.fit(y, s, random_state=0).net_benefit(at)
+    actual = bc.fit(y, s, curve="beta", random_state=0).net_benefit(at)
     lower, upper = np.quantile(actual["model"], [0.025, 0.975], axis=(0, 1))
     treated = s[:, None] >= at
     observed = (treated * (y[:, None] - (1 - y[:, None]) * at / (1 - at))).mean(axis=0)
@@ -168,7 +168,9 @@ def test_the_curves_are_the_posterior_medians(post) -> None:
 )
 def test_the_title_says_where_the_model_is_best(truth, n, title) -> None:
     y_true, y_prob = bc.simulate.sample(truth, n, random_state=1)
-    ax = bc.plots.net_benefit(bc.fit(y_true, y_prob, random_state=1), ax=Figure().subplots())
+    ax = bc.plots.net_benefit(
+        bc.fit(y_true, y_prob, curve="beta", random_state=1), ax=Figure().subplots()
+    )
     assert ax.get_title("left").startswith(title)
 
 
@@ -194,7 +196,7 @@ def test_several_models_have_a_line_each(post) -> None:
 @pytest.mark.filterwarnings("ignore:every score is exactly")
 def test_odd_data_can_be_drawn(y_true, y_prob) -> None:
     figure = Figure(layout="constrained")
-    bc.plots.net_benefit(bc.fit(y_true, y_prob, random_state=0), ax=figure.subplots())
+    bc.plots.net_benefit(bc.fit(y_true, y_prob, curve="beta", random_state=0), ax=figure.subplots())
     figure.canvas.draw()
 
 

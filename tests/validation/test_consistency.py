@@ -21,7 +21,7 @@ from bayescal.validation.consistency import Consistency, check_consistency
 
 def fitted(name: str, n: int, seed: int, **options: Any) -> bc.CalibrationPosterior:
     y_true, y_prob = bc.simulate.sample(name, n, random_state=seed)
-    return bc.fit(y_true, y_prob, random_state=seed, **options)
+    return bc.fit(y_true, y_prob, random_state=seed, **{"curve": "beta"} | options)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_replicates_that_define_no_estimate_are_left_out() -> None:
             raise InputError("y_true has no events.")
         return float(np.sum(y_prob) / np.sum(y_true))
 
-    post = bc.fit([1, 0, 0, 0, 0], [0.2, 0.1, 0.1, 0.1, 0.1], random_state=0)
+    post = bc.fit([1, 0, 0, 0, 0], [0.2, 0.1, 0.1, 0.1, 0.1], curve="beta", random_state=0)
     check = check_consistency(post, event_rate_ratio, n_resamples=200)
     assert 0 < np.isnan(check.under_calibration).sum() < 200
     assert 0 < check.prob_calibrated_exceeds < 1
@@ -212,7 +212,7 @@ def test_replicates_that_define_no_estimate_are_left_out() -> None:
 
 def test_scores_of_0_and_1_are_read_as_rounded() -> None:
     y_true, y_prob = [1, 0, 1, 1] * 10, [0.0, 0.3, 0.6, 1.0] * 10
-    post = bc.fit(y_true, y_prob, random_state=0)
+    post = bc.fit(y_true, y_prob, curve="beta", random_state=0)
     check = check_consistency(post, n_resamples=500)
     assert np.isfinite(check.under_calibration).all()
     # Ten scores of 0 are simulated as 0.075, so they do have events now and then.
@@ -229,7 +229,7 @@ def test_a_large_table_is_checked_by_row() -> None:
 def test_sampling_weights_count_as_effective_cases() -> None:
     y_true, y_prob = bc.simulate.sample("calibrated", 300, random_state=1)
     weight = np.random.default_rng(0).uniform(0.1, 3, 300)
-    post = bc.fit(y_true, y_prob, sample_weight=weight, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", sample_weight=weight, random_state=1)
     check = check_consistency(post, n_resamples=100)
     assert check.cases == round(weight.sum() ** 2 / (weight @ weight))
     assert check.observed == pytest.approx(estimators.ece(y_true, y_prob, sample_weight=weight))
@@ -239,9 +239,9 @@ def test_sampling_weights_count_as_effective_cases() -> None:
 
 def test_weights_are_repeats() -> None:
     y_true, y_prob = [0, 1, 1, 0], [0.2, 0.6, 0.8, 0.4]
-    weighted = bc.fit(y_true, y_prob, sample_weight=[3, 2, 1, 4], random_state=0)
+    weighted = bc.fit(y_true, y_prob, curve="beta", sample_weight=[3, 2, 1, 4], random_state=0)
     repeated = bc.fit(np.repeat(y_true, [3, 2, 1, 4]), np.repeat(y_prob, [3, 2, 1, 4]),
-                      random_state=0)  # fmt: skip
+                      curve="beta", random_state=0)  # fmt: skip
     first, second = (check_consistency(post, n_resamples=30) for post in (weighted, repeated))
     assert first.observed == second.observed
     np.testing.assert_array_equal(first.under_posterior, second.under_posterior)
@@ -283,7 +283,7 @@ def test_an_estimator_that_no_replicate_defines() -> None:
             raise InputError("y_true is not defined.")
         return 0.5
 
-    post = bc.fit([0, 1, 1], [0.2, 0.6, 0.8], random_state=0)
+    post = bc.fit([0, 1, 1], [0.2, 0.6, 0.8], curve="beta", random_state=0)
     with pytest.raises(InputError, match="undefined on every simulated data set"):
         check_consistency(post, once, n_resamples=5)
 

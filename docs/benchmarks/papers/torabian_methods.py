@@ -180,7 +180,7 @@ def one_problem(
     for name, s in predicted.items():
         cells = model.leaves(name, x[test]) if name in TREES else None
         rows[name] = metrics_of(y[test], s, cells)
-        post = bc.fit(y[test], s, edge=edge, random_state=seed)
+        post = bc.fit(y[test], s, curve="beta", edge=edge, random_state=seed)
         draws[name] = post.tce().to_numpy().ravel()
         low, high = post.interval("tce")
         rows[name]["TCE"] = float(post.estimate("tce"))

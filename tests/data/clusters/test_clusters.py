@@ -105,14 +105,14 @@ def test_bad_clusters_are_refused_in_words(cases, function, case):
 def test_clusters_do_not_go_with_tables_groups_periods_or_nuts(cases):
     y, s, cluster = cases
     with pytest.raises(bc.errors.InputError, match="no longer knows its cases"):
-        bc.fit(bc.CalibrationData(y, s), cluster=cluster)
+        bc.fit(bc.CalibrationData(y, s), curve="beta", cluster=cluster)
     for function in (bc.fit, bc.assess):
         with pytest.raises(bc.errors.InputError, match="beside groups"):
             function(y, s, cluster=cluster, groups=cluster)
     with pytest.raises(bc.errors.InputError, match="beside groups or periods"):
         bc.fit(y, s, cluster=cluster, periods=np.arange(N) // 20)
     with pytest.raises(bc.errors.InputError, match="engine='nuts'"):
-        bc.fit(y, s, cluster=cluster, engine="nuts")
-    post = bc.fit(y, s, cluster=cluster, random_state=1)
+        bc.fit(y, s, curve="beta", cluster=cluster, engine="nuts")
+    post = bc.fit(y, s, curve="beta", cluster=cluster, random_state=1)
     with pytest.raises(bc.errors.InputError, match="labels it does not keep"):
         bc.update(post, y, s)

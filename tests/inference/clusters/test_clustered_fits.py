@@ -57,8 +57,8 @@ def test_bayes_factors_of_repeated_cases_are_those_of_the_cases():
 
 def test_one_cluster_a_case_equals_no_clusters(cases):
     y, s, _ = cases
-    plain = bc.fit(y, s, random_state=2)
-    single = bc.fit(y, s, cluster=np.arange(y.size), random_state=2)
+    plain = bc.fit(y, s, curve="beta", random_state=2)
+    single = bc.fit(y, s, curve="beta", cluster=np.arange(y.size), random_state=2)
     pd.testing.assert_frame_equal(single.summary(), plain.summary(), check_flags=False)
     assert single.design.effective_n == pytest.approx(y.size, rel=0.02)
 
@@ -74,8 +74,8 @@ def test_names_of_clusters_and_order_of_rows_change_nothing(cases):
 
 def test_the_other_outcome_gives_the_mirrored_posterior(cases):
     y, s, cluster = cases
-    first = bc.fit(y, s, cluster=cluster, random_state=3)
-    second = bc.fit(1 - y, 1 - s, cluster=cluster, random_state=3)
+    first = bc.fit(y, s, curve="beta", cluster=cluster, random_state=3)
+    second = bc.fit(1 - y, 1 - s, curve="beta", cluster=cluster, random_state=3)
     for name in ("tce", "calibration_slope"):
         own, other = first.interval(name), second.interval(name)
         assert other == pytest.approx(own, abs=0.07 * (own[1] - own[0])), name
@@ -86,8 +86,8 @@ def test_the_other_outcome_gives_the_mirrored_posterior(cases):
 
 def test_clusters_that_differ_widen_what_they_share_most(cases):
     y, s, cluster = cases
-    plain = bc.fit(y, s, random_state=1)
-    wide = bc.fit(y, s, cluster=cluster, random_state=1)
+    plain = bc.fit(y, s, curve="beta", random_state=1)
+    wide = bc.fit(y, s, curve="beta", cluster=cluster, random_state=1)
     ratio = lengths(wide) / lengths(plain)
     assert ratio["observed_expected"] > 1.25
     design = wide.design
@@ -124,7 +124,15 @@ def test_a_stored_posterior_gives_equal_numbers(cases, tmp_path):
     y, s, cluster = cases
     weight = np.linspace(0.5, 2, y.size)
     for post in (
-        bc.fit(y, s, cluster=cluster, strata=cluster // 5, sample_weight=weight, random_state=5),
+        bc.fit(
+            y,
+            s,
+            curve="beta",
+            cluster=cluster,
+            strata=cluster // 5,
+            sample_weight=weight,
+            random_state=5,
+        ),
         bc.compare(y, s, cluster=cluster, random_state=5).posterior,
     ):
         post.to_netcdf(tmp_path / "post.nc")
@@ -135,7 +143,9 @@ def test_a_stored_posterior_gives_equal_numbers(cases, tmp_path):
 
 def test_imputations_with_clusters_are_mixed_one_by_one(cases):
     y, s, cluster = cases
-    posts = [bc.fit(y, s**power, cluster=cluster, random_state=1) for power in (1, 1.02)]
+    posts = [
+        bc.fit(y, s**power, curve="beta", cluster=cluster, random_state=1) for power in (1, 1.02)
+    ]
     mixed = bc.combine_imputations(posts)
     assert lengths(mixed)["observed_expected"] >= 0.97 * lengths(posts[0])["observed_expected"]
 

@@ -75,7 +75,7 @@ def test_one_contrary_patient_hardly_changes_the_answer(contrary):
     assert other.sum() != SEPARATED.sum()
     tables = []
     for y in (SEPARATED, other):
-        post = bc.fit(y, SCORE, cluster=CLUSTER, engine="importance", random_state=1)
+        post = bc.fit(y, SCORE, curve="beta", cluster=CLUSTER, engine="importance", random_state=1)
         tables.append(post.summary(names=["tce", "observed_expected"]))
     separated, near = tables
     assert (separated["lower"] < near["lower"]).all()
@@ -93,6 +93,7 @@ def test_one_contrary_patient_hardly_changes_the_answer(contrary):
 )
 def test_the_verdict_is_not_ok_and_nan_is_never_printed(name, tmp_path):
     y, options = OUTCOMES[name], {"cluster": CLUSTER, "draws": 400, "random_state": 1}
+    options["curve"] = "beta"
     post = bc.fit(y, SCORE, **options)
     assert "each cluster counts as one case" in post.diagnostics["verdict"]
     assert not any(np.isnan(v) for v in post.diagnostics.values() if not isinstance(v, str))
@@ -113,17 +114,29 @@ def test_the_verdict_is_not_ok_and_nan_is_never_printed(name, tmp_path):
 
 def test_a_fit_warns_and_clusters_of_one_case_do_not():
     with pytest.warns(bc.errors.DiagnosticWarning, match="each cluster counts as one case"):
-        bc.fit(SEPARATED, SCORE, cluster=CLUSTER, draws=400, random_state=0)
+        bc.fit(SEPARATED, SCORE, curve="beta", cluster=CLUSTER, draws=400, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         single = bc.fit(
-            np.ones(40, dtype=int), SCORE[:40], cluster=range(40), draws=400, random_state=0
+            np.ones(40, dtype=int),
+            SCORE[:40],
+            curve="beta",
+            cluster=range(40),
+            draws=400,
+            random_state=0,
         )
     assert single.diagnostics["verdict"] == "ok"
 
 
 def test_one_separated_imputation_is_enough():
     other = np.clip(SCORE + np.random.default_rng(1).normal(0, 0.1, N), 0.01, 0.99)
-    post = bc.fit(SEPARATED, imputations=[SCORE, other], cluster=CLUSTER, draws=400, random_state=0)
+    post = bc.fit(
+        SEPARATED,
+        curve="beta",
+        imputations=[SCORE, other],
+        cluster=CLUSTER,
+        draws=400,
+        random_state=0,
+    )
     assert post.diagnostics["separated"] is True
     assert post.diagnostics["verdict"].startswith("imputation 1: outcomes are separated")

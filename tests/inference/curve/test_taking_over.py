@@ -15,7 +15,7 @@ SEPARATED = (SCORE > 0.5).astype(int)
 def fit(**options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        post = bc.fit(SEPARATED, SCORE, random_state=0, **options)
+        post = bc.fit(SEPARATED, SCORE, random_state=0, **{"curve": "beta"} | options)
     return post, [str(warning.message) for warning in caught]
 
 

@@ -203,7 +203,7 @@ def test_updates_say_when_cases_were():
     with pytest.raises(InputError, match="months"):
         bc.update(post, outcome, score, periods=["2024-01"] * 60)
     with pytest.raises(InputError, match="periods was given"):
-        bc.update(bc.fit(outcome, score, draws=400), outcome, score, periods=month)
+        bc.update(bc.fit(outcome, score, curve="beta", draws=400), outcome, score, periods=month)
 
 
 def test_a_problem_is_read_back_from_its_attributes():

@@ -41,7 +41,7 @@ def test_what_has_no_prior_density_is_refused() -> None:
     with pytest.raises(InputError, match="post"):
         bc.prior_sensitivity(bc.fit(Y[:200], P[:200], curve="identity", random_state=1))
     with pytest.raises(InputError, match="names"):
-        bc.prior_sensitivity(bc.fit(Y[:200], P[:200], random_state=1), ["ece"])
+        bc.prior_sensitivity(bc.fit(Y[:200], P[:200], curve="beta", random_state=1), ["ece"])
 
 
 def test_a_view_on_a_site_is_refused() -> None:

@@ -220,7 +220,7 @@ def test_errors_teach(options, message):
 def test_a_spread_without_sites_is_refused():
     y, s, _ = simulated()
     with pytest.raises(InputError, match="without groups"):
-        bc.fit(y, s, heterogeneity_prior={"shift": 1})
+        bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
     with pytest.raises(InputError, match="no groups"):
         prepare_sites(bc.CalibrationData(y, s), prior="neutral")
 

@@ -76,6 +76,6 @@ def test_what_is_no_posterior_is_refused(post) -> None:
     with pytest.raises(InputError, match="site must be one of 'new site'"):
         bc.priors.from_posterior(post, "D")
     with pytest.raises(InputError, match="site"):
-        bc.priors.from_posterior(bc.fit(Y, P, random_state=1), "A")
+        bc.priors.from_posterior(bc.fit(Y, P, curve="beta", random_state=1), "A")
     with pytest.raises(InputError, match="post is of the family"):
         bc.priors.from_posterior(bc.fit(Y, P, curve="pieces", random_state=1))

@@ -118,8 +118,8 @@ def test_what_is_no_evidence_is_refused(arguments, message) -> None:
 def test_the_prior_is_drawn_beside_its_posterior() -> None:
     prior = bc.priors.from_studies(calibration_slope=SLOPES, tails="t")
     y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
-    post = bc.fit(y_true, y_prob, prior=prior, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", prior=prior, random_state=1)
     panels = bc.plots.prior_posterior(post)
     assert len(panels) == 4
-    wide = bc.fit(y_true, y_prob, random_state=1)
+    wide = bc.fit(y_true, y_prob, curve="beta", random_state=1)
     assert post.interval("calibration_slope")[0] > wide.interval("calibration_slope")[0]

@@ -120,7 +120,7 @@ def test_sites_and_imputations_have_no_slope_either():
     post = bc.fit(y, s, groups=site, curve="logistic", draws=400, random_state=0)
     assert post.sites["calibration_slope"].isna().tolist() == [True, True, True, False]
     assert "nan" not in repr(post)
-    imputed = bc.fit(y, imputations=[s.clip(0, 0.99), s], draws=400, random_state=0)
+    imputed = bc.fit(y, curve="beta", imputations=[s.clip(0, 0.99), s], draws=400, random_state=0)
     told = imputed.summary().attrs["undefined"]["calibration_slope"]
     assert told == "3.8 % of scores are 1"
     assert "nan" not in repr(imputed)

@@ -31,7 +31,7 @@ def post(request, cases):
     y_true, y_prob = cases
     options = {"draws": 1000, "random_state": 1}
     if request.param == "beta":
-        return bc.fit(y_true, np.round(y_prob, 1), **options)
+        return bc.fit(y_true, np.round(y_prob, 1), curve="beta", **options)
     if request.param == "many scores":
         return bc.fit(y_true, y_prob, curve="spline", **options)
     if request.param == "average":
@@ -103,7 +103,7 @@ def test_one_score_is_a_line_integral(threshold) -> None:
 def test_cells_of_one_group_have_a_closed_form(threshold) -> None:
     hits, n, more = 9, 30, 60
     y_true = np.repeat([1, 0], [hits, n - hits])
-    post = bc.fit(y_true, np.full(n, 0.4), draws=100, random_state=3)
+    post = bc.fit(y_true, np.full(n, 0.4), curve="beta", draws=100, random_state=3)
     worth = post.value_of_information([threshold], more, method="cells")
     now = max(hits / n - threshold, 0)
     above = hits / n * stats.beta.sf(threshold, hits + 1, n - hits)
@@ -122,8 +122,8 @@ def test_cells_of_one_group_have_a_closed_form(threshold) -> None:
 def test_relabelled_outcomes_have_the_same_losses(cases, method) -> None:
     """Whoever treats the others pays the same: (1 - t) EVPI stays when outcomes are relabelled."""
     y_true, y_prob = cases
-    post = bc.fit(y_true, y_prob, draws=8000, random_state=1)
-    other = bc.fit(1 - y_true, 1 - y_prob, draws=8000, random_state=1)
+    post = bc.fit(y_true, y_prob, curve="beta", draws=8000, random_state=1)
+    other = bc.fit(1 - y_true, 1 - y_prob, curve="beta", draws=8000, random_state=1)
     at = np.array(AT)
     own = post.value_of_information(at, method=method)
     mirrored = other.value_of_information(1 - at, method=method)
@@ -141,7 +141,7 @@ def test_relabelled_outcomes_have_the_same_losses(cases, method) -> None:
 )
 def test_published_by_cells(shared_data, file, threshold, evpi, prob_best) -> None:
     cases = pd.read_csv(shared_data / "data" / "clinical" / f"{file}.csv")
-    post = bc.fit(cases["outcome"], cases["score"], draws=100, random_state=1)
+    post = bc.fit(cases["outcome"], cases["score"], curve="beta", draws=100, random_state=1)
     worth = post.value_of_information([threshold], method="cells")
     assert float(worth["evpi"][0]) == pytest.approx(evpi, abs=8e-5)
     model = worth["prob_best"].sel(strategy="model")
@@ -151,7 +151,7 @@ def test_published_by_cells(shared_data, file, threshold, evpi, prob_best) -> No
 def test_weights_count_as_cases(cases) -> None:
     y_true, y_prob = cases
     weight = 1 + np.arange(y_true.size) % 3
-    options = {"draws": 400, "random_state": 2}
+    options = {"curve": "beta", "draws": 400, "random_state": 2}
     weighted = bc.fit(y_true, y_prob, sample_weight=weight, weight_type="counts", **options)
     repeated = bc.fit(np.repeat(y_true, weight), np.repeat(y_prob, weight), **options)
     for method in ("curve", "cells"):
@@ -184,13 +184,13 @@ def test_sites(cases) -> None:
 
 @pytest.mark.parametrize("n_more", [0, -1, 2.5, "many", [10, 0], [], 10**10, True])
 def test_numbers_of_patients_are_checked(cases, n_more) -> None:
-    post = bc.fit(*cases, draws=100, random_state=0)
+    post = bc.fit(*cases, curve="beta", draws=100, random_state=0)
     with pytest.raises(ValueError, match="n_more"):
         post.value_of_information([0.2], n_more)
 
 
 def test_no_warnings_at_extremes() -> None:
-    post = bc.fit([0, 1, 0, 1], [0.0, 1.0, 1e-9, 0.7], draws=400, random_state=0)
+    post = bc.fit([0, 1, 0, 1], [0.0, 1.0, 1e-9, 0.7], curve="beta", draws=400, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for method in ("curve", "cells"):
@@ -200,7 +200,9 @@ def test_no_warnings_at_extremes() -> None:
 
 def test_clusters_have_no_further_patients(cases) -> None:
     y_true, y_prob = cases
-    post = bc.fit(y_true, y_prob, cluster=np.arange(y_true.size) // 3, draws=400, random_state=0)
+    post = bc.fit(
+        y_true, y_prob, curve="beta", cluster=np.arange(y_true.size) // 3, draws=400, random_state=0
+    )
     worth = post.value_of_information(AT)
     assert (worth["evpi"] <= worth["evpi_of_recalibrating"]).all()
     for options in ({"n_more": 50}, {"method": "cells"}):

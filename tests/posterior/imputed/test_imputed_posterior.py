@@ -25,7 +25,7 @@ def cases():
 def analyse(request):
     def fitted(y, *scores, **options):
         if request.param == "fit":
-            return bc.fit(y, *scores, random_state=2, draws=800, **options)
+            return bc.fit(y, *scores, random_state=2, draws=800, **{"curve": "beta"} | options)
         return bc.compare(y, *scores, random_state=2, draws=800, **options).posterior
 
     return fitted
@@ -145,13 +145,13 @@ def test_it_cannot_be_updated_or_checked_as_one_table(post, cases):
 def test_posteriors_that_are_not_of_the_same_cases_are_refused(cases):
     y, scores = cases
     options = {"draws": 400, "random_state": 1}
-    first = bc.fit(y, scores[0], **options)
+    first = bc.fit(y, scores[0], curve="beta", **options)
     others = {
-        "cases": bc.fit(y[:-1], scores[0][:-1], **options),
-        "events": bc.fit(1 - y, scores[0], **options),
+        "cases": bc.fit(y[:-1], scores[0][:-1], curve="beta", **options),
+        "events": bc.fit(1 - y, scores[0], curve="beta", **options),
         "family": bc.fit(y, scores[0], curve="logistic", **options),
-        "prior": bc.fit(y, scores[0], prior="clinical", **options),
-        "draws": bc.fit(y, scores[0], draws=800, random_state=1),
+        "prior": bc.fit(y, scores[0], curve="beta", prior="clinical", **options),
+        "draws": bc.fit(y, scores[0], curve="beta", draws=800, random_state=1),
     }
     for word, other in others.items():
         with pytest.raises(InputError, match=rf"posts\[0\].*{word}.*posts\[1\]"):
@@ -164,14 +164,14 @@ def test_posteriors_that_are_not_of_the_same_cases_are_refused(cases):
 
 def test_a_tree_of_one_fit_is_not_of_imputations(cases):
     y, scores = cases
-    tree = bc.fit(y, scores[0], draws=400, random_state=1).tree
+    tree = bc.fit(y, scores[0], curve="beta", draws=400, random_state=1).tree
     with pytest.raises(InputError, match="tree is not of several imputations"):
         bc.ImputedPosterior(tree)
 
 
 def test_a_tree_that_lacks_an_imputation_is_refused(cases):
     y, scores = cases
-    tree = bc.fit(y, imputations=scores, draws=400, random_state=1).tree.copy()
+    tree = bc.fit(y, curve="beta", imputations=scores, draws=400, random_state=1).tree.copy()
     del tree["imputation_2"]
     with pytest.raises(InputError, match="imputation_2"):
         bc.ImputedPosterior(tree)

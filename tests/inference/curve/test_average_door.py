@@ -1,0 +1,95 @@
+"""fit() gives the average by default: that of compare(), and nothing that one family has."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayescal as bc
+from bayescal.errors import DiagnosticWarning, EdgeWarning, InputError
+
+Y, P = bc.simulate.sample("clinical-middle-overconfident", 240, random_state=4)
+SITE = np.arange(Y.size) % 3
+QUICK = {"draws": 200, "random_state": 5}
+OVER = {
+    "prior_calibrated": 0.3,
+    "prior_weights": {"beta": 2.0, "pieces": 1.0},
+    "curves": ["beta", "logistic"],
+}
+
+
+def assert_same(one, other):
+    assert one.tree.attrs == other.tree.attrs
+    for group in ("posterior", "distances"):
+        xr.testing.assert_identical(one.tree[group].to_dataset(), other.tree[group].to_dataset())
+    assert one.summary().equals(other.summary())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        OVER,
+        {"prior": "clinical"},
+        {"sample_weight": np.where(SITE == 0, 2.5, 1.0), "weight_type": "sampling"},
+        {"cluster": np.arange(Y.size) // 2},
+        {"edge": 0.2},
+    ],
+    ids=["plain", "over", "prior", "weights", "clusters", "edge"],
+)
+def test_the_default_is_the_posterior_of_compare_to_the_bit(options):
+    expected = bc.compare(Y, P, **QUICK, **options).posterior
+    assert_same(bc.fit(Y, P, **QUICK, **options), expected)
+    assert_same(bc.fit(Y, P, curve="average", **QUICK, **options), expected)
+
+
+def test_imputations_are_averaged_one_by_one():
+    scores = np.stack([P, np.clip(P + 0.05, 0, 1)])
+    post = bc.fit(Y, imputations=scores, **QUICK, **OVER)
+    assert post.is_average
+    expected = bc.compare(Y, imputations=scores, **QUICK, **OVER).posterior
+    assert post.summary().equals(expected.summary())
+
+
+@pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
+@pytest.mark.parametrize("how", [{"groups": SITE}, {"periods": SITE}])
+def test_sites_and_periods_have_one_family(how):
+    default = bc.fit(Y, P, **QUICK, **how)
+    named = bc.fit(Y, P, curve="beta", **QUICK, **how)
+    assert default.problem.pooled.curve.name == "beta"
+    xr.testing.assert_identical(
+        default.tree["posterior"].to_dataset(), named.tree["posterior"].to_dataset()
+    )
+    with pytest.raises(InputError, match=r"curve='average' was given beside (sites|periods)"):
+        bc.fit(Y, P, curve="average", **how)
+
+
+@pytest.mark.parametrize("option", OVER)
+@pytest.mark.parametrize("how", [{"curve": "beta"}, {"groups": SITE}, {"periods": SITE}])
+def test_options_of_the_average_are_refused_beside_one_family(option, how):
+    with pytest.raises(InputError, match=f"{option} was given beside"):
+        bc.fit(Y, P, **{option: OVER[option]}, **how)
+
+
+@pytest.mark.parametrize("how", [{"engine": "nuts"}, {"sampler": {"tune": 200}}])
+def test_nuts_needs_a_family_by_name(how):
+    with pytest.raises(InputError, match="NUTS samples one family"):
+        bc.fit(Y, P, **how)
+
+
+@pytest.mark.parametrize("curve", [None, "average"])
+def test_the_pymc_model_needs_a_family_by_name(curve):
+    with pytest.raises(InputError, match=r"curve is missing.*curve='beta'"):
+        bc.build_model(Y, P, curve=curve)
+
+
+def test_a_family_that_does_not_exist_is_named_beside_the_average():
+    with pytest.raises(InputError, match="'average', 'beta'"):
+        bc.fit(Y, P, curve="betta")
+
+
+def test_draws_that_cannot_be_trusted_are_told():
+    y, score = np.repeat([0, 1], 20), np.repeat([0.0, 1.0], 20)
+    with pytest.warns(EdgeWarning), pytest.warns(DiagnosticWarning) as told:
+        post = bc.fit(y, score, cluster=np.repeat([0, 1], 20), **QUICK)
+    assert post.diagnostics["verdict"] != "ok"
+    assert any("engine='nuts'" not in str(each.message) for each in told)
