@@ -76,6 +76,7 @@ def fit(options: argparse.Namespace) -> dict[str, Any]:
         | described(post.tce().to_numpy(), np.stack(drawn(post), axis=-1))
         | {"weighted_draws": float(post.tree["sample_stats"]["ess"].item())},
         "bayescal, fit alone": repeated(lambda: bc.fit(y, s, curve="beta", random_state=0), 50),
+        "bayescal, average": repeated(lambda: bc.fit(y, s, random_state=0).tce(), 20),
     }
     for name, prepare in SAMPLERS.items():
         try:
@@ -157,6 +158,7 @@ SAMPLE = (
     "import bayescal as bc;y, s = bc.simulate.sample('clinical-middle-overconfident', 200, "
     "random_state=1);post = bc.fit(y, s, random_state=0)"
 )
+FAMILY = SAMPLE.replace("random_state=0", "curve='beta', random_state=0")
 SMALL = """
 import json, resource, subprocess, sys, time
 begin = time.perf_counter()
@@ -171,6 +173,7 @@ STARTS = {
     "import": ["-c", "import bayescal"],
     "fit": ["-c", SAMPLE],
     "fit and TCE": ["-c", f"{SAMPLE};post.tce()"],
+    "family and TCE": ["-c", f"{FAMILY};post.tce()"],
     "demo": ["-m", "bayescal", "demo"],
     "error message": ["-m", "bayescal", "assess", "absent.csv"],
 }
