@@ -93,3 +93,11 @@ def test_draws_that_cannot_be_trusted_are_told():
         post = bc.fit(y, score, cluster=np.repeat([0, 1], 20), **QUICK)
     assert post.diagnostics["verdict"] != "ok"
     assert any("engine='nuts'" not in str(each.message) for each in told)
+
+
+def test_every_door_says_the_same():
+    """The page, the comparison, the display and the plan read the same draws."""
+    post = bc.fit(Y, P, random_state=5)
+    assert_same(bc.assess(Y, P, random_state=5).posterior, post)
+    display = bc.plots.BayesianCalibrationDisplay.from_predictions(Y, P, random_state=5)
+    assert_same(display.posterior, post)
