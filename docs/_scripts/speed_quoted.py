@@ -90,8 +90,8 @@ def small(of: Record) -> str:
     cases, ours = of.record["fit"]["cases"], duration(of.rows["bayescal"]["seconds"])
     whole = duration(of.rows["bayescal, average"]["seconds"])
     return (
-        f"At {cases} patients a warm fit of the average over families with its TCE takes {whole} of "
-        f"one core, and of one family {ours}. For the same posterior of one family "
+        f"At {cases} patients a warm fit of the average over families with its TCE takes {whole} "
+        f"of one core, and of one family {ours}. For the same posterior of one family "
         f"{', '.join(others)}. One family for {count(n)} predictions takes {duration(fit)}, and "
         f"one sort of them {duration(sort)}."
     )
@@ -111,7 +111,7 @@ def costs(of: Record) -> str:
     n = of.largest("fit", "numpy.sort")
     rows = {
         "`bc.fit` and its TCE, 200 cases, warm": of.rows["bayescal, average"]["seconds"],
-        "the same for one family, `curve=\"beta\"`": of.rows["bayescal"]["seconds"],
+        'the same for one family, `curve="beta"`': of.rows["bayescal"]["seconds"],
     }
     rows |= {
         f"{label}, that of one family": of.rows[name]["seconds"]
