@@ -90,10 +90,11 @@ def small_part(of: Record) -> list[str]:
         "## A fit at 200 patients",
         small(of),
         "The beta curve under the neutral prior, 4000 draws (4 chains of 1000), then the TCE of "
-        "each draw; and the average over families, which is the default. Compiled samplers take new "
-        "data as arguments, adapt for 400 steps, and are timed without compilation; `pm.sample` adapts for its own 1000. Effective draws are the "
-        "fewest among the coordinates and the TCE; ours are also at most the effective size of "
-        "the importance weights.",
+        "each draw; and the average over families, which is the default. Compiled samplers take "
+        "new data as arguments, adapt for 400 steps, and are timed without compilation; "
+        "`pm.sample` adapts for its own 1000. Effective draws are the fewest among the "
+        "coordinates and the TCE; ours are also at most the effective size of the importance "
+        "weights.",
         markdown(table),
     ]
 
