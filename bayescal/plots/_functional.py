@@ -139,7 +139,7 @@ def functional(
     --------
     >>> import bayescal as bc
     >>> y_true, y_prob = bc.simulate.sample("calibrated", 200, random_state=1)
-    >>> post = bc.fit(y_true, y_prob, random_state=1)
+    >>> post = bc.fit(y_true, y_prob, curve="beta", random_state=1)
     >>> ax = bc.plots.functional(post, "observed_expected", close=(0.8, 1.25))
     >>> ax.get_title(loc="left").splitlines()[1]
     'P(O/E 0.8 to 1.25) > 0.99'

@@ -93,8 +93,7 @@ def test_one_contrary_patient_hardly_changes_the_answer(contrary):
 )
 def test_the_verdict_is_not_ok_and_nan_is_never_printed(name, tmp_path):
     y, options = OUTCOMES[name], {"cluster": CLUSTER, "draws": 400, "random_state": 1}
-    options["curve"] = "beta"
-    post = bc.fit(y, SCORE, **options)
+    post = bc.fit(y, SCORE, curve="beta", **options)
     assert "each cluster counts as one case" in post.diagnostics["verdict"]
     assert not any(np.isnan(v) for v in post.diagnostics.values() if not isinstance(v, str))
     assert post.diagnostics["separated"] is True
