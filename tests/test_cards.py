@@ -57,7 +57,7 @@ def results() -> dict[str, Any]:
     ("name", "words"),
     [
         ("posterior", ["200 cases", "true calibration error", "slope"]),
-        ("average", ["P(calibrated)", "true calibration error"]),
+        ("average", ["P(exactly calibrated)", "true calibration error"]),
         ("comparison", ["posterior probability", "spline"]),
         ("assessment", ["Recommended", "true calibration error"]),
         ("gain", ["Brier score", "P(improved)"]),

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
+from bayescal._base.text import chance
 from bayescal.data.validate import as_level, as_scores
 from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
@@ -218,7 +219,6 @@ class CalibrationPosterior(DecisionMeasures):
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
-        atom = self.prob_calibrated
         if self.is_average and self._distances is None:
             return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
@@ -226,14 +226,21 @@ class CalibrationPosterior(DecisionMeasures):
             "CalibrationPosterior\n"
             f"  {self._cases_in_words}\n"
             + (f"  {self.design}\n" if self.design is not None else "")
-            + f"  {self.family.name} curve, {self.problem.prior.name} prior, {self.engine}\n"
+            + f"  {self._curve_in_words}, {self.problem.prior.name} prior, {self.engine}\n"
             f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
-            + (f"; P(calibrated) {atom:.3f}" if atom is not None else self._without_atom)
+            + f"; {self._atom_in_words}"
         )
 
     @property
-    def _without_atom(self) -> str:
-        return "; exact calibration was not considered"
+    def _atom_in_words(self) -> str:
+        atom = self.prob_calibrated
+        if atom is None:
+            return "exact calibration was not considered"
+        return f"P(exactly calibrated) {chance(atom)}"
+
+    @property
+    def _curve_in_words(self) -> str:
+        return "average over families" if self.is_average else f"{self.family.name} curve"
 
     @property
     def _cases_in_words(self) -> str:

@@ -225,7 +225,7 @@ def test_the_average_saves_and_loads(overconfident, tmp_path):
     np.testing.assert_array_equal(back.tce(), overconfident.posterior.tce())
     assert back.interval("tce") == overconfident.posterior.interval("tce")
     assert arviz_stats.loo(back.tree).n_data_points == overconfident.data.n
-    assert "P(calibrated)" in repr(back)
+    assert "P(exactly calibrated)" in repr(back)
 
 
 def test_a_contradicted_sure_score_shows_what_the_edge_decides():

@@ -290,7 +290,7 @@ class CurveComparison:
             f"  {self.data.n:g} cases, {self.data.events:g} events; "
             f"{self.problem.prior.name} prior\n"
             f"  posterior probabilities: {ladder}\n"
-            f"  P(calibrated) {self.prob_calibrated:.3f} from prior "
+            f"  P(exactly calibrated) {self.prob_calibrated:.3f} from prior "
             f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
         )
 

@@ -139,7 +139,7 @@ def test_what_is_no_distance_is_read_as_it_is(calibrated):
     view = calibrated.average_site()
     plain = equal_tailed(view.functional("observed_expected").to_numpy(), 0.95)
     assert view.interval("observed_expected") == plain
-    assert "P(calibrated)" in str(view)
+    assert "P(exactly calibrated)" in str(view)
 
 
 def test_nothing_is_said_where_no_evidence_was_computed(calibrated):
