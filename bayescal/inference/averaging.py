@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,16 +11,23 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import Sample, mix_samples
+from bayescal._base.sampling.even import even_choice
+from bayescal._base.sampling.importance import Sample, of_mixture, shares_of_parts
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
 from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
-from bayescal.posterior.one_sided import side_shares
+from bayescal.posterior.one_sided import one_sided, side_shares, sureness
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn
 
 __all__ = ["Evidence", "Mixture"]
+
+NODES = 16
+"""Scores at which curves are compared before some of them are chosen."""
+
+CHOICE = 4
+"""How many points of a component, for each draw of it, are chosen from."""
 
 
 class Evidence(NamedTuple):
@@ -164,15 +170,71 @@ class Mixture:
     def _mixed(
         self, chosen: Sequence[int], log_weights: Floats, purpose: str
     ) -> tuple[Sample, NDArray[np.intp]]:
-        """Some components mixed, in the coordinates of the average and at its centre."""
-        problem, draws = self.problem, self._samples.draws
-        numbered = np.arange(draws, dtype=np.float64)[:, None]
-        parts = [replace(self.samples[k], draws=numbered) for k in chosen]
-        mixed, part = mix_samples(parts, log_weights, draws, problem.rng(purpose))
-        index, u = mixed.draws[:, 0].astype(np.intp), np.empty((draws, problem.curve.size))
-        for number, k in enumerate(chosen):
+        """Some components mixed, in the coordinates of the average and at its centre.
+
+        All draws are chosen at once from the weighted points of all components. Drawn a second
+        time, at random, they would lose how evenly the points are spread.
+        """
+        problem, samples = self.problem, [self.samples[k] for k in chosen]
+        draws, rng = self._samples.draws, problem.rng(purpose)
+        share = shares_of_parts(samples, log_weights)
+        pools = [
+            _thinned(*sample.weighted, part, draws)
+            for sample, part in zip(samples, share, strict=True)
+        ]
+        kinds = [
+            self._features(k, points, purpose)
+            for k, (points, _) in zip(chosen, pools, strict=True)
+        ]
+        weights = np.concatenate([weight for _, weight in pools])
+        picked = even_choice(np.hstack(kinds), weights, draws, rng)
+        first = np.cumsum([0] + [len(points) for points, _ in pools])
+        part = np.searchsorted(first, picked, side="right") - 1
+        u = np.empty((draws, problem.curve.size))
+        for number, (k, (points, _)) in enumerate(zip(chosen, pools, strict=True)):
             rows, frame = np.flatnonzero(part == number), self._samples.at(self.components[k]).frame
-            curve, own = CURVES[self.components[k].family], self.samples[k].draws[index[rows]]
+            curve, own = CURVES[self.components[k].family], points[picked[rows] - first[number]]
             at_centre = recentred(curve, own, frame, problem.frame)
             u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
-        return replace(mixed, draws=u), part
+        return of_mixture(samples, log_weights, u), part
+
+    def _features(self, k: int, points: Floats, purpose: str) -> Floats:
+        """What draws of a component are mostly read for, of shape (features, points).
+
+        Of distances: the mean error, the largest, and the signed error. Of curves: the signed
+        error, and how it grows and bends with the log-odds.
+        """
+        component, problem = self.components[k], self.problem
+        rows, weight = self._nodes
+        score = problem.score[rows]
+        curve = CURVES[component.family].at(problem.frame)
+        error = curve.probability(points, score, self._samples.at(component).frame) - score
+        if purpose == "distances":
+            if component.is_often:
+                above, below = self.sides
+                side = sureness(above[rows], below[rows])
+                error = one_sided(error + score, score, side) - score
+            distance = np.abs(error)
+            return np.stack([distance @ weight, distance.max(axis=1), error @ weight])
+        x = problem.log_odds[rows]
+        slope = x - weight @ x
+        bend = slope**2
+        return np.stack([error @ (weight * each) for each in (np.ones(x.size), slope, bend)])
+
+    @cached_property
+    def _nodes(self) -> tuple[NDArray[np.intp], Floats]:
+        """A few rows that stand for all, the outer ones among them, and their shares of cases."""
+        trials = self.problem.trials
+        middle = (np.cumsum(trials) - trials / 2) / trials.sum()
+        inner = np.searchsorted(middle, (np.arange(NODES) + 0.5) / NODES)
+        rows = np.unique([0, *np.minimum(inner, trials.size - 1), trials.size - 1])
+        between = np.searchsorted((rows[1:] + rows[:-1]) / 2, np.arange(trials.size))
+        return rows, np.bincount(between, trials, rows.size) / trials.sum()
+
+
+def _thinned(points: Floats, weights: Floats, share: float, draws: int) -> tuple[Floats, Floats]:
+    """Some points of a component, still many more than draws of it, with weights for its share."""
+    wanted = int(np.ceil(min(CHOICE * share * draws, len(points))))
+    every = max(len(points) // max(wanted, 1), 1)
+    kept = weights[::every]
+    return points[::every], share * kept / kept.sum()
