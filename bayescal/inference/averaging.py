@@ -12,7 +12,12 @@ from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.sampling.even import even_choice
-from bayescal._base.sampling.importance import Sample, of_mixture, shares_of_parts
+from bayescal._base.sampling.importance import (
+    Sample,
+    of_mixture,
+    resample,
+    shares_of_parts,
+)
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
 from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
@@ -23,10 +28,10 @@ from bayescal.posterior.tree import Drawn
 
 __all__ = ["Evidence", "Mixture"]
 
-NODES = 16
+NODES = 10
 """Scores at which curves are compared before some of them are chosen."""
 
-CHOICE = 4
+CHOICE = 3
 """How many points of a component, for each draw of it, are chosen from."""
 
 
@@ -172,54 +177,51 @@ class Mixture:
     ) -> tuple[Sample, NDArray[np.intp]]:
         """Some components mixed, in the coordinates of the average and at its centre.
 
-        All draws are chosen at once from the weighted points of all components. Drawn a second
-        time, at random, they would lose how evenly the points are spread.
+        The draws of a component are chosen once, from its weighted points, and evenly: chosen a
+        second time and at random, they would lose how evenly the points are spread.
         """
         problem, samples = self.problem, [self.samples[k] for k in chosen]
         draws, rng = self._samples.draws, problem.rng(purpose)
-        share = shares_of_parts(samples, log_weights)
-        pools = [
-            _thinned(*sample.weighted, part, draws)
-            for sample, part in zip(samples, share, strict=True)
-        ]
-        kinds = [
-            self._features(k, points, purpose)
-            for k, (points, _) in zip(chosen, pools, strict=True)
-        ]
-        weights = np.concatenate([weight for _, weight in pools])
-        picked = even_choice(np.hstack(kinds), weights, draws, rng)
-        first = np.cumsum([0] + [len(points) for points, _ in pools])
-        part = np.searchsorted(first, picked, side="right") - 1
+        part = resample(shares_of_parts(samples, log_weights), draws, rng)
         u = np.empty((draws, problem.curve.size))
-        for number, (k, (points, _)) in enumerate(zip(chosen, pools, strict=True)):
-            rows, frame = np.flatnonzero(part == number), self._samples.at(self.components[k]).frame
-            curve, own = CURVES[self.components[k].family], points[picked[rows] - first[number]]
-            at_centre = recentred(curve, own, frame, problem.frame)
+        for number, k in enumerate(chosen):
+            rows, component = np.flatnonzero(part == number), self.components[k]
+            if not rows.size:
+                continue
+            points, weights = samples[number].weighted
+            some = slice(None, None, max(len(points) // (CHOICE * rows.size), 1))
+            features = self._features(k, self._errors[k][some], purpose)
+            picked = even_choice(features, weights[some], rows.size, rng)
+            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            at_centre = recentred(curve, points[some][picked], frame, problem.frame)
             u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
         return of_mixture(samples, log_weights, u), part
 
-    def _features(self, k: int, points: Floats, purpose: str) -> Floats:
+    def _features(self, k: int, error: Floats, purpose: str) -> Floats:
         """What draws of a component are mostly read for, of shape (features, points).
 
         Of distances: the mean error, the largest, and the signed error. Of curves: the signed
         error, and how it grows and bends with the log-odds.
         """
-        component, problem = self.components[k], self.problem
         rows, weight = self._nodes
-        score = problem.score[rows]
-        curve = CURVES[component.family].at(problem.frame)
-        error = curve.probability(points, score, self._samples.at(component).frame) - score
         if purpose == "distances":
-            if component.is_often:
-                above, below = self.sides
-                side = sureness(above[rows], below[rows])
-                error = one_sided(error + score, score, side) - score
+            if self.components[k].is_often:
+                side = sureness(*(each[rows] for each in self.sides))
+                error = one_sided(error, np.zeros(rows.size), side)
             distance = np.abs(error)
             return np.stack([distance @ weight, distance.max(axis=1), error @ weight])
-        x = problem.log_odds[rows]
-        slope = x - weight @ x
-        bend = slope**2
-        return np.stack([error @ (weight * each) for each in (np.ones(x.size), slope, bend)])
+        x = self.problem.log_odds[rows]
+        powers = np.vander(x - weight @ x, 3, increasing=True)
+        return np.asarray((error @ (weight[:, None] * powers)).T)
+
+    @cached_property
+    def _errors(self) -> list[Floats]:
+        """Curve minus score at the nodes, of the weighted points of each component."""
+        score, errors = self.problem.score[self._nodes[0]], []
+        for component, sample in zip(self.components, self.samples, strict=True):
+            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            errors.append(curve.probability(sample.weighted[0], score, frame) - score)
+        return errors
 
     @cached_property
     def _nodes(self) -> tuple[NDArray[np.intp], Floats]:
@@ -230,11 +232,3 @@ class Mixture:
         rows = np.unique([0, *np.minimum(inner, trials.size - 1), trials.size - 1])
         between = np.searchsorted((rows[1:] + rows[:-1]) / 2, np.arange(trials.size))
         return rows, np.bincount(between, trials, rows.size) / trials.sum()
-
-
-def _thinned(points: Floats, weights: Floats, share: float, draws: int) -> tuple[Floats, Floats]:
-    """Some points of a component, still many more than draws of it, with weights for its share."""
-    wanted = int(np.ceil(min(CHOICE * share * draws, len(points))))
-    every = max(len(points) // max(wanted, 1), 1)
-    kept = weights[::every]
-    return points[::every], share * kept / kept.sum()

@@ -52,9 +52,9 @@ def even_choice(
     """
     place, share = np.zeros(weights.size), weights / weights.sum()
     for power, feature in zip(FINENESS, features, strict=False):
-        strip = np.floor(place)
-        rank = (feature - feature.min()) / max(np.ptp(feature), TINY)
-        order = np.argsort(strip + 0.5 * np.where(strip % 2, 1 - rank, rank))
+        strip = place.astype(np.intp)
+        side = (feature - feature.min()) / (2 * max(np.ptp(feature), TINY))
+        order = np.argsort(strip + np.where(strip & 1, 0.5 - side, side))
         strips = np.ceil(draws**power)
         place[order] = np.cumsum(share[order]) * strips
     ladder = np.cumsum(share[order])
