@@ -138,7 +138,9 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
     last = np.stack([_log_sum(steps[:, :, k - 1])[:, state] for state in (ON, OFF)], axis=1)
-    ends_off = even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
+    ends_off = (
+        even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
+    )
     state = np.where(ends_off < np.exp(last[:, 1] - last.max(axis=1))[setting], OFF, ON)
     stop = np.full(draws, k)
     active = np.arange(draws)
