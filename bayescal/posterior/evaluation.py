@@ -73,7 +73,7 @@ class Evaluation:
         Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
     gradual : bool
         Whether curves, as they are drawn and predict, are moved so that their mean passes
-        gradually from cell to cell, unless a jump is probable. They spread as widely as before;
+        gradually from cell to cell, unless a jump is probable. Draws on the diagonal stay there;
         functionals are of the curves before.
     """
 
@@ -125,9 +125,10 @@ class Evaluation:
         if jumps is None:
             return curves
         gradual = CurveAtScores(problem.curve, at, problem.frame, jumps).probability(self.u)
-        moved = logit(gradual.mean(axis=0)) - logit(curves.mean(axis=0))
-        some = np.flatnonzero(moved)
-        curves[:, some] = expit(logit(curves[:, some]) + moved[some])
+        off = curves != at
+        share = np.maximum(off.mean(axis=0), 1 / len(curves))
+        moved = (logit(gradual.mean(axis=0)) - logit(curves.mean(axis=0))) / share
+        np.copyto(curves, expit(logit(curves) + moved), where=off & (moved != 0))
         return curves
 
     @cached_property
