@@ -50,13 +50,13 @@ def even_choice(
     >>> bool(abs(points[0, chosen].mean() - points.mean()) < 0.001)
     True
     """
-    place, share = np.zeros(weights.size), weights / weights.sum()
+    position, share = np.zeros(weights.size), weights / weights.sum()
     for power, feature in zip(FINENESS, features, strict=False):
-        strip = place.astype(np.intp)
+        strip = position.astype(np.intp)
         side = (feature - feature.min()) / (2 * max(np.ptp(feature), TINY))
         order = np.argsort(strip + np.where(strip & 1, 0.5 - side, side))
         strips = np.ceil(draws**power)
-        place[order] = np.cumsum(share[order]) * strips
+        position[order] = np.cumsum(share[order]) * strips
     ladder = np.cumsum(share[order])
     steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
     chosen = order[np.minimum(np.searchsorted(ladder, steps), order.size - 1)]
@@ -86,6 +86,6 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
     numbers, modulo 1.
     """
     numbers = np.empty(group.size)
-    place = np.arange(group.size) * STEPS[axis] + rng.random()
-    numbers[np.argsort(group, kind="stable")] = place - np.floor(place)
+    position = np.arange(group.size) * STEPS[axis] + rng.random()
+    numbers[np.argsort(group, kind="stable")] = position - np.floor(position)
     return numbers

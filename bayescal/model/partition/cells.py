@@ -113,12 +113,12 @@ def passage(
     (array([1, 2]), array([1, 0]), array([0.25, 0.25]))
     """
     low, high = cells[cell], cells[cell + 1]
-    place = (2 * x - low - high) / np.maximum(high - low, TIE)  # from -1 to 1 in the cell
-    other = cell + np.sign(place).astype(np.intp)
+    position = (2 * x - low - high) / np.maximum(high - low, TIE)  # from -1 to 1 in the cell
+    other = cell + np.sign(position).astype(np.intp)
     border = np.clip(np.minimum(cell, other), 0, jumps.size - 1)
     inside = (other >= 0) & (other <= jumps.size) & (other != cell)
     at = np.flatnonzero(inside & ~jumps[border])
-    return at, other[at], np.abs(place[at]) / 2
+    return at, other[at], np.abs(position[at]) / 2
 
 
 def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> Index:
