@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,16 +11,28 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
-from bayescal._base.sampling.importance import Sample, mix_samples
+from bayescal._base.sampling.even import even_choice
+from bayescal._base.sampling.importance import (
+    Sample,
+    of_mixture,
+    resample,
+    shares_of_parts,
+)
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
 from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
-from bayescal.posterior.one_sided import side_shares
+from bayescal.posterior.one_sided import one_sided, side_shares, sureness
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn
 
 __all__ = ["Evidence", "Mixture"]
+
+NODES = 10
+"""Scores at which curves are compared before some of them are chosen."""
+
+CHOICE = 3
+"""How many points of a component, for each draw of it, are chosen from."""
 
 
 class Evidence(NamedTuple):
@@ -164,15 +175,60 @@ class Mixture:
     def _mixed(
         self, chosen: Sequence[int], log_weights: Floats, purpose: str
     ) -> tuple[Sample, NDArray[np.intp]]:
-        """Some components mixed, in the coordinates of the average and at its centre."""
-        problem, draws = self.problem, self._samples.draws
-        numbered = np.arange(draws, dtype=np.float64)[:, None]
-        parts = [replace(self.samples[k], draws=numbered) for k in chosen]
-        mixed, part = mix_samples(parts, log_weights, draws, problem.rng(purpose))
-        index, u = mixed.draws[:, 0].astype(np.intp), np.empty((draws, problem.curve.size))
+        """Some components mixed, in the coordinates of the average and at its centre.
+
+        The draws of a component are chosen once, from its weighted points, and evenly: chosen a
+        second time and at random, they would lose how evenly the points are spread.
+        """
+        problem, samples = self.problem, [self.samples[k] for k in chosen]
+        draws, rng = self._samples.draws, problem.rng(purpose)
+        part = resample(shares_of_parts(samples, log_weights), draws, rng)
+        u = np.empty((draws, problem.curve.size))
         for number, k in enumerate(chosen):
-            rows, frame = np.flatnonzero(part == number), self._samples.at(self.components[k]).frame
-            curve, own = CURVES[self.components[k].family], self.samples[k].draws[index[rows]]
-            at_centre = recentred(curve, own, frame, problem.frame)
+            rows, component = np.flatnonzero(part == number), self.components[k]
+            if not rows.size:
+                continue
+            points, weights = samples[number].weighted
+            some = slice(None, None, max(len(points) // (CHOICE * rows.size), 1))
+            features = self._features(k, self._errors[k][some], purpose)
+            picked = even_choice(features, weights[some], rows.size, rng)
+            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            at_centre = recentred(curve, points[some][picked], frame, problem.frame)
             u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
-        return replace(mixed, draws=u), part
+        return of_mixture(samples, log_weights, u), part
+
+    def _features(self, k: int, error: Floats, purpose: str) -> Floats:
+        """What draws of a component are mostly read for, of shape (features, points).
+
+        Of distances: the mean error, the largest, and the signed error. Of curves: the signed
+        error, and how it grows and bends with the log-odds.
+        """
+        rows, weight = self._nodes
+        if purpose == "distances":
+            if self.components[k].is_often:
+                side = sureness(*(each[rows] for each in self.sides))
+                error = one_sided(error, np.zeros(rows.size), side)
+            distance = np.abs(error)
+            return np.stack([distance @ weight, distance.max(axis=1), error @ weight])
+        x = self.problem.log_odds[rows]
+        powers = np.vander(x - weight @ x, 3, increasing=True)
+        return np.asarray((error @ (weight[:, None] * powers)).T)
+
+    @cached_property
+    def _errors(self) -> list[Floats]:
+        """Curve minus score at the nodes, of the weighted points of each component."""
+        score, errors = self.problem.score[self._nodes[0]], []
+        for component, sample in zip(self.components, self.samples, strict=True):
+            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            errors.append(curve.probability(sample.weighted[0], score, frame) - score)
+        return errors
+
+    @cached_property
+    def _nodes(self) -> tuple[NDArray[np.intp], Floats]:
+        """A few rows that stand for all, the outer ones among them, and their shares of cases."""
+        trials = self.problem.trials
+        middle = (np.cumsum(trials) - trials / 2) / trials.sum()
+        inner = np.searchsorted(middle, (np.arange(NODES) + 0.5) / NODES)
+        rows = np.unique([0, *np.minimum(inner, trials.size - 1), trials.size - 1])
+        between = np.searchsorted((rows[1:] + rows[:-1]) / 2, np.arange(trials.size))
+        return rows, np.bincount(between, trials, rows.size) / trials.sum()

@@ -237,11 +237,19 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
     sample = importance_sample(pivoted, carried, draws, rng)
-    sample = replace(sample, draws=pivoted.to_coordinates(sample.draws))
+    sample = _in_coordinates(pivoted, sample)
     if sample.pareto_k <= (BAD_K if rough else GOOD_K):
         return sample
     unpivoted = importance_sample(density, modes, draws, rng)
     return min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
+
+
+def _in_coordinates(pivoted: _Pivoted, sample: Sample) -> Sample:
+    """Pivoted draws and proposals, in working coordinates."""
+    draws, proposals = pivoted.to_coordinates(sample.draws), sample.proposals
+    if proposals is not None:
+        proposals = pivoted.to_coordinates(proposals)
+    return replace(sample, draws=draws, proposals=proposals)
 
 
 def _middle(density: CurveDensity) -> tuple[Floats, Floats]:

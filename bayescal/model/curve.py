@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
-from bayescal.model.partition.cells import cell_of
+from bayescal.model.partition.cells import cell_of, passage
 from bayescal.model.prior import Distribution
 
 __all__ = ["Curve", "CurveAtScores", "Frame"]
+
+JUMP = 1e-6  # in log-odds
+PROBABLE = 0.5
+"""Probability of a jump from which on it is drawn as one."""
 
 
 @dataclass(frozen=True)
@@ -192,14 +197,32 @@ class Curve:
         """The family at fixed scores, for many draws: what does not depend on them is kept."""
         return CurveAtScores(self, score, frame)
 
+    def jumps(self, u: Floats, frame: Frame) -> NDArray[np.bool_]:
+        """The borders between cells at which at least half of the draws `u` jump.
+
+        Of shape (cells - 1,).
+        """
+        cells = self._cells(frame)
+        by_cell = u[:, u.shape[1] - 2 * cells :]
+        step = np.diff(by_cell[:, :cells], axis=1)
+        step += np.diff(by_cell[:, cells:], axis=1) * np.array(frame.cells[1:-1])
+        return np.asarray((np.abs(step) > JUMP).mean(axis=0) >= PROBABLE)
+
     def _cells(self, frame: Frame) -> int:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
 
 class CurveAtScores:
-    """A family of curves at scores, of shape (rows,) or (draws, rows)."""
+    """A family of curves at scores, of shape (rows,) or (draws, rows).
 
-    def __init__(self, curve: Curve, score: Floats, frame: Frame) -> None:
+    Where `jumps` says, for scores common to all draws, which borders between two cells are jumps,
+    the curves pass over all other borders gradually, from the middle of one cell to that of the
+    next.
+    """
+
+    def __init__(
+        self, curve: Curve, score: Floats, frame: Frame, jumps: NDArray[np.bool_] | None = None
+    ) -> None:
         self.score = score
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
         offset, basis = curve.basis(score.ravel(), frame)
@@ -207,6 +230,9 @@ class CurveAtScores:
         if self._cells:
             x = np.clip(logit(score), frame.cells[0], frame.cells[-1])
             self._x, self._cell = x, cell_of(x, np.array(frame.cells[1:-1]))
+        self._passage = None
+        if self._cells > 1 and jumps is not None:
+            self._passage = passage(self._x, np.array(frame.cells), self._cell, jumps)
 
     def log_odds(self, u: Floats) -> Floats:
         """Log-odds, of shape (draws, rows), for draws `u` of shape (draws, d)."""
@@ -267,6 +293,10 @@ class CurveAtScores:
             delta = np.take(slope, self._cell, axis=1)
             delta *= self._x
             delta += np.take(shift, self._cell, axis=1)
+            if self._passage is not None:
+                at, cell, share = self._passage
+                other = shift[:, cell] + slope[:, cell] * self._x[at]
+                delta[:, at] += share * (other - delta[:, at])
             return rows, delta
         cell, x = self._cell[rows], self._x[rows]
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x

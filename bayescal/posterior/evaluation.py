@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.data.validate import as_order, check_choice
+from bayescal.model.curve import CurveAtScores
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
@@ -70,6 +71,10 @@ class Evaluation:
         What the population "bootstrap" draws; by default that of the cases.
     mean : tuple of ndarrays of shape (points,), optional
         Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
+    gradual : bool
+        Whether curves, as they are drawn and predict, are moved so that their mean passes
+        gradually from cell to cell, unless a jump is probable. Draws on the diagonal stay there;
+        functionals are of the curves before.
     """
 
     problem: Problem
@@ -79,6 +84,7 @@ class Evaluation:
     sided: NDArray[np.bool_] | None = None
     bootstrap: Bootstrap | None = None
     mean: tuple[Floats, Floats] | None = None
+    gradual: bool = False
     _known: dict[Key, Floats] = field(default_factory=dict, repr=False)
     _observed: list[Floats] = field(default_factory=list, repr=False)
     _populations: dict[str, list[tuple[slice, Population]]] = field(
@@ -112,8 +118,26 @@ class Evaluation:
         return replace(self, averaged=True, _known={})
 
     def curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, of shape (draws, scores)."""
-        return self.problem.probability(self.u, scores)
+        """The curves at these scores, of shape (draws, scores), as they are drawn and predict."""
+        problem, jumps = self.problem, self._jumps
+        at = problem.inside(scores)
+        curves = problem.curve.probability(self.u, at, problem.frame)
+        if jumps is None:
+            return curves
+        gradual = CurveAtScores(problem.curve, at, problem.frame, jumps).probability(self.u)
+        off = curves != at
+        share = np.maximum(off.mean(axis=0), 1 / len(curves))
+        moved = (logit(gradual.mean(axis=0)) - logit(curves.mean(axis=0))) / share
+        np.copyto(curves, expit(logit(curves) + moved), where=off & (moved != 0))
+        return curves
+
+    @cached_property
+    def _jumps(self) -> NDArray[np.bool_] | None:
+        """The borders between cells at which curves probably jump; None if all count as jumps."""
+        problem = self.problem
+        if not self.gradual or len(problem.frame.cells) < 3:
+            return None
+        return problem.curve.jumps(self.u, problem.frame)
 
     def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""

@@ -207,7 +207,9 @@ class PosteriorView:
 
     @cached_property
     def _posterior(self) -> Evaluated:
-        return Evaluation(self.problem, self._drawn.u, bootstrap=self._bootstrap)
+        return Evaluation(
+            self.problem, self._drawn.u, bootstrap=self._bootstrap, gradual=self.is_average
+        )
 
     @cached_property
     def _prior(self) -> Evaluated:

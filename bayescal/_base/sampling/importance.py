@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, ndtri
+from scipy.special import gammaln, logsumexp, ndtri, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode
@@ -20,7 +20,15 @@ from bayescal._base.sampling.chi_square import student_stretch
 from bayescal._base.sampling.pareto import BAD_K, smooth_rows
 from bayescal._base.sampling.points import lattice_points
 
-__all__ = ["GOOD_K", "Sample", "importance_sample", "mix_samples", "resample"]
+__all__ = [
+    "GOOD_K",
+    "Sample",
+    "importance_sample",
+    "mix_samples",
+    "of_mixture",
+    "resample",
+    "shares_of_parts",
+]
 
 HEAVIEST = 4  # degrees of freedom of the proposals in few dimensions
 GOOD_K = 0.5
@@ -44,6 +52,10 @@ class Sample:
         Shape of the weights' tail; above 0.7 the draws should not be trusted.
     ess : float
         Effective sample size of the weighted proposals.
+    proposals : ndarray of shape (proposals, d), optional
+        What the draws were chosen from.
+    weights : ndarray of shape (proposals,), optional
+        Of the proposals; they sum to 1.
     """
 
     draws: Floats
@@ -51,6 +63,15 @@ class Sample:
     log_evidence_error: float
     pareto_k: float
     ess: float
+    proposals: Floats | None = None
+    weights: Floats | None = None
+
+    @property
+    def weighted(self) -> tuple[Floats, Floats]:
+        """Points and their weights: the proposals, or draws that were chosen from none."""
+        if self.proposals is None or self.weights is None:
+            return self.draws, np.full(len(self.draws), 1 / len(self.draws))
+        return self.proposals, self.weights
 
 
 def mix_samples(
@@ -72,24 +93,43 @@ def mix_samples(
         Its Pareto k-hat is the worst among parts with at least one draw in a hundred.
     part : ndarray of shape (draws,)
     """
-    evidence = np.array([part.log_evidence for part in parts]) + log_weights
-    total = float(logsumexp(evidence))
-    share = np.exp(evidence - total)
+    share = shares_of_parts(parts, log_weights)
     part = resample(share, draws, rng)
     points = np.empty((draws, parts[0].draws.shape[1]))
     for index, sample in enumerate(parts):
         mine = np.flatnonzero(part == index)
         points[mine] = sample.draws[resample(np.ones(len(sample.draws)), mine.size, rng)]
+    return of_mixture(parts, log_weights, points), part
+
+
+def shares_of_parts(parts: Sequence[Sample], log_weights: Floats) -> Floats:
+    """Posterior shares of several samples, each with its prior weight, of shape (parts,)."""
+    return np.asarray(softmax([part.log_evidence for part in parts] + log_weights))
+
+
+def of_mixture(parts: Sequence[Sample], log_weights: Floats, points: Floats) -> Sample:
+    """Draws of a mixture as a sample, with what is known of its parts.
+
+    Parameters
+    ----------
+    parts : sequence of Sample
+    log_weights : ndarray of shape (parts,)
+    points : ndarray of shape (draws, d)
+
+    Returns
+    -------
+    Sample
+    """
+    share = shares_of_parts(parts, log_weights)
     errors = np.array([sample.log_evidence_error for sample in parts])
-    ess = np.array([sample.ess for sample in parts])
-    mixed = Sample(
+    precision = share**2 / np.array([sample.ess for sample in parts])
+    return Sample(
         points,
-        total,
+        float(logsumexp([sample.log_evidence for sample in parts] + log_weights)),
         float(np.sqrt(np.sum((share * errors) ** 2))),
         max(s.pareto_k for s, weight in zip(parts, share, strict=True) if weight >= 0.01),
-        float(1 / np.sum(share**2 / ess)) if (share**2 / ess).sum() > 0 else float(draws),
+        float(1 / precision.sum()) if precision.sum() > 0 else float(len(points)),
     )
-    return mixed, part
 
 
 @dataclass(frozen=True)
@@ -185,6 +225,8 @@ def importance_sample(
         best.log_evidence_error,
         best.pareto_k,
         best.ess,
+        best.points,
+        best.weights,
     )
 
 

@@ -70,7 +70,8 @@ def draw_drift(problem: DriftProblem, draws: int) -> DrawnDrift:
     changes = sample_changes(problem, draws)
     walk = draw_effects(problem.walk, draws)
     numbered = np.arange(draws)[:, None].astype(np.float64)
-    of_walk = Sample(numbered, **{name: walk.stats[name] for name in SAMPLE_STATS})
+    pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
+    of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)
     indexed = [replace(each, draws=numbered) for each in (single, *changes)]
     parts = [*indexed, of_walk]
     mixed, explanation = mix_samples(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats
+from bayescal._base.sampling.even import even_uniforms
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import LEFT, LINE, RIGHT, SHIFT, TYPES, Stretches
 
@@ -120,6 +121,8 @@ def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums
 def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -> PartitionDraws:
     """Draw partitions and curves, each stretch from the last to the first.
 
+    Draws that have come the same way so far divide evenly among the ways on.
+
     Parameters
     ----------
     sums : PartitionSums
@@ -132,10 +135,12 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     """
     steps, stretches = sums._steps, sums._stretches
     k = stretches.cells
-    setting = _systematic(sums.probability, draws, rng)
+    setting = np.sort(_systematic(sums.probability, draws, rng))
     tables = _Tables(steps.reshape(-1, 2 * k))
     last = np.stack([_log_sum(steps[:, :, k - 1])[:, state] for state in (ON, OFF)], axis=1)
-    ends_off = rng.random(draws) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
+    ends_off = (
+        even_uniforms(setting, rng) * np.exp(np.logaddexp(*last.T) - last.max(axis=1))[setting]
+    )
     state = np.where(ends_off < np.exp(last[:, 1] - last.max(axis=1))[setting], OFF, ON)
     stop = np.full(draws, k)
     active = np.arange(draws)
@@ -150,7 +155,8 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
         active, state, stop = active[unfinished], state[unfinished], start[unfinished]
     draw, start, stop, state, neighbour = (np.concatenate(part) for part in zip(*rows, strict=True))
     shift, slope = _coefficients(stretches, sums._prior, start, stop, state, neighbour, rng)
-    return assemble(draw, start, stop, shift, slope, setting, k)
+    mixed = rng.permutation(draws)
+    return assemble(mixed[draw], start, stop, shift, slope, setting[np.argsort(mixed)], k)
 
 
 def assemble(
@@ -244,7 +250,7 @@ def _smoothed(
     Two points are drawn and combined so that mean and covariance stay as they are.
     """
     tables = _Tables(log_weight)
-    first, second = tables.draw(row, rng), tables.draw(row, rng)
+    first, second = tables.draw(row, rng, 1), tables.draw(row, rng, 2)
     weight = np.exp(log_weight)
     drawn = []
     for values in points:
@@ -265,9 +271,10 @@ class _Tables:
         self.columns = log_weight.shape[1]
         self.ladder = (ladder + np.arange(ladder.shape[0])[:, None]).ravel()
 
-    def draw(self, row: Index, rng: np.random.Generator) -> Index:
-        """One column for each of the rows given."""
-        below_one = (1 - 1e-9) * rng.random(row.size)  # else its sum with a row may reach the next
+    def draw(self, row: Index, rng: np.random.Generator, axis: int = 0) -> Index:
+        """One column for each of the rows given, evenly among those of one row."""
+        numbers = even_uniforms(row, rng, axis)
+        below_one = (1 - 1e-9) * numbers  # else its sum with a row may reach the next
         position = np.searchsorted(self.ladder, row + below_one, side="right")
         return np.asarray(position - row * self.columns, dtype=np.intp)
 
