@@ -15,7 +15,8 @@ from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
-from bayescal.assessment.words import curve_rows, headline, of_group
+from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.words import curve_rows, of_group
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 

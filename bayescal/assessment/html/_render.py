@@ -17,7 +17,6 @@ from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _details, _figures, _measures, _subgroups
-from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
@@ -25,11 +24,10 @@ from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
+from bayescal.assessment.verdict import words
 from bayescal.assessment.words import (
-    directions,
     exactness,
     first_words,
-    where,
 )
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
@@ -162,12 +160,13 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "notes": notes,
         "kind": kind,
         "sign": sign,
-        "verdict": f.verdict.capitalize(),
+        "verdict": words.title(f),
         "population": _population(f),
-        "meaning": meaning(f),
-        "directions": directions(f.table, f.posterior.data),
-        "where": where(f.stretches),
-        "limit_reason": limit_reason(f),
+        "headline": words.headline(f),
+        "says": [text for text in (words.ranges(f), words.whom(f)) if text],
+        "to_do": words.to_do(f),
+        "settling": words.settling(f),
+        "limit_reason": " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip(),
         "exactness": exactness(f),
         "level": percent(f.ci_prob),
         "figures": {

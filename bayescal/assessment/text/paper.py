@@ -7,12 +7,11 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed.words import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.verdict.words import headline, ranges, settling, to_do, whom
 from bayescal.assessment.words import (
     exactness,
     first_words,
-    headline,
     in_the_data,
-    where,
     with_interval,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -94,8 +93,8 @@ def _interval_in_words(f: Findings) -> str:
 
 def results(f: Findings) -> str:
     """The results, with the numbers that TRIPOD+AI asks for."""
-    parts = [sample(f), *first_words(f), *performance(f), where(f.stretches), str(f.recommendation)]
-    return " ".join(parts)
+    parts = [sample(f), *first_words(f), *performance(f), whom(f), to_do(f), settling(f)]
+    return " ".join(part for part in parts if part)
 
 
 def sample(f: Findings) -> str:
@@ -113,6 +112,7 @@ def performance(f: Findings) -> list[str]:
     ratio = table.loc["observed_expected"]
     sentences = [
         headline(f),
+        *([ranges(f)] if ranges(f) else []),
         exactness(f),
         "The ratio of observed to expected events was "
         f"{with_interval(ratio, in_the_data(data, ratio))}; "
