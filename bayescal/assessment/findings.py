@@ -159,8 +159,8 @@ class Findings:
 
     @cached_property
     def off(self) -> Off:
-        """Whether the model is off, and which way: the first answer, which no limit enters."""
-        return is_off(self.posterior, self.table, self.stretches, self.ci_prob)
+        """Whether the model is off, and which way: the first answer."""
+        return is_off(self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
 
     @property
     def verdict(self) -> str:

@@ -12,7 +12,7 @@ from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows, information_rows
-from bayescal.assessment.verdict.words import to_do, whom
+from bayescal.assessment.verdict.words import whom
 from bayescal.assessment.words import first_words, of_group
 from bayescal.model.curves import updates
 

@@ -23,6 +23,7 @@ __all__ = [
     "CANNOT_SAY",
     "NO_SIGN",
     "STATES",
+    "TOGETHER",
     "YES",
     "Off",
     "depth_of_zero",
@@ -54,8 +55,8 @@ class Off(NamedTuple):
     ways : tuple of str
         The ways of which each is clear by itself: "too many events predicted" or "too few events
         predicted" (O/E), "over-confident", "under-confident" or "reversed" (the slope), "too high
-        over a range" and "too low over a range". "level and slope together" if only their joint
-        region is clear. They are said only after "yes".
+        over a range" and "too low over a range"; "level and slope together" if only their joint
+        region is clear. They are named after "yes" alone.
     why : str
         Of "cannot say": the reason, as a clause. Else empty.
     """
@@ -66,15 +67,20 @@ class Off(NamedTuple):
 
 
 def is_off(
-    post: CalibrationPosterior, table: pd.DataFrame, parts: Sequence[Stretch], ci_prob: float
+    post: CalibrationPosterior,
+    table: pd.DataFrame,
+    parts: Sequence[Stretch],
+    ci_prob: float,
+    verdict: str,
 ) -> Off:
     """The first answer of an assessment.
 
     "yes" if the interval of the true calibration error starts above 0, and a way is clear: perfect
     calibration lies outside the joint region of calibration-in-the-large and slope, or the
-    predictions over a range are too high, or too low, with probability (1 + ci_prob) / 2. At a
-    `ci_prob` of 0.95 at most 5 % of the data sets of a calibrated model are to be answered by
-    "yes"; `docs/benchmarks/verdict.py` measures it, and how often a model that is off is found.
+    predictions over a range are too high, or too low, with probability (1 + ci_prob) / 2. Also if
+    the verdict on the limit is "miscalibrated", which implies the former. At a `ci_prob` of 0.95 at
+    most 5 % of the data sets of a calibrated model are to be answered by "yes";
+    `docs/benchmarks/verdict.py` measures it, and how often a model that is off is found.
 
     "cannot say" if one of these is clear but not "yes"; if the interval of O/E or of the slope
     alone excludes its ideal value; if draws cannot be trusted; and, where nothing is clear, with
@@ -88,6 +94,8 @@ def is_off(
         Its summary at `ci_prob`.
     parts : sequence of Stretch
     ci_prob : float in (0, 1)
+    verdict : str
+        On the limit; see `bayescal.posterior.intervals.verdict_of`.
 
     Returns
     -------
@@ -97,11 +105,11 @@ def is_off(
         return Off(CANNOT_SAY, why="the computation cannot be trusted here")
     jointly, ranges = _is_jointly_clear(post, table, ci_prob), sure_ranges(parts, ci_prob)
     alone = _ways_alone(table)
-    clear = jointly or bool(ranges)
-    if clear and table.loc["tce", "lower"] > 0:
+    above_zero = bool(table.loc["tce", "lower"] > 0)
+    if verdict == "miscalibrated" or (above_zero and (jointly or ranges)):
         ways = [*alone, *dict.fromkeys(STATES[part.state] for part in ranges)]
-        return Off(YES, tuple(ways) or (TOGETHER,))
-    if clear or alone or table.loc["tce", "lower"] > 0:
+        return Off(YES, tuple(ways or [TOGETHER] * jointly))
+    if jointly or ranges or alone or above_zero:
         return Off(CANNOT_SAY, why="the signs are no stronger than chance may give")
     few = _too_few(post)
     return Off(CANNOT_SAY, why=f"there are only {few}") if few else Off(NO_SIGN)
@@ -198,7 +206,7 @@ def _ways_alone(table: pd.DataFrame) -> list[str]:
 
 
 def _too_few(post: CalibrationPosterior) -> str:
-    """Events or non-events in words, if there are too few; sampling weights count what they are worth."""
+    """Events or non-events in words, if there are too few; weights count what they are worth."""
     data = post.data
     events = {"event": data.events, "non-event": data.n - data.events}
     rarer = min(events, key=lambda what: events[what])

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.text import chance, count, decimals, percent, shortened
+from bayescal._base.text import chance, count, decimals, percent, rounded, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.performance import close_enough
-from bayescal.assessment.verdict.off import CANNOT_SAY, NO_SIGN, STATES, YES
+from bayescal.assessment.performance import CLOSE, close_enough, observed_expected
+from bayescal.assessment.verdict.off import CANNOT_SAY, NO_SIGN, STATES, TOGETHER, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
-from bayescal.assessment.words import where, with_interval
+from bayescal.assessment.words import numbers, where
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -41,13 +41,17 @@ TITLES = {
 """The two answers in a few words: is it off, and by more than the limit?"""
 
 CLEAR = {
-    "observed_expected": ("there were fewer events than predicted", "there were more events than predicted"),
+    "observed_expected": (
+        "there were fewer events than predicted",
+        "there were more events than predicted",
+    ),
     "calibration_slope": (
-        "its risks are too extreme (over-confident)",
-        "its risks are too moderate (under-confident)",
+        "its risks are too extreme, over-confident",
+        "its risks are too moderate, under-confident",
     ),
 }
 MOST_NAMED, MOST_SITES, MOST_PLACES = 3, 60, 6
+LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
 
 
 def title(f: Findings) -> str:
@@ -62,16 +66,17 @@ def headline(f: Findings) -> str:
 
 def first_answer(f: Findings) -> str:
     """Whether the model is off, and which way, with the intervals that say so."""
-    if f.off.answer == YES:
-        clear = _clear(f)
-        if clear:
-            return f"Yes, the model is off: {' and '.join(clear)}."
-        if any("range" in way for way in f.off.ways):
-            return f"Yes, the model is off, though {_both(f)}: its risks are {f.off.ways[0]}."
-        return f"Yes, the model is off in level and slope taken together: {_both(f)}."
-    if f.off.answer == NO_SIGN:
-        return f"No sign that the model is off: {_both(f)}."
-    return f"These data cannot say whether the model is off, since {f.off.why}: {_both(f)}."
+    answer, ways, why = f.off
+    if answer == NO_SIGN:
+        return f"No sign that the model is off: {_all_fits(f)}."
+    if answer != YES:
+        return f"These data cannot say whether the model is off, since {why} ({_numbers(f)})."
+    if clear := _clear(f):
+        return f"Yes, the model is off: {' and '.join(clear)}."
+    if not ways:
+        return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
+    how = "its level and slope taken together" if ways == (TOGETHER,) else "over a range of risks"
+    return f"Yes, the model is off in {how} ({_numbers(f)})."
 
 
 def _clear(f: Findings) -> list[str]:
@@ -85,41 +90,53 @@ def _clear(f: Findings) -> list[str]:
             continue
         way = below if row["upper"] < ideal else above
         if name == "calibration_slope" and row["upper"] < 0:
-            way = "its risks are reversed: where they are higher, events are rarer"
-        counts = f", {_counts(f)}" if name == "observed_expected" and _counts(f) else ""
-        clauses.append(f"{way}{counts} ({_labelled(f, name)})")
+            way = "where its risks are higher, events are rarer"
+        if name == "observed_expected":
+            clauses.append(f"{way}{_counts(f, ', {} for {}')} ({_ratio(f)})")
+        else:
+            clauses.append(f"{way} ({_slope(f)})")
     return clauses
 
 
-def _both(f: Findings) -> str:
-    """Level and spread beside each other, whatever they say."""
-    ratio = _labelled(f, "observed_expected")
-    level = f"{_counts(f)} ({ratio})" if _counts(f) else ratio
+def _all_fits(f: Findings) -> str:
+    """Events beside what was predicted, and the spread of risks, of which none stands out."""
+    counts = _counts(f, "{} events for {} predicted")
+    level = f"{counts} ({_ratio(f)})" if counts else _ratio(f)
     why = f.table.attrs["undefined"].get("calibration_slope")
     if why:
         return f"{level}; the slope is {NOT_DEFINED}, since {why}"
-    slope = _labelled(f, "calibration_slope")
-    if f.off.answer == NO_SIGN:
-        return f"{level}, and the spread of its risks fits ({slope})"
-    return f"{level}; {slope}"
+    return f"{level}, and the spread of its risks fits ({_slope(f)})"
 
 
-def _labelled(f: Findings, name: str) -> str:
-    """A measure with its interval: `slope 0.73, 0.62 to 0.84`."""
-    label = {"observed_expected": "O/E", "calibration_slope": "slope"}[name]
-    middle, _, ends = with_interval(f.table.loc[name]).partition(" (")
-    return f"{label} {middle}, {ends.rstrip(')')}"
+def _numbers(f: Findings) -> str:
+    """O/E and slope, whatever they say."""
+    why = f.table.attrs["undefined"].get("calibration_slope")
+    return f"{_ratio(f)}; {f'slope {NOT_DEFINED}, since {why}' if why else _slope(f)}"
 
 
-def _counts(f: Findings) -> str:
-    """Events beside what was predicted; empty of sampling weights, whose sums count no one."""
+def _counts(f: Findings, pattern: str) -> str:
+    """Events and the number predicted; empty of sampling weights, whose sums count no one."""
     data = f.posterior.data
     if data.is_pseudo:
         return ""
     expected = float(data.trials @ data.score)
-    shown = f"{expected:,.0f}" if expected >= 20 else f"{expected:.1f}"
-    was = "was" if data.events == 1 else "were"
-    return f"{count(data.events, 'event')} where {shown} {was} predicted"
+    shown = f"{expected:,.0f}" if expected >= LEAST_WHOLE else f"{expected:.1f}"
+    return pattern.format(count(data.events), shown)
+
+
+def _ratio(f: Findings) -> str:
+    """O/E with its interval, and beside it that of the data, where it is another number."""
+    row = f.table.loc["observed_expected"]
+    middle, low, high = numbers(row)
+    own = observed_expected(f.posterior.data)
+    (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])
+    beside = "" if shown == middle else f"; {shown} in the data"
+    return f"O/E {middle}, {low} to {high}{beside}"
+
+
+def _slope(f: Findings) -> str:
+    middle, low, high = numbers(f.table.loc["calibration_slope"])
+    return f"slope {middle}, {low} to {high}"
 
 
 def ranges(f: Findings) -> str:
@@ -146,11 +163,11 @@ def size(f: Findings) -> str:
         return f"{told}, within {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"{told}, more than {limit} with probability {chance(1 - below)}."
-    if below > 0.5:
-        side = f"within it with probability {chance(below)}"
-    else:
-        side = f"above it with probability {chance(1 - below)}"
-    return f"{told}. Whether that is more than {limit} is not settled: {side}."
+    side, probability = ("within", below) if below > 0.5 else ("above", 1 - below)
+    return (
+        f"{told}. Whether the error is {side} {limit} is not settled (probability "
+        f"{chance(probability)})."
+    )
 
 
 def _points(row: Any) -> tuple[str, ...]:
@@ -162,9 +179,12 @@ def _points(row: Any) -> tuple[str, ...]:
 
 
 def _limit(f: Findings) -> str:
+    return f"{'the default' if _is_default(f) else 'your'} limit of {_in_points(f)}"
+
+
+def _in_points(f: Findings) -> str:
     shown = f"{100 * f.close:.3g}"
-    whose = "the default limit" if _is_default(f) else "your limit"
-    return f"{whose} of {shown} {'point' if shown == '1' else 'points'}"
+    return f"{shown} {'point' if shown == '1' else 'points'}"
 
 
 def _is_default(f: Findings) -> bool:
@@ -175,14 +195,18 @@ def limit_reason(f: Findings) -> str:
     """What the limit is, where it comes from, and how to set another."""
     if not _is_default(f):
         return (
-            f"Your limit is an average error of {f.close:g}: a model with less counts as close "
-            "enough to calibrated."
+            f"Your limit is an average error of {_in_points(f)}: a model with less counts as "
+            "close enough to calibrated."
         )
+    why = (
+        ""
+        if f.close == CLOSE
+        else ": a quarter of the mean risk (or of one minus it), since this is less than 3 points"
+    )
     return (
-        f"The default limit is an average error of {f.close:g}: 3 percentage points, or a quarter "
-        "of the mean risk (or of one minus it) where that is less, since the same error weighs "
-        "more where risks are low. It is a convention: choose the largest error that would change "
-        "no decision, before you look at the data, and set it with close= or --close."
+        f"The default limit is an average error of {_in_points(f)}{why}. It is a convention: "
+        "choose the largest error that would change no decision, before you look at the data, and "
+        "set it with close= or --close."
     )
 
 
@@ -197,7 +221,10 @@ def at_thresholds(f: Findings) -> str:
         return ""
     data = f.posterior.data
     costs = [
-        1000 * float(data.trials @ np.maximum(f.close - np.abs(data.score - t), 0)) / data.n / (1 - t)
+        1000
+        * float(data.trials @ np.maximum(f.close - np.abs(data.score - t), 0))
+        / data.n
+        / (1 - t)
         for t in f.thresholds
     ]
     told = " and ".join(
@@ -220,11 +247,11 @@ def to_do(f: Findings) -> str:
             f"{advice} It has no short equation: apply it with "
             f"bayescal.recalibrate.BayesianRecalibrator(curve='{advice.choice}')."
         )
-    terms = [
-        text for text, part in (("logit(p) = ln(p / (1 - p))", "logit"),) if part in str(f.equation)
-    ]
-    terms.append("expit(x) = 1 / (1 + exp(-x))")
-    return f"{advice} The equation: {f.equation}, with {' and '.join(terms)}. Check it on new patients."
+    terms = ["expit(x) = 1 / (1 + exp(-x))"]
+    if "logit" in str(f.equation):
+        terms.insert(0, "logit(p) = ln(p / (1 - p))")
+    meaning = " and ".join(terms)
+    return f"{advice} The equation: {f.equation}, with {meaning}. Check it on new patients."
 
 
 def whom(f: Findings) -> str:
@@ -251,7 +278,7 @@ def _next_group(f: Findings) -> str:
     told = (
         "This is of all groups taken together. In the next group expect between "
         f"{100 * lower:.0f} and {100 * upper:.0f} events for 100 predicted ({percent(f.ci_prob)}); "
-        f"it is within the limit with probability {chance(below)}"
+        f"its error is within the limit with probability {chance(below)}"
     )
     if below >= (1 + f.ci_prob) / 2:
         return f"{told}."
@@ -271,13 +298,13 @@ def _groups_apart(f: Findings) -> list[str]:
     if not apart:
         return []
     apart.sort(key=lambda row: -abs(np.log(row[0])))
-    named = "; ".join(
+    named = ", ".join(
         f"{shortened(label)} {100 * middle:.0f} ({100 * lower:.0f} to {100 * upper:.0f})"
         for middle, lower, upper, label in apart[:MOST_NAMED]
     )
-    more = len(apart) - MOST_NAMED
-    rest = f", and {more} more" if more > 0 else ""
-    return [f"Events for 100 predicted, where not 100: {named}{rest}."]
+    more = count(len(apart) - MOST_NAMED, "other group") if len(apart) > MOST_NAMED else ""
+    rest = f"; as clear in {more}" if more else ""
+    return [f"Groups that are clearly off, by events for 100 predicted: {named}{rest}."]
 
 
 def settling(f: Findings) -> str:
@@ -291,6 +318,6 @@ def settling(f: Findings) -> str:
             "about as large as the limit."
         )
     return (
-        f"What would settle it: with about {more:,.0f} more patients like these, the error is "
-        f"found to be within the limit, or above it, with probability {PROBABLY:g}."
+        f"About {more:,.0f} more patients like these would settle, with probability {PROBABLY:g}, "
+        "whether the error is within the limit."
     )
