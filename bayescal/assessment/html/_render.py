@@ -25,6 +25,7 @@ from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict import words
+from bayescal.assessment.verdict.off import YES
 from bayescal.assessment.words import (
     exactness,
     first_words,
@@ -47,7 +48,10 @@ KINDS = {
     "miscalibrated": ("bad", "✗"),
     "cannot tell": ("open", "?"),
 }
-"""Each verdict's colour and sign."""
+"""Colour and sign of each verdict on the limit."""
+
+OFF_BY_HOW_MUCH = ("open", "!")
+"""Colour and sign of a model that is off, by more than the limit or not."""
 
 ALARM = ("bad", "!")
 """Colour and sign where the scores are reversed, or no probabilities."""
@@ -148,7 +152,11 @@ def _title(source: Mapping[str, object]) -> str:
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     alarms = first_words(f)
-    kind, sign = ALARM if alarms else KINDS[f.verdict]
+    kind, sign = KINDS[f.verdict]
+    if f.off.answer == YES and f.verdict == "cannot tell":
+        kind, sign = OFF_BY_HOW_MUCH
+    if alarms:
+        kind, sign = ALARM
     notes = [text for text in assessment_notes(f) if text not in alarms]
     score = f.posterior.data.score
     few, all_scores = _measures.round_scores(score, _measures.SHOWN), _measures.round_scores(score)
@@ -163,9 +171,8 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "verdict": words.title(f),
         "population": _population(f),
         "headline": words.headline(f),
-        "says": [text for text in (words.ranges(f), words.whom(f)) if text],
+        "says": _first_screen(f, alarms),
         "to_do": words.to_do(f),
-        "settling": words.settling(f),
         "limit_reason": " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip(),
         "exactness": exactness(f),
         "level": percent(f.ci_prob),
@@ -218,6 +225,14 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
     }
+
+
+def _first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
+    """What follows the verdict, by its heading; nothing is advised before alarms are looked into."""
+    told = {"Where": words.ranges(f), "For whom": words.whom(f)}
+    if not alarms:
+        told |= {"What to do": words.to_do(f), "What would settle it": words.settling(f)}
+    return {heading: text for heading, text in told.items() if text}
 
 
 def embedded(f: Findings, source: Mapping[str, object]) -> Markup:
