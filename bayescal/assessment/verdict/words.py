@@ -75,8 +75,9 @@ def first_answer(f: Findings) -> str:
         return f"Yes, the model is off: {' and '.join(clear)}."
     if not ways:
         return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
-    how = "its level and slope taken together" if ways == (TOGETHER,) else "over a range of risks"
-    return f"Yes, the model is off in {how} ({_numbers(f)})."
+    if ways == (TOGETHER,):
+        return f"Yes, the model is off in level and slope taken together ({_numbers(f)})."
+    return f"Yes, the model is off: its risks are {' and '.join(ways)} ({_numbers(f)})."
 
 
 def _clear(f: Findings) -> list[str]:
