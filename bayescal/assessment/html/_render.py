@@ -228,7 +228,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
-    """What follows the verdict, by its heading; nothing is advised before alarms are looked into."""
+    """What follows the verdict, by its heading; with alarms, nothing is advised."""
     told = {"Where": words.ranges(f), "For whom": words.whom(f)}
     if not alarms:
         told |= {"What to do": words.to_do(f), "What would settle it": words.settling(f)}

@@ -87,14 +87,15 @@ def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     """
     if curve not in EQUATIONS:
         return None
-    is_imputed = isinstance(comparison, ImputedComparison)
-    each: Sequence[CurveComparison] = comparison.comparisons if is_imputed else [comparison]
+    each: Sequence[CurveComparison] = [comparison]
+    if isinstance(comparison, ImputedComparison):
+        each = comparison.comparisons
     score, weight, risk = np.hstack([_mean_curve(one, curve) for one in each])
     form = EQUATIONS[curve]
     root = np.sqrt(weight * risk * (1 - risk))
     columns = np.column_stack(form.columns(score)) * root[:, None]
-    found = np.linalg.lstsq(columns, (logit(risk) - form.offset(score)) * root)[0]
-    return Equation(curve, tuple(map(float, found)))
+    coefficients = np.linalg.lstsq(columns, (logit(risk) - form.offset(score)) * root)[0]
+    return Equation(curve, tuple(map(float, coefficients)))
 
 
 def _mean_curve(comparison: CurveComparison, curve: str) -> Floats:

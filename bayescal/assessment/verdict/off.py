@@ -80,7 +80,7 @@ def is_off(
     predictions over a range are too high, or too low, with probability (1 + ci_prob) / 2. Also if
     the verdict on the limit is "miscalibrated", which implies the former. At a `ci_prob` of 0.95 at
     most 5 % of the data sets of a calibrated model are to be answered by "yes";
-    `docs/benchmarks/verdict.py` measures it, and how often a model that is off is found.
+    `docs/benchmarks/verdict.py` measures it, and how often it is given where a model is off.
 
     "cannot say" if one of these is clear but not "yes"; if the interval of O/E or of the slope
     alone excludes its ideal value; if draws cannot be trusted; and, where nothing is clear, with
@@ -105,7 +105,7 @@ def is_off(
         return Off(CANNOT_SAY, why="the computation cannot be trusted here")
     jointly, ranges = _is_jointly_clear(post, table, ci_prob), sure_ranges(parts, ci_prob)
     alone = _ways_alone(table)
-    above_zero = bool(table.loc["tce", "lower"] > 0)
+    above_zero = _ends(table, "tce")[0] > 0
     if verdict == "miscalibrated" or (above_zero and (jointly or ranges)):
         ways = [*alone, *dict.fromkeys(STATES[part.state] for part in ranges)]
         return Off(YES, tuple(ways or [TOGETHER] * jointly))
@@ -187,8 +187,12 @@ def _is_jointly_clear(post: CalibrationPosterior, table: pd.DataFrame, ci_prob: 
 
 def _is_clear(table: pd.DataFrame, name: str) -> bool:
     """Whether the interval of a measure excludes its ideal value."""
-    lower, upper = table.loc[name, ["lower", "upper"]]
+    lower, upper = _ends(table, name)
     return not lower <= FUNCTIONALS[name].calibrated <= upper
+
+
+def _ends(table: pd.DataFrame, name: str) -> tuple[float, float]:
+    return float(table["lower"][name]), float(table["upper"][name])
 
 
 def _ways_alone(table: pd.DataFrame) -> list[str]:
@@ -197,7 +201,7 @@ def _ways_alone(table: pd.DataFrame) -> list[str]:
     for name, (below, above) in WAYS.items():
         if name not in table.index or not _is_clear(table, name):
             continue
-        upper = table.loc[name, "upper"]
+        _, upper = _ends(table, name)
         if name == "calibration_slope" and upper < 0:
             ways.append(REVERSED)
         else:

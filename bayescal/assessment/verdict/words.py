@@ -86,11 +86,12 @@ def _clear(f: Findings) -> list[str]:
     for name, (below, above) in CLEAR.items():
         if name not in f.table.index:
             continue
-        row, ideal = f.table.loc[name], FUNCTIONALS[name].calibrated
-        if row["lower"] <= ideal <= row["upper"]:
+        ideal = FUNCTIONALS[name].calibrated
+        lower, upper = (float(f.table[end][name]) for end in ("lower", "upper"))
+        if lower <= ideal <= upper:
             continue
-        way = below if row["upper"] < ideal else above
-        if name == "calibration_slope" and row["upper"] < 0:
+        way = below if upper < ideal else above
+        if name == "calibration_slope" and upper < 0:
             way = "where its risks are higher, events are rarer"
         if name == "observed_expected":
             clauses.append(f"{way}{_counts(f, ', {} for {}')} ({_ratio(f)})")
@@ -127,7 +128,7 @@ def _counts(f: Findings, pattern: str) -> str:
 
 def _ratio(f: Findings) -> str:
     """O/E with its interval, and beside it that of the data, where it is another number."""
-    row = f.table.loc["observed_expected"]
+    row: Any = f.table.loc["observed_expected"]
     middle, low, high = numbers(row)
     own = observed_expected(f.posterior.data)
     (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])

@@ -70,10 +70,10 @@ def test_every_pair_of_answers_has_a_title() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (Off("yes", ("level and slope together",)), "is off in level and slope taken together (O"),
+        (Off("yes", ("level and slope together",)), "off in level and slope taken together (O"),
         (
             Off("yes", ("too high over a range",)),
-            "is off: its risks are too high over a range (O/E",
+            "its risks are too high over a range (O/E",
         ),
         (Off("yes"), "though no single way is clear (O/E"),
         (Off("cannot say", why="so"), "cannot say whether the model is off, since so (O/E "),
