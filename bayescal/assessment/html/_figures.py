@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from bayescal import plots
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance, percent, shortened, told_apart
+from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
@@ -58,9 +58,10 @@ def error_figure(f: Findings) -> Markup:
         figure = Figure(figsize=(5.4, 3.0), layout="constrained")
         axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
+        no_error = float((f.posterior.functional("tce") == 0).mean())
         description = (
-            f"Histogram of posterior draws. Exact calibration has probability "
-            f"{chance(f.prob_calibrated)}. {headline(f)}"
+            f"Histogram of the draws of the error, of which {no_error:.2f} are without error. "
+            f"{headline(f)}"
         )
         return inline_svg(figure, "error", "Posterior of the true calibration error", description)
 
