@@ -21,23 +21,19 @@ def verdict_page() -> str:
     parts = {name: rows.dropna(axis=1, how="all") for name, rows in table.groupby("part")}
     if set(parts) != {"calibrated", "off", "settle"}:
         return ""
-    return (
-        "\n\n".join(
-            [
-                "# Is the verdict right?",
-                "The first answer of `bayescal.assess`, `a.off`, on simulated data sets: is the model "
-                "off, and which way? Populations and what is asked were written down before the first "
-                "run. Made by `docs/benchmarks/verdict.py`, with 1000 draws and 95 % intervals.",
-                "## Calibrated models",
-                _of_calibrated(parts["calibrated"]),
-                "## Models that are off",
-                _of_off(parts["off"]),
-                "## How many more patients would settle it",
-                _of_settle(parts["settle"]),
-            ]
-        )
-        + "\n"
-    )
+    sections = [
+        "# Is the verdict right?",
+        "The first answer of `bayescal.assess`, `a.off`, on simulated data sets: is the model off, "
+        "and which way? Populations and what is asked were written down before the first run. Made "
+        "by `docs/benchmarks/verdict.py`, with 1000 draws and 95 % intervals.",
+        "## Calibrated models",
+        _of_calibrated(parts["calibrated"]),
+        "## Models that are off",
+        _of_off(parts["off"]),
+        "## How many more patients would settle it",
+        _of_settle(parts["settle"]),
+    ]
+    return "\n\n".join(sections) + "\n"
 
 
 def shares(rows: pd.DataFrame) -> pd.DataFrame:

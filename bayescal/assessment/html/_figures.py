@@ -15,7 +15,7 @@ from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
-from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.verdict.words import headline, of_draws
 from bayescal.assessment.words import curve_rows, of_group
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
@@ -58,11 +58,7 @@ def error_figure(f: Findings) -> Markup:
         figure = Figure(figsize=(5.4, 3.0), layout="constrained")
         axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
-        no_error = float((f.posterior.functional("tce") == 0).mean())
-        description = (
-            f"Histogram of the draws of the error, of which {no_error:.2f} are without error. "
-            f"{headline(f)}"
-        )
+        description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"
         return inline_svg(figure, "error", "Posterior of the true calibration error", description)
 
 

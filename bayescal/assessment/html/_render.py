@@ -173,7 +173,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "headline": words.headline(f),
         "says": _first_screen(f, alarms),
         "to_do": words.to_do(f),
-        "limit_reason": " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip(),
+        "of_draws": words.of_draws(f),
         "exactness": exactness(f),
         "level": percent(f.ci_prob),
         "figures": {
@@ -232,6 +232,7 @@ def _first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
     told = {"Where": words.ranges(f), "For whom": words.whom(f)}
     if not alarms:
         told |= {"What to do": words.to_do(f), "What would settle it": words.settling(f)}
+    told["The limit"] = " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip()
     return {heading: text for heading, text in told.items() if text}
 
 

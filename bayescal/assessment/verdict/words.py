@@ -20,6 +20,7 @@ __all__ = [
     "first_answer",
     "headline",
     "limit_reason",
+    "of_draws",
     "ranges",
     "settling",
     "size",
@@ -307,6 +308,15 @@ def _groups_apart(f: Findings) -> list[str]:
     more = count(len(apart) - MOST_NAMED, "other group") if len(apart) > MOST_NAMED else ""
     rest = f"; as clear in {more}" if more else ""
     return [f"Groups that are clearly off, by events for 100 predicted: {named}{rest}."]
+
+
+def of_draws(f: Findings) -> str:
+    """What the histogram of the error is, and what its mark at 0 is."""
+    no_error = float((f.posterior.functional("tce") == 0).mean())
+    text = "Size, interval and probabilities of the error are all read from this distribution."
+    if no_error > 0:
+        return f"{text} In {percent(round(no_error, 3))} of its draws there is no error."
+    return f"{text} There is some error in each of its draws."
 
 
 def settling(f: Findings) -> str:
