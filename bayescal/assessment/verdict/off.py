@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWERS",
     "CANNOT_SAY",
+    "LEVEL_AND_SLOPE",
     "NO_SIGN",
-    "STATES",
-    "TOGETHER",
+    "OVER_A_RANGE",
     "YES",
     "Off",
     "depth_of_zero",
@@ -40,8 +40,8 @@ WAYS = {
 """What it means that a measure is clearly below its ideal value, or above it."""
 
 REVERSED = "reversed"
-TOGETHER = "level and slope together"
-STATES = {"high": "too high over a range", "low": "too low over a range"}
+LEVEL_AND_SLOPE = "level and slope together"
+OVER_A_RANGE = {"high": "too high over a range", "low": "too low over a range"}
 FEWEST = 20
 """Events, and non-events, below which "no sign" would say nothing."""
 
@@ -107,8 +107,8 @@ def is_off(
     alone = _ways_alone(table)
     above_zero = _ends(table, "tce")[0] > 0
     if verdict == "miscalibrated" or (above_zero and (jointly or ranges)):
-        ways = [*alone, *dict.fromkeys(STATES[part.state] for part in ranges)]
-        return Off(YES, tuple(ways or [TOGETHER] * jointly))
+        ways = [*alone, *dict.fromkeys(OVER_A_RANGE[part.state] for part in ranges)]
+        return Off(YES, tuple(ways or [LEVEL_AND_SLOPE] * jointly))
     if jointly or ranges or alone or above_zero:
         return Off(CANNOT_SAY, why="the signs are no stronger than chance may give")
     few = _too_few(post)
@@ -132,7 +132,7 @@ def sure_ranges(parts: Sequence[Stretch], ci_prob: float) -> list[Stretch]:
     return [
         part
         for part in parts
-        if part.state in STATES and part.probability >= enough and part.cases >= FEWEST_CASES
+        if part.state in OVER_A_RANGE and part.probability >= enough and part.cases >= FEWEST_CASES
     ]
 
 

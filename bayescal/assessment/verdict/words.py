@@ -9,7 +9,7 @@ import numpy as np
 from bayescal._base.text import chance, count, decimals, percent, rounded, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import CLOSE, close_enough, observed_expected
-from bayescal.assessment.verdict.off import CANNOT_SAY, NO_SIGN, STATES, TOGETHER, YES
+from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
 from bayescal.assessment.words import numbers, where
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -29,7 +29,7 @@ __all__ = [
     "whom",
 ]
 
-TITLES = {
+TWO_ANSWERS = {
     (YES, "close enough"): "Off, but within the limit",
     (YES, "miscalibrated"): "Off by more than the limit",
     (YES, "cannot tell"): "Off; whether by more than the limit is not settled",
@@ -57,7 +57,7 @@ LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
 
 def title(f: Findings) -> str:
     """The two answers in a few words."""
-    return TITLES[f.off.answer, f.verdict]
+    return TWO_ANSWERS[f.off.answer, f.verdict]
 
 
 def headline(f: Findings) -> str:
@@ -76,7 +76,7 @@ def first_answer(f: Findings) -> str:
         return f"Yes, the model is off: {' and '.join(clear)}."
     if not ways:
         return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
-    if ways == (TOGETHER,):
+    if ways == (LEVEL_AND_SLOPE,):
         return f"Yes, the model is off in level and slope taken together ({_numbers(f)})."
     return f"Yes, the model is off: its risks are {' and '.join(ways)} ({_numbers(f)})."
 
@@ -144,7 +144,7 @@ def _slope(f: Findings) -> str:
 
 def ranges(f: Findings) -> str:
     """Where predictions are too high or too low; empty unless the model is off over a range."""
-    off = any(part.state in STATES for part in f.stretches)
+    off = any(part.state in OVER_A_RANGE for part in f.stretches)
     told = where(f.stretches) if off and f.off.answer == YES else ""
     return told if told.startswith("By range") else ""
 

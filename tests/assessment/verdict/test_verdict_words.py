@@ -64,7 +64,7 @@ def test_every_pair_of_answers_has_a_title() -> None:
     for answer in ("yes", "no sign", "cannot say"):
         for verdict in ("close enough", "miscalibrated", "cannot tell"):
             possible = (answer, verdict) != ("no sign", "miscalibrated")
-            assert ((answer, verdict) in words.TITLES) == possible
+            assert ((answer, verdict) in words.TWO_ANSWERS) == possible
 
 
 @pytest.mark.parametrize(
