@@ -177,7 +177,7 @@ class Findings:
 
         Infinite if that takes more than 100 times the present ones. An approximation.
         """
-        error = self.posterior.functional("tce").to_numpy().ravel()
+        error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
         return more_to_settle(error, self.close, self.ci_prob, size)
 

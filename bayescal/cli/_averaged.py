@@ -148,7 +148,7 @@ class Averaged:
             data = data.pooled()
         say(console, describe_cases(data))
         steps = Steps(
-            4 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
+            5 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
         )
         with steps.working("Fitting the families of curves"):
             assessment = self._assess(data, imputed, clusters)

@@ -179,7 +179,7 @@ def _is_jointly_clear(post: CalibrationPosterior, table: pd.DataFrame, ci_prob: 
     if "calibration_slope" not in table.index:
         return _is_clear(table, "calibration_in_the_large")
     shift, slope = (
-        post.functional(name).to_numpy().ravel() - FUNCTIONALS[name].calibrated
+        post.values_of(name) - FUNCTIONALS[name].calibrated
         for name in ("calibration_in_the_large", "calibration_slope")
     )
     return depth_of_zero(shift, slope) < float(ndtr(-np.sqrt(-2 * np.log1p(-ci_prob))))

@@ -312,7 +312,7 @@ def _groups_apart(f: Findings) -> list[str]:
 
 def of_draws(f: Findings) -> str:
     """What the histogram of the error is, and what its mark at 0 is."""
-    no_error = float((f.posterior.functional("tce") == 0).mean())
+    no_error = float((f.posterior.values_of("tce") == 0).mean())
     text = "Size, interval and probabilities of the error are all read from this distribution."
     if no_error > 0:
         return f"{text} In {percent(round(no_error, 3))} of its draws there is no error."

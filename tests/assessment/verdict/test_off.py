@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from scipy.special import expit, logit, ndtr
 
 import bayescal as bc
@@ -46,8 +45,8 @@ class Known:
         self.diagnostics = {"pareto_k": k}
         self.data = SimpleNamespace(n=300.0, events=events, weight_scale=1.0)
 
-    def functional(self, name):
-        return xr.DataArray(self.shift if name == "calibration_in_the_large" else self.slope)
+    def values_of(self, name):
+        return self.shift if name == "calibration_in_the_large" else self.slope
 
     def table(self, tce=0.01, slope=True):
         draws = {
