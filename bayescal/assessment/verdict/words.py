@@ -315,7 +315,7 @@ def of_draws(f: Findings) -> str:
     no_error = float((f.posterior.values_of("tce") == 0).mean())
     text = "Size, interval and probabilities of the error are all read from this distribution."
     if no_error > 0:
-        return f"{text} In {percent(round(no_error, 3))} of its draws there is no error."
+        return f"{text} Without error are {chance(no_error)} of its draws, the mark at 0."
     return f"{text} There is some error in each of its draws."
 
 
