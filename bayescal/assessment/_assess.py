@@ -22,7 +22,7 @@ from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
-from bayescal.assessment.words import headline
+from bayescal.assessment.verdict.words import headline
 from bayescal.data.build.labels import count_labels
 from bayescal.data.clusters.read import (
     read_clusters,
@@ -216,7 +216,7 @@ class Assessment(Findings):
         return assessment_notes(self)
 
     def headline(self) -> str:
-        """The result in one or two sentences."""
+        """Whether the model is off, by how much, and whether that is more than the limit."""
         return headline(self)
 
     def describe(self) -> str:

@@ -20,6 +20,9 @@ from bayescal.assessment.performance import is_extreme, mean_score, performance_
 from bayescal.assessment.stretches import Stretch, stretches_of
 from bayescal.assessment.treatment import information_table, net_benefit_table
 from bayescal.assessment.val_prob import RawCases, val_prob
+from bayescal.assessment.verdict.equation import Equation, update_equation
+from bayescal.assessment.verdict.off import Off, is_off
+from bayescal.assessment.verdict.settle import more_to_settle
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.data.subgroups.crossed import CrossedTable
@@ -154,14 +157,29 @@ class Findings:
         """The summary at the assessment's own `ci_prob`, computed once."""
         return self.summary()
 
+    @cached_property
+    def off(self) -> Off:
+        """Whether the model is off, and which way: the first answer."""
+        return is_off(self.posterior, self.table, self.stretches, self.ci_prob, self.verdict)
+
     @property
     def verdict(self) -> str:
-        """One of "close enough", "miscalibrated" and "cannot tell".
+        """On the limit, one of "close enough", "miscalibrated" and "cannot tell".
 
         "close enough": `prob_tce_below(close)` is at least (1 + ci_prob) / 2. "miscalibrated":
         `prob_tce_above(close)` is at least that. "cannot tell": neither.
         """
         return verdict_of(self.prob_tce_below(self.close), self.ci_prob)
+
+    @cached_property
+    def more_to_settle(self) -> float:
+        """More patients with which `verdict` would probably be settled; 0 if it is.
+
+        Infinite if that takes more than 100 times the present ones. An approximation.
+        """
+        error = self.posterior.values_of("tce")
+        size = self.posterior.data.effective_size
+        return more_to_settle(error, self.close, self.ci_prob, size)
 
     @cached_property
     def stretches(self) -> list[Stretch]:
@@ -214,6 +232,11 @@ class Findings:
     def recommendation(self) -> Recommendation:
         """Which update to make, if any, by expected held-out log score."""
         return recommendation(self.comparison, self.thresholds)
+
+    @cached_property
+    def equation(self) -> Equation | None:
+        """The recommended update as an equation; None if none is recommended, or it has none."""
+        return update_equation(self.comparison, self.recommendation.choice or "identity")
 
     @cached_property
     def net_benefit(self) -> pd.DataFrame:

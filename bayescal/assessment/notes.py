@@ -9,7 +9,8 @@ from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed.words import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
-from bayescal.assessment.words import first_words, headline
+from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.words import first_words
 from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "CLOSE",
     "close_enough",
     "is_extreme",
     "mean_score",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 CLOSE = 0.03
+"""The limit by default, where risks are not low."""
 SHARE_OF_RISK = 0.25
 LEAST_CLOSE = 1e-4
 RARE_RISK = 0.05

@@ -17,7 +17,8 @@ from bayescal.assessment.performance import mean_score, observed_expected
 from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
-from bayescal.assessment.words import first_words, headline
+from bayescal.assessment.verdict.words import headline
+from bayescal.assessment.words import first_words
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.posterior import by_imputation
 
@@ -50,7 +51,9 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "mean_score": mean_score(data),
         "observed_expected_in_data": observed_expected(data),
         "sha256": f.sha256,
+        "off": f.off._asdict(),
         "verdict": f.verdict,
+        "more_to_settle": f.more_to_settle,
         "first": first_words(f),
         "headline": headline(f),
         "close": f.close,
@@ -68,6 +71,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "recommendation": {
             "choice": f.recommendation.choice,
             "text": str(f.recommendation),
+            "equation": None if f.equation is None else str(f.equation),
             "table": _rows(f.recommendation.table),
         },
         "net_benefit": _rows(f.net_benefit),
@@ -108,6 +112,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         record["subgroups"] = subgroups_record(f)
     if f.clinical is not None:
         record["clinical_prior"] = {
+            "off": f.clinical.off._asdict(),
             "verdict": f.clinical.verdict,
             "headline": headline(f.clinical),
             "functionals": _functionals(f.clinical),

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["Stretch", "stretches_of"]
+__all__ = ["FEWEST_CASES", "LIKELY", "Stretch", "stretches_of"]
 
 STRETCHES_POINTS = 60
 TAIL = 0.005
 LIKELY = 0.5
 SURE = 0.8
+FEWEST_CASES = 0.04
+"""Share of the cases below which a stretch is not told."""
 
 
 class Stretch(NamedTuple):

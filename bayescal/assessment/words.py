@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.text import chance, decimals, percent, rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
-from bayescal.assessment.stretches import LIKELY, Stretch
+from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
@@ -24,16 +24,13 @@ __all__ = [
     "LARGER",
     "SIDES",
     "UNDEFINED",
-    "VERDICTS",
     "WITHIN_CHANCE",
     "EstimatorRow",
-    "beside_limit",
     "curve_rows",
     "directions",
     "estimator_row",
     "exactness",
     "first_words",
-    "headline",
     "in_the_data",
     "numbers",
     "of_group",
@@ -41,13 +38,6 @@ __all__ = [
     "where",
     "with_interval",
 ]
-
-VERDICTS = {
-    "close enough": "The model is close enough to calibrated",
-    "miscalibrated": "The model is miscalibrated",
-    "cannot tell": "These data cannot tell whether the model is close enough to calibrated",
-}
-"""The verdict on the true calibration error, as a sentence."""
 
 SIDES = {
     "observed_expected": (
@@ -85,7 +75,6 @@ TITLES = {"Integrated calibration index (Eavg)": "ICI (Eavg) of a loess curve"}
 STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 MOST_STRETCHES = 4
 LEAST_PLACES, MOST_PLACES = 2, 4
-FEWEST_CASES = 0.04  # share of the cases below which a stretch is not told
 
 
 class EstimatorRow(NamedTuple):
@@ -104,43 +93,6 @@ class EstimatorRow(NamedTuple):
     estimate: str
     if_calibrated: str
     verdict: str
-
-
-def headline(f: Findings) -> str:
-    """The verdict, and the error with its interval."""
-    middle, low, high = numbers(f.table.loc["tce"])
-    return (
-        f"{VERDICTS[f.verdict]}: the true calibration error is {middle} "
-        f"({percent(f.ci_prob)} credible interval {low} to {high}). "
-        f"{beside_limit(f, f'the limit of {f.close:g}')}"
-    )
-
-
-def beside_limit(f: Findings, limit: str, subject: str = "It") -> str:
-    """How probable it is that the error is below the limit, and above it.
-
-    Parameters
-    ----------
-    f : Findings
-    limit : str
-        The limit in words, such as "the limit of 0.03".
-    subject : str
-        What is below or above it.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
-    below, above = f.prob_tce_below(f.close), f.prob_tce_above(f.close)
-    if f.verdict == "close enough":
-        return f"{subject} is below {limit} with probability {chance(below)}."
-    if f.verdict == "miscalibrated":
-        return f"{subject} is above {limit} with probability {chance(above)}."
-    return (
-        f"{subject} is below {limit} with probability {chance(below)}, above it with probability "
-        f"{chance(above)}."
-    )
 
 
 def first_words(f: Findings) -> list[str]:

@@ -148,7 +148,7 @@ class Averaged:
             data = data.pooled()
         say(console, describe_cases(data))
         steps = Steps(
-            4 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
+            5 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
         )
         with steps.working("Fitting the families of curves"):
             assessment = self._assess(data, imputed, clusters)
@@ -188,15 +188,18 @@ class Averaged:
 
     def _show(self, a: Assessment, console: Console, steps: Steps) -> None:
         from bayescal.assessment.text.subgroups import subgroup_sentences
-        from bayescal.assessment.words import directions, exactness, where
+        from bayescal.assessment.verdict import words
+        from bayescal.assessment.words import exactness
         from bayescal.cli import _parts
 
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
             table = _parts.measures_table(a, narrow=narrow)
         say(console, a.headline(), "bold")
-        say(console, directions(a.table, a.posterior.data))
-        say(console, where(a.stretches))
+        with steps.working("Computing leave-one-out, and what is true of other patients"):
+            first = [words.ranges(a), words.whom(a), words.to_do(a), words.settling(a)]
+        for text in filter(None, first):
+            say(console, text)
         console.print(table)
         if a.thresholds:
             console.print(_parts.benefit_table(a, narrow=narrow))
@@ -217,9 +220,9 @@ class Averaged:
             console.print(table)
             for text in sentences:
                 say(console, text)
-        with steps.working("Computing leave-one-out and the sensitivity to the prior"):
-            last = exactness(a), str(a.recommendation)
-        for text in last:
+        with steps.working("Computing the sensitivity to the prior"):
+            last = words.limit_reason(a), words.at_thresholds(a), exactness(a)
+        for text in filter(None, last):
             say(console, text)
         say(console, "")
         say(console, _parts.describe_method(a), "dim")

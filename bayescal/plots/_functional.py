@@ -212,7 +212,7 @@ def _title(
     if region is not None:
         inside = _prob_inside(post, name, values, region, population, options)
         parts.append(f"P({short_name(name, **options)} {_as_text(region, name)}) {chance(inside)}")
-    if post.prob_calibrated is not None:
+    if post.prob_calibrated is not None and not FUNCTIONALS[name].is_distance:
         parts.append(f"P(exactly calibrated) {chance(post.prob_calibrated)}")
     return "\n".join([parts[0], "; ".join(parts[1:])]).strip()
 

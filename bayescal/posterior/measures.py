@@ -108,6 +108,23 @@ class Measures(PosteriorView):
             return self._array(self._prior.values(wanted, population)[name], name)
         return self._array(self._values(wanted, population)[name], name)
 
+    def values_of(self, name: str, population: str = "bootstrap", **options: Any) -> Floats:
+        """The draws of `functional` as an array of shape (draws,).
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        **options
+            Passed to the functional, such as `p` for "tce".
+
+        Returns
+        -------
+        ndarray
+        """
+        return self._draws_of(name, population, options)
+
     def interval(
         self,
         name: str = "tce",

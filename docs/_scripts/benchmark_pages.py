@@ -373,10 +373,12 @@ def write_pages() -> None:
     from speed_page import speed_page
     from subgroup_pages import subgroups_page
     from variance_page import variance_page
+    from verdict_page import verdict_page
 
     PAGES.mkdir(exist_ok=True)
     pages = {
         "one_posterior": one_posterior_page(),
+        "verdict": verdict_page(),
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),

@@ -147,17 +147,18 @@ def test_the_clinical_prior_stands_beside_where_risks_are_extreme(rare, off) -> 
 
 
 @pytest.mark.parametrize(
-    ("scenario", "n", "verdict", "wording", "choice"),
+    ("scenario", "n", "off", "verdict", "wording", "choice"),
     [
-        ("clinical-middle-calibrated", 4000, "close enough", "is close enough", "identity"),
-        ("clinical-middle-overconfident", 3000, "miscalibrated", "is miscalibrated", "logistic"),
-        ("clinical-middle-calibrated", 20, "cannot tell", "cannot tell", None),
+        *[("clinical-middle-calibrated", 4000, "no sign", "close enough", "No sign", "identity")],
+        *[("clinical-middle-overconfident", 3000, "yes", "miscalibrated", "Yes, ", "logistic")],
+        *[("clinical-middle-calibrated", 20, "cannot say", "cannot tell", "cannot say", None)],
     ],
 )
-def test_verdict_and_advice_follow_the_data(scenario, n, verdict, wording, choice) -> None:
+def test_verdict_and_advice_follow_the_data(scenario, n, off, verdict, wording, choice) -> None:
     a = bc.assess(*data(scenario, n), **CHEAP)
     lower, upper = a.summary().loc["tce", ["lower", "upper"]]
     assert a.verdict == verdict, (lower, upper)
+    assert a.off.answer == off
     assert (a.prob_tce_below(a.close) > 0.975) == (verdict == "close enough")
     assert wording in a.headline()
     assert a.recommendation.choice == choice
@@ -171,19 +172,19 @@ def test_close_enough_shrinks_with_the_risk(rare, off) -> None:
     )
     wide = bc.assess(*data("clinical-middle-overconfident", 600), close=0.2, **CHEAP)
     assert wide.verdict == "close enough"
-    assert "below the limit of 0.2 with probability > 0.99" in wide.headline()
+    assert "within your limit of 20 points with probability > 0.99" in wide.headline()
 
 
 def test_the_headline_tells_the_interval(off) -> None:
     estimate, lower, upper = off.summary().loc["tce", ["estimate", "lower", "upper"]]
     told = re.search(
-        r"error is (\S+) \(95 % credible interval (\S+) to (\S+)\)\. "
-        r"It is (?:below|above) the limit of 0.03",
+        r"off by (\S+) percentage points on average \(95 % interval (\S+) to (\S+)\)"
+        r".* the default limit of 3 points",
         off.headline(),
     )
     assert told
     assert [float(text) for text in told.groups()] == pytest.approx(
-        [estimate, lower, upper], abs=6e-4
+        [100 * estimate, 100 * lower, 100 * upper], abs=0.06
     )
 
 
@@ -208,7 +209,8 @@ def test_what_is_wrong_with_the_scores_is_said_before_any_number() -> None:
         assert str(a).index(words) < str(a).index(a.headline()[:20])
         assert str(a).count(words) == 1
         assert words in a.describe()
-    assert "predictions are reversed" in str(reversed_).lower()
+    assert "reversed" in reversed_.off.ways
+    assert "where its risks are higher, events are rarer (slope -" in reversed_.headline()
 
 
 def test_measures_have_one_number_of_decimals_in_each_section(off, rare) -> None:

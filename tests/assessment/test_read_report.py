@@ -166,3 +166,14 @@ def test_a_link_to_itself_is_no_report(tmp_path) -> None:
     link.symlink_to(link)
     with pytest.raises(bc.errors.InputError, match="is not a file"):
         bc.read_report(link)
+
+
+def test_records_from_before_the_first_answer_are_read(record, tmp_path) -> None:
+    former = copy.deepcopy(record)
+    del former["off"], former["more_to_settle"], former["recommendation"]["equation"]
+    del former["clinical_prior"]["off"]
+    assert read(tmp_path, json.dumps(former))["verdict"] == record["verdict"]
+    wrong = copy.deepcopy(record)
+    wrong["off"]["answer"] = "maybe"
+    with pytest.raises(bc.errors.InputError, match=r"off\.answer is"):
+        read(tmp_path, json.dumps(wrong))

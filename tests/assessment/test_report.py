@@ -284,11 +284,11 @@ def test_a_tick_stands_where_the_verdict_is_close_enough_alone(off_page) -> None
 
 def test_the_limit_is_explained_where_it_is_used(off, off_page) -> None:
     printed = Page(off_page).printed().replace("\u2060", "")
-    assert "Close enough means a true calibration error below 0.03, the default" in printed
+    assert "The default limit is an average error of 3 points. It is a convention" in printed
     assert "--close" in printed
     y_true, y_prob = data("clinical-middle-overconfident", 100)
     own = bc.assess(y_true, y_prob, close=0.05, estimators=("ece",), draws=1000, random_state=1)
-    assert "below 0.05, the limit that was set" in Page(report.render(own)).printed()
+    assert "Your limit is an average error of 5 points" in Page(report.render(own)).printed()
 
 
 def test_thresholds_bring_the_decision_curve(off_page) -> None:
@@ -349,15 +349,25 @@ def test_the_reproduction_line_reproduces(off, off_page) -> None:
         (
             "clinical-middle-calibrated",
             4000,
-            "Close enough",
+            "No sign that it is off; within the limit No sign that the model is off",
             "Recommended: do not update the model",
         ),
         (
-            *("clinical-middle-overconfident", 3000, "Miscalibrated"),
+            *("clinical-middle-overconfident", 3000, "Off by more than the limit Yes, the model"),
             "Recommended: update intercept and slope",
         ),
-        ("clinical-middle-calibrated", 100, "Cannot tell", "Recommended: do not update the model"),
-        ("clinical-middle-calibrated", 20, "Cannot tell", "Nothing is recommended, with only 6"),
+        (
+            "clinical-middle-calibrated",
+            100,
+            "No sign that it is off; the size is not settled No sign that the model is off",
+            "Recommended: do not update the model",
+        ),
+        (
+            "clinical-middle-calibrated",
+            20,
+            "The data cannot say These data cannot say whether the model is off",
+            "Nothing is recommended, with only 6",
+        ),
     ],
 )
 def test_headline_verdict_and_advice_follow_the_data(
@@ -366,7 +376,8 @@ def test_headline_verdict_and_advice_follow_the_data(
     a = bc.assess(*data(scenario, n), estimators=("ece",), draws=1000, random_state=1)
     a.to_html(tmp_path / "report.html")
     printed = Page((tmp_path / "report.html").read_text("utf-8")).printed()
-    assert f" {heading} On average, a prediction is off by" in printed
+    assert f" {heading}" in printed
+    assert ("would settle, with probability 0.8," in printed) == (a.verdict == "cannot tell")
     assert printed.count(advice) == 3
     assert ("Fewer than 100 are usually too few" in printed) == (n <= 100)
     assert ("is too small to tell" in printed) == (n == 20)

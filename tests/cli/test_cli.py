@@ -96,7 +96,8 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     assert (result.code, result.err) == (0, "")
     printed = " ".join(result.out.split())
     assert "malignant" in printed
-    assert "the true calibration error is 0.0" in printed
+    assert "Yes, the model is off: its risks are too extreme, over-confident (slope 0." in printed
+    assert "new risk = expit(" in printed
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "<h1>Calibration of boosted trees" in html.read_text("utf-8")
     document = json.loads(record.read_text())

@@ -103,9 +103,10 @@ def test_every_long_command_tells_a_log_what_it_does(tmp_path, capsys, monkeypat
         "gain": ("Fitting on all folds but one: 10 of 10 fits (100%)", "Computing the gain ..."),
         "recalibrate": ("1/3 Comparing updates ...", "2/3 Fitting ...", "3/3 Recalibrating: 60 of"),
         "assess": (
-            "1/4 Fitting the families",
-            "3/4 Comparing estimators",
-            "4/4 Computing leave",
+            "1/5 Fitting the families",
+            "3/5 Computing leave-one-out",
+            "4/5 Comparing estimators",
+            "5/5 Computing the sensitivity",
         ),
         "compare": ("1/2 Fitting the families", "2/2 Computing leave-one-out"),
         "validate": ("1/2 Ranking truths", "2/2 Counting covered truths: 120 of 120 intervals"),

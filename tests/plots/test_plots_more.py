@@ -52,11 +52,12 @@ def test_tce_draws_interval_and_estimate(average, ax) -> None:
     assert tuple(bar.get_xdata()) == pytest.approx(average.interval("tce"))
     assert labelled(ax, "Estimate").get_xdata()[0] == pytest.approx(average.estimate("tce"))
     assert "Exactly calibrated" not in [item.get_label() for item in ax.collections]
-    head = average.prob_calibrated
     first, second = ax.get_title("left").split("\n")
     assert first.startswith(f"TCE {average.estimate('tce'):.2f} (95 % CrI 0.00 to ")
     inside = (values <= 0.02).mean()
-    assert second == f"P(TCE below 0.02) {inside:.2f}; P(exactly calibrated) {head:.2f}"
+    assert second == f"P(TCE below 0.02) {inside:.2f}"
+    assert f"No error: {(values == 0).mean():.2f} of the draws" in ax.get_legend_handles_labels()[1]
+    assert "P(exactly calibrated)" in bc.plots.functional(average, "signed_error").get_title("left")
 
 
 def test_one_family_has_no_stem(post, ax) -> None:

@@ -9,13 +9,14 @@ from markupsafe import Markup
 
 from bayescal import plots
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance, percent, shortened, told_apart
+from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows
-from bayescal.assessment.words import curve_rows, headline, of_group
+from bayescal.assessment.verdict.words import headline, of_draws
+from bayescal.assessment.words import curve_rows, of_group
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 
@@ -57,10 +58,7 @@ def error_figure(f: Findings) -> Markup:
         figure = Figure(figsize=(5.4, 3.0), layout="constrained")
         axes = plots.tce(f.posterior, figure.subplots(), close=f.close, ci_prob=f.ci_prob)
         axes.set_title("", loc="left")
-        description = (
-            f"Histogram of posterior draws. Exact calibration has probability "
-            f"{chance(f.prob_calibrated)}. {headline(f)}"
-        )
+        description = f"Histogram of the draws of the error. {of_draws(f)} {headline(f)}"
         return inline_svg(figure, "error", "Posterior of the true calibration error", description)
 
 

@@ -17,7 +17,6 @@ from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html import _details, _figures, _measures, _subgroups
-from bayescal.assessment.html._words import limit_reason, meaning
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
@@ -25,11 +24,11 @@ from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
+from bayescal.assessment.verdict import words
+from bayescal.assessment.verdict.off import YES
 from bayescal.assessment.words import (
-    directions,
     exactness,
     first_words,
-    where,
 )
 from bayescal.model.priors import PRESETS
 from bayescal.plots.text import label
@@ -49,7 +48,10 @@ KINDS = {
     "miscalibrated": ("bad", "✗"),
     "cannot tell": ("open", "?"),
 }
-"""Each verdict's colour and sign."""
+"""Colour and sign of each verdict on the limit."""
+
+OFF_BY_HOW_MUCH = ("open", "!")
+"""Colour and sign of a model that is off, by more than the limit or not."""
 
 ALARM = ("bad", "!")
 """Colour and sign where the scores are reversed, or no probabilities."""
@@ -150,7 +152,11 @@ def _title(source: Mapping[str, object]) -> str:
 
 def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     alarms = first_words(f)
-    kind, sign = ALARM if alarms else KINDS[f.verdict]
+    kind, sign = KINDS[f.verdict]
+    if f.off.answer == YES and f.verdict == "cannot tell":
+        kind, sign = OFF_BY_HOW_MUCH
+    if alarms:
+        kind, sign = ALARM
     notes = [text for text in assessment_notes(f) if text not in alarms]
     score = f.posterior.data.score
     few, all_scores = _measures.round_scores(score, _measures.SHOWN), _measures.round_scores(score)
@@ -162,12 +168,12 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "notes": notes,
         "kind": kind,
         "sign": sign,
-        "verdict": f.verdict.capitalize(),
+        "verdict": words.title(f),
         "population": _population(f),
-        "meaning": meaning(f),
-        "directions": directions(f.table, f.posterior.data),
-        "where": where(f.stretches),
-        "limit_reason": limit_reason(f),
+        "headline": words.headline(f),
+        "says": _first_screen(f, alarms),
+        "to_do": words.to_do(f),
+        "of_draws": words.of_draws(f),
         "exactness": exactness(f),
         "level": percent(f.ci_prob),
         "figures": {
@@ -219,6 +225,15 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         "style": Markup(_file("report.css")),
         "script_hash": _hash(script),
     }
+
+
+def _first_screen(f: Findings, alarms: list[str]) -> dict[str, str]:
+    """What follows the verdict, by its heading; with alarms, nothing is advised."""
+    told = {"Where": words.ranges(f), "For whom": words.whom(f)}
+    if not alarms:
+        told |= {"What to do": words.to_do(f), "What would settle it": words.settling(f)}
+    told["The limit"] = " ".join([words.limit_reason(f), words.at_thresholds(f)]).strip()
+    return {heading: text for heading, text in told.items() if text}
 
 
 def embedded(f: Findings, source: Mapping[str, object]) -> Markup:

@@ -7,12 +7,11 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed.words import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
+from bayescal.assessment.verdict.words import headline, ranges, settling, to_do, whom
 from bayescal.assessment.words import (
     exactness,
     first_words,
-    headline,
     in_the_data,
-    where,
     with_interval,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -59,7 +58,11 @@ def methods(f: Findings) -> str:
         "The true calibration error is the mean absolute difference between the curve and the "
         "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
         f"the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error below "
-        f"{f.close:g} was regarded as close enough to calibrated. Calibration slope and intercept "
+        f"{f.close:g} was regarded as close enough to calibrated. It was said to be off if that "
+        "interval started above 0 and perfect calibration was outside the joint "
+        f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
+        f"range were too high, or too low, with a probability of {percent((1 + f.ci_prob) / 2)}. "
+        "Calibration slope and intercept "
         "are those of the line in log-odds closest to the curve (Cox, 1958). Estimators were "
         "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
@@ -94,8 +97,8 @@ def _interval_in_words(f: Findings) -> str:
 
 def results(f: Findings) -> str:
     """The results, with the numbers that TRIPOD+AI asks for."""
-    parts = [sample(f), *first_words(f), *performance(f), where(f.stretches), str(f.recommendation)]
-    return " ".join(parts)
+    parts = [sample(f), *first_words(f), *performance(f), whom(f), to_do(f), settling(f)]
+    return " ".join(part for part in parts if part)
 
 
 def sample(f: Findings) -> str:
@@ -113,6 +116,7 @@ def performance(f: Findings) -> list[str]:
     ratio = table.loc["observed_expected"]
     sentences = [
         headline(f),
+        *([ranges(f)] if ranges(f) else []),
         exactness(f),
         "The ratio of observed to expected events was "
         f"{with_interval(ratio, in_the_data(data, ratio))}; "

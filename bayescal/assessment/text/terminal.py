@@ -12,15 +12,21 @@ from bayescal.assessment.text.measures import measure_sections
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_rows, subgroup_sentences
 from bayescal.assessment.treatment import benefit_rows, information_rows
+from bayescal.assessment.verdict.words import (
+    at_thresholds,
+    headline,
+    limit_reason,
+    ranges,
+    settling,
+    to_do,
+    whom,
+)
 from bayescal.assessment.words import (
     WITHIN_CHANCE,
-    directions,
     estimator_row,
     exactness,
     first_words,
-    headline,
     of_group,
-    where,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 
@@ -53,10 +59,11 @@ def _summary(f: Findings, first: list[str]) -> Iterator[str]:
     yield ""
     for text in first:
         yield from _wrapped(text)
-    yield from _wrapped(headline(f))
-    yield from _wrapped(directions(f.table, data))
-    yield from _wrapped(where(f.stretches))
-    yield from _wrapped(str(f.recommendation))
+    for text in (headline(f), ranges(f), whom(f), to_do(f), settling(f)):
+        yield from _wrapped(text)
+    yield ""
+    for text in (limit_reason(f), at_thresholds(f)):
+        yield from _wrapped(text)
 
 
 def _measures(f: Findings) -> Iterator[str]:

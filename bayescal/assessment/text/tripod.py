@@ -12,7 +12,8 @@ from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows, information_rows
-from bayescal.assessment.words import first_words, of_group, where
+from bayescal.assessment.verdict.words import whom
+from bayescal.assessment.words import first_words, of_group
 from bayescal.model.curves import updates
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
@@ -155,7 +156,7 @@ def _participants(f: Findings) -> list[str]:
 
 
 def _performance(f: Findings) -> list[str]:
-    text = [*first_words(f), *performance(f), where(f.stretches)]
+    text = [*first_words(f), *performance(f), whom(f)]
     if f.thresholds:
         text += [
             f"Per 1000 patients, net benefit of treating from a risk of {row.threshold} on was "

@@ -1,0 +1,335 @@
+"""The verdict in sentences, in the order of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bayescal._base.text import chance, count, decimals, percent, rounded, shortened
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.performance import CLOSE, close_enough, observed_expected
+from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
+from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
+from bayescal.assessment.words import numbers, where
+from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS
+
+__all__ = [
+    "at_thresholds",
+    "first_answer",
+    "headline",
+    "limit_reason",
+    "of_draws",
+    "ranges",
+    "settling",
+    "size",
+    "title",
+    "to_do",
+    "whom",
+]
+
+TWO_ANSWERS = {
+    (YES, "close enough"): "Off, but within the limit",
+    (YES, "miscalibrated"): "Off by more than the limit",
+    (YES, "cannot tell"): "Off; whether by more than the limit is not settled",
+    (NO_SIGN, "close enough"): "No sign that it is off; within the limit",
+    (NO_SIGN, "cannot tell"): "No sign that it is off; the size is not settled",
+    (CANNOT_SAY, "close enough"): "Within the limit; whether it is off at all, the data cannot say",
+    (CANNOT_SAY, "miscalibrated"): "Probably off by more than the limit",
+    (CANNOT_SAY, "cannot tell"): "The data cannot say",
+}
+"""The two answers in a few words: is it off, and by more than the limit?"""
+
+CLEAR = {
+    "observed_expected": (
+        "there were fewer events than predicted",
+        "there were more events than predicted",
+    ),
+    "calibration_slope": (
+        "its risks are too extreme, over-confident",
+        "its risks are too moderate, under-confident",
+    ),
+}
+MOST_NAMED, MOST_SITES, MOST_PLACES = 3, 60, 6
+LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
+
+
+def title(f: Findings) -> str:
+    """The two answers in a few words."""
+    return TWO_ANSWERS[f.off.answer, f.verdict]
+
+
+def headline(f: Findings) -> str:
+    """Whether the model is off and which way, by how much, and whether that is above the limit."""
+    return f"{first_answer(f)} {size(f)}"
+
+
+def first_answer(f: Findings) -> str:
+    """Whether the model is off, and which way, with the intervals that say so."""
+    answer, ways, why = f.off
+    if answer == NO_SIGN:
+        return f"No sign that the model is off: {_all_fits(f)}."
+    if answer != YES:
+        return f"These data cannot say whether the model is off, since {why} ({_numbers(f)})."
+    if clear := _clear(f):
+        return f"Yes, the model is off: {' and '.join(clear)}."
+    if not ways:
+        return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
+    if ways == (LEVEL_AND_SLOPE,):
+        return f"Yes, the model is off in level and slope taken together ({_numbers(f)})."
+    return f"Yes, the model is off: its risks are {' and '.join(ways)} ({_numbers(f)})."
+
+
+def _clear(f: Findings) -> list[str]:
+    """Clauses on O/E and on the slope, where their own interval is clear."""
+    clauses = []
+    for name, (below, above) in CLEAR.items():
+        if name not in f.table.index:
+            continue
+        ideal = FUNCTIONALS[name].calibrated
+        lower, upper = (float(f.table[end][name]) for end in ("lower", "upper"))
+        if lower <= ideal <= upper:
+            continue
+        way = below if upper < ideal else above
+        if name == "calibration_slope" and upper < 0:
+            way = "where its risks are higher, events are rarer"
+        if name == "observed_expected":
+            clauses.append(f"{way}{_counts(f, ', {} for {}')} ({_ratio(f)})")
+        else:
+            clauses.append(f"{way} ({_slope(f)})")
+    return clauses
+
+
+def _all_fits(f: Findings) -> str:
+    """Events beside what was predicted, and the spread of risks, of which none stands out."""
+    counts = _counts(f, "{} events for {} predicted")
+    level = f"{counts} ({_ratio(f)})" if counts else _ratio(f)
+    why = f.table.attrs["undefined"].get("calibration_slope")
+    if why:
+        return f"{level}; the slope is {NOT_DEFINED}, since {why}"
+    return f"{level}, and the spread of its risks fits ({_slope(f)})"
+
+
+def _numbers(f: Findings) -> str:
+    """O/E and slope, whatever they say."""
+    why = f.table.attrs["undefined"].get("calibration_slope")
+    return f"{_ratio(f)}; {f'slope {NOT_DEFINED}, since {why}' if why else _slope(f)}"
+
+
+def _counts(f: Findings, pattern: str) -> str:
+    """Events and the number predicted; empty of sampling weights, whose sums count no one."""
+    data = f.posterior.data
+    if data.is_pseudo:
+        return ""
+    expected = float(data.trials @ data.score)
+    shown = f"{expected:,.0f}" if expected >= LEAST_WHOLE else f"{expected:.1f}"
+    return pattern.format(count(data.events), shown)
+
+
+def _ratio(f: Findings) -> str:
+    """O/E with its interval, and beside it that of the data, where it is another number."""
+    row: Any = f.table.loc["observed_expected"]
+    middle, low, high = numbers(row)
+    own = observed_expected(f.posterior.data)
+    (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])
+    beside = "" if shown == middle else f"; {shown} in the data"
+    return f"O/E {middle}, {low} to {high}{beside}"
+
+
+def _slope(f: Findings) -> str:
+    middle, low, high = numbers(f.table.loc["calibration_slope"])
+    return f"slope {middle}, {low} to {high}"
+
+
+def ranges(f: Findings) -> str:
+    """Where predictions are too high or too low; empty unless the model is off over a range."""
+    off = any(part.state in OVER_A_RANGE for part in f.stretches)
+    told = where(f.stretches) if off and f.off.answer == YES else ""
+    return told if told.startswith("By range") else ""
+
+
+def size(f: Findings) -> str:
+    """By how much risks are off on average, and whether that is above the limit."""
+    row, enough = f.table.loc["tce"], percent((1 + f.ci_prob) / 2)
+    limit, below = _limit(f), f.prob_tce_below(f.close)
+    middle, low, high = _points(row)
+    if row["lower"] > 0:
+        unit = "percentage point" if middle == "1" else "percentage points"
+        told = (
+            f"Risks are off by {middle} {unit} on average ({percent(f.ci_prob)} interval {low} to "
+            f"{high})"
+        )
+    else:
+        told = f"Risks are off by at most {high} percentage points on average ({enough})"
+    if f.verdict == "close enough":
+        return f"{told}, within {limit} with probability {chance(below)}."
+    if f.verdict == "miscalibrated":
+        return f"{told}, more than {limit} with probability {chance(1 - below)}."
+    side, probability = ("within", below) if below > 0.5 else ("above", 1 - below)
+    return (
+        f"{told}. Whether the error is {side} {limit} is not settled (probability "
+        f"{chance(probability)})."
+    )
+
+
+def _points(row: Any) -> tuple[str, ...]:
+    """Estimate, lower and upper end in percentage points; what is above 0 is not shown as 0."""
+    places = max(decimals(row["lower"], row["upper"]) - 2, 0)
+    while row["lower"] > 0 and round(100 * row["lower"], places) == 0 and places < MOST_PLACES:
+        places += 1
+    return tuple(f"{100 * row[part]:.{places}f}" for part in ("estimate", "lower", "upper"))
+
+
+def _limit(f: Findings) -> str:
+    return f"{'the default' if _is_default(f) else 'your'} limit of {_in_points(f)}"
+
+
+def _in_points(f: Findings) -> str:
+    shown = f"{100 * f.close:.3g}"
+    return f"{shown} {'point' if shown == '1' else 'points'}"
+
+
+def _is_default(f: Findings) -> bool:
+    return f.close == close_enough(f.posterior.data)
+
+
+def limit_reason(f: Findings) -> str:
+    """What the limit is, where it comes from, and how to set another."""
+    if not _is_default(f):
+        return (
+            f"Your limit is an average error of {_in_points(f)}: a model with less counts as "
+            "close enough to calibrated."
+        )
+    why = (
+        ""
+        if f.close == CLOSE
+        else ": a quarter of the mean risk (or of one minus it), since this is less than 3 points"
+    )
+    return (
+        f"The default limit is an average error of {_in_points(f)}{why}. It is a convention: "
+        "choose the largest error that would change no decision, before you look at the data, and "
+        "set it with close= or --close."
+    )
+
+
+def at_thresholds(f: Findings) -> str:
+    """What the limit means for decisions at the thresholds; empty without thresholds.
+
+    With no risk off by more than the limit L, whoever is treated wrongly from a risk of t on has a
+    predicted risk s within L of t, and an actual risk within L - |s - t| of it; treating such a
+    patient costs at most that, over 1 - t, in net benefit.
+    """
+    if not f.thresholds:
+        return ""
+    data = f.posterior.data
+    costs = [
+        1000
+        * float(data.trials @ np.maximum(f.close - np.abs(data.score - t), 0))
+        / data.n
+        / (1 - t)
+        for t in f.thresholds
+    ]
+    told = " and ".join(
+        f"{cost:.2g} where patients are treated from a risk of {t:g} on"
+        for t, cost in zip(f.thresholds, costs, strict=True)
+    )
+    return (
+        "In net benefit: if no risk were off by more than the limit, decisions by the model would "
+        f"lose, per 1000 patients, at most {told}."
+    )
+
+
+def to_do(f: Findings) -> str:
+    """The recommendation, with the equation of the update."""
+    advice = f.recommendation
+    if advice.choice in (None, "identity"):
+        return str(advice)
+    if f.equation is None:
+        return (
+            f"{advice} It has no short equation: apply it with "
+            f"bayescal.recalibrate.BayesianRecalibrator(curve='{advice.choice}')."
+        )
+    terms = ["expit(x) = 1 / (1 + exp(-x))"]
+    if "logit" in str(f.equation):
+        terms.insert(0, "logit(p) = ln(p / (1 - p))")
+    meaning = " and ".join(terms)
+    return f"{advice} The equation: {f.equation}, with {meaning}. Check it on new patients."
+
+
+def whom(f: Findings) -> str:
+    """Of whom the verdict is true."""
+    if f.sites is not None:
+        return " ".join([_next_group(f), *_groups_apart(f)])
+    post = f.posterior
+    if f.data.groups or f.crossed is not None:
+        kind = "groups" if f.data.groups else "subgroups"
+        return f"This is of all {kind} taken together; what is true of each stands below."
+    if post.data.is_pseudo:
+        who = "the population that the sampling weights stand for"
+    elif post.design is not None:
+        who = "patients like these, in clusters like these"
+    else:
+        who = "patients like these"
+    return f"This holds for {who}: at another place or time the model may do better or worse."
+
+
+def _next_group(f: Findings) -> str:
+    new = f.sites.new_site() if f.sites is not None else f.posterior
+    lower, upper = new.interval("observed_expected", f.ci_prob)
+    below = new.prob_tce_below(f.close)
+    told = (
+        "This is of all groups taken together. In the next group expect between "
+        f"{100 * lower:.0f} and {100 * upper:.0f} events for 100 predicted ({percent(f.ci_prob)}); "
+        f"its error is within the limit with probability {chance(below)}"
+    )
+    if below >= (1 + f.ci_prob) / 2:
+        return f"{told}."
+    return f"{told}, so check the model there before it is used."
+
+
+def _groups_apart(f: Findings) -> list[str]:
+    """Groups whose own O/E, drawn towards the others, is clear of 1, the furthest first."""
+    if f.sites is None or len(f.sites.labels) > MOST_SITES:
+        return []
+    apart = []
+    for label in f.sites.labels:
+        view = f.sites.site(label)
+        lower, upper = view.interval("observed_expected", f.ci_prob)
+        if not lower <= 1 <= upper:
+            apart.append((view.estimate("observed_expected"), lower, upper, label))
+    if not apart:
+        return []
+    apart.sort(key=lambda row: -abs(np.log(row[0])))
+    named = ", ".join(
+        f"{shortened(label)} {100 * middle:.0f} ({100 * lower:.0f} to {100 * upper:.0f})"
+        for middle, lower, upper, label in apart[:MOST_NAMED]
+    )
+    more = count(len(apart) - MOST_NAMED, "other group") if len(apart) > MOST_NAMED else ""
+    rest = f"; as clear in {more}" if more else ""
+    return [f"Groups that are clearly off, by events for 100 predicted: {named}{rest}."]
+
+
+def of_draws(f: Findings) -> str:
+    """What the histogram of the error is, and what its mark at 0 is."""
+    no_error = float((f.posterior.values_of("tce") == 0).mean())
+    text = "Size, interval and probabilities of the error are all read from this distribution."
+    if no_error > 0:
+        return f"{text} Without error are {chance(no_error)} of its draws, the mark at 0."
+    return f"{text} There is some error in each of its draws."
+
+
+def settling(f: Findings) -> str:
+    """How many more patients would settle the verdict on the limit; empty if it is settled."""
+    more = f.more_to_settle
+    if more == 0:
+        return ""
+    if not np.isfinite(more):
+        return (
+            f"Even {MOST_TIMES} times as many patients would probably not settle it: the error is "
+            "about as large as the limit."
+        )
+    return (
+        f"About {more:,.0f} more patients like these would settle, with probability {PROBABLY:g}, "
+        "whether the error is within the limit."
+    )
