@@ -1,0 +1,82 @@
+"""What every update would gain, in the draws of the curve that distances are read from.
+
+Each update is fitted to all the patients, as it would be used. It is then a known function of the
+score, and what it gains depends on the curve alone: given the data, the draws of the curve say how
+much that is. The patients are thus used once, by the posterior, and no gain is measured on the
+outcomes that the update was fitted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal.gain._terms import brier_gain, net_benefit_name
+from bayescal.inference import CurveComparison
+from bayescal.inference.comparison.imputed import ImputedComparison
+from bayescal.model.curves import updates
+from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.functionals import net_benefit
+from bayescal.posterior.imputed.pooled import in_turn, widened
+
+__all__ = ["Gains", "gains_of"]
+
+Gains = Mapping[str, Mapping[str, Floats]]
+"""By measure and update: draws of the gain per patient, zero for "identity"."""
+
+
+def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> Gains:
+    """Draws of what every update gains in Brier score, and in net benefit at some thresholds.
+
+    Parameters
+    ----------
+    comparison : CurveComparison
+    thresholds : sequence of float in (0, 1)
+
+    Returns
+    -------
+    mapping of str to mapping of str to ndarray of shape (draws,)
+        By measure, "brier" and those of `net_benefit_name`, and by update. Of several imputations,
+        the draws of all, their centres moved apart as those of any measure are.
+    """
+    curves = comparison.posterior.curves_of_distances.parts
+    if not isinstance(comparison, ImputedComparison):
+        return _of_table(curves[0], comparison, thresholds)
+    each = [
+        _of_table(part, one, thresholds)
+        for part, one in zip(curves, comparison.comparisons, strict=True)
+    ]
+    return {
+        measure: {name: in_turn(widened(np.stack([one[measure][name] for one in each])))
+        for name in by_update}
+        for measure, by_update in each[0].items()
+    }
+
+
+def _of_table(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
+    """The gains on one table."""
+    at, score = np.array(thresholds, dtype=np.float64), of.problem.score
+    measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
+    gains = {each: {name: np.zeros(len(of.u)) for name in updates()} for each in measures}
+    fitted = {
+        name: Evaluation(*comparison.of_family(name)) for name in updates() if name != "identity"
+    }
+    after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
+    treated = {}
+    if thresholds:
+        treated = {name: by_mean_curve(family, at) for name, family in fitted.items()}
+        treated["identity"] = by_score(of.problem, at)
+    for part, draws in of.draws("bootstrap"):
+        for name, score_after in after.items():
+            gains["brier"][name][part] = brier_gain(
+                draws.curve, draws.population.weight, score, score_after
+            )
+        worth = {name: net_benefit(draws, at, *whom) for name, whom in treated.items()}
+        for name in worth:
+            for column, measure in enumerate(measures[1:]):
+                rise = worth[name][:, column] - worth["identity"][:, column]
+                gains[measure][name][part] = rise
+    return gains
