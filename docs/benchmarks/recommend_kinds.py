@@ -146,7 +146,9 @@ def calibrated(rate: float, form: str) -> Truth:
         centre = brentq(lambda m: expit(m + NODES) @ WEIGHTS - rate, -8, 8)
         law = LogitNormalScores(float(centre), 1.0)
     else:
-        law = MappedScores(BetaScores(4 * rate, 4 * (1 - rate)), lambda s: np.clip(s, 1e-4, 1 - 1e-4))
+        law = MappedScores(
+            BetaScores(4 * rate, 4 * (1 - rate)), lambda s: np.clip(s, 1e-4, 1 - 1e-4)
+        )
     return exact(f"calibrated, {form}", law)
 
 

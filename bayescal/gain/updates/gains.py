@@ -50,8 +50,10 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
         for part, one in zip(curves, comparison.comparisons, strict=True)
     ]
     return {
-        measure: {name: in_turn(widened(np.stack([one[measure][name] for one in each])))
-        for name in by_update}
+        measure: {
+            name: in_turn(widened(np.stack([one[measure][name] for one in each])))
+            for name in by_update
+        }
         for measure, by_update in each[0].items()
     }
 

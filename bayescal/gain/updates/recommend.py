@@ -36,7 +36,7 @@ def recommend(
     gains on new patients follows from the calibration curve: in every draw of the averaged
     posterior, exact calibration among them, the fall of the expected Brier score is computed. The
     updates are gone through from the simplest on, which is none. One is taken if it is better than
-    no update, and than the one taken before, with probability 0.7 at least. With fewer than 20
+    no update, and than the one taken before, with probability 0.75 at least. With fewer than 20
     events or 20 non-events nothing is recommended.
 
     Parameters
