@@ -132,7 +132,7 @@ def of_calibrated(calibrated: pd.DataFrame) -> Iterator[Bar]:
 
 
 def power(kinds: pd.DataFrame) -> pd.DataFrame:
-    """By number of patients: sets in which an update is worth it, and shares in which such is chosen."""
+    """By number of patients: shares in which an update that is worth it is chosen, where one is."""
     best = kinds[[f"{name}_true" for name in UPDATES]].max(axis=1)
     worth = kinds[best > WORTH]
     found = {}
