@@ -37,7 +37,7 @@ SIZES = {100: 20, 300: 50, 1000: 50, 4000: 50}
 RUNS = {"calibrated": 100, "designs": 20, "cost": 10}
 DRAWS = 1000
 THRESHOLDS = (0.1, 0.3)
-NODES = 2000
+NODES = 1000
 BATCH = 10
 
 
@@ -62,7 +62,7 @@ def maps(options):
 def at_nodes(truth):
     """Scores of the population, each standing for as many patients, and the risk there."""
     level = (np.arange(NODES) + 0.5) / NODES
-    score = np.array([truth.score_quantile(each) for each in level])
+    score, _ = truth.scores.quantiles(level, 1 - level)
     return score, truth.curve(score)
 
 

@@ -76,6 +76,14 @@ class Recommendation:
         """What decides: "net_benefit" where thresholds were given, else "brier"."""
         return NET_BENEFIT if self.thresholds else "brier"
 
+    @property
+    def rule(self) -> str:
+        """How the update is chosen, as a sentence."""
+        return (
+            "An update is preferred to a simpler one, of which no update is the simplest, if it is "
+            f"better than it, and than no update, with probability {LEVEL:g} or more."
+        )
+
     def shown(self, name: str, measure: str | None = None) -> str:
         """The gain of an update per 1000 patients and its interval: `6.7 (2.2 to 11.2)`.
 
