@@ -31,8 +31,8 @@ from one_posterior_designs import DESIGNS
 from recommend_kinds import CALIBRATED_SIZES, FORMS, KINDS, RATES, calibrated, drawn
 
 RESULTS = Path(__file__).parent / "results"
-SEED = 27_061
-SIZES = {100: 20, 300: 50, 1000: 50, 4000: 50}
+SEED = 27_062
+SIZES = {100: 15, 300: 45, 1000: 45, 4000: 45}
 """Populations of each kind, by number of patients."""
 RUNS = {"calibrated": 100, "designs": 20, "cost": 10}
 DRAWS = 1000

@@ -27,12 +27,15 @@ __all__ = ["FEWEST", "LEVEL", "Recommendation", "recommendation"]
 FEWEST = 20
 """Events, and non-events, below which nothing is recommended."""
 
-LEVEL = 0.75
-"""Least probability of being better for which an update is preferred to a simpler one.
+LEVEL = 0.7
+"""Least probability of being better than no update of one that is recommended.
 
-Chosen on development populations, so that at most 2 % of calibrated sets have an update, and
-updates that truly lower the Brier score by more than .002 are chosen as often as possible.
+Chosen on development populations, so that about 2 % of calibrated sets have an update, and updates
+that truly lower the Brier score by more than .002 are chosen as often as possible.
 """
+
+EVEN = 0.5
+"""Probability of being better than a simpler update, above which a more complex one is preferred."""
 
 NET_BENEFIT = "net_benefit"
 
@@ -44,8 +47,8 @@ class Recommendation:
     Attributes
     ----------
     choice : str or None
-        The simplest family that is better than no update with probability 0.75 at least, unless a
-        more complex one is better than it with that probability. None where nothing is recommended,
+        The simplest family that is better than no update with probability 0.7 at least, or a more
+        complex one of these that is probably better than it. None where nothing is recommended,
         because there are fewer than 20 events or non-events.
     table : pandas.DataFrame
         One row per family. `brier_gain`, the expected fall of the Brier score per patient relative
@@ -80,8 +83,8 @@ class Recommendation:
     def rule(self) -> str:
         """How the update is chosen, as a sentence."""
         return (
-            "An update is preferred to a simpler one, of which no update is the simplest, if it is "
-            f"better than it, and than no update, with probability {LEVEL:g} or more."
+            "Recommended is the simplest update that is better than no update with probability "
+            f"{LEVEL:g} or more, or a more complex one of these that is probably better than it."
         )
 
     def shown(self, name: str, measure: str | None = None) -> str:
@@ -101,7 +104,7 @@ class Recommendation:
         kind, at, threshold = (measure or self.measure).partition("@")
         parts = (f"{kind}_{part}{at}{threshold}" for part in ("gain", "lower", "upper"))
         return "{} ({} to {})".format(
-            *per_thousand(*(float(self.table.loc[name, part]) for part in parts))
+            *per_thousand(*(float(self.table[part][name]) for part in parts))
         )
 
     def __str__(self) -> str:
@@ -205,7 +208,7 @@ def recommendation(
 
 
 def simplest_better(gains: Mapping[str, Floats]) -> str:
-    """The simplest update that is probably better, unless a more complex one is better than it.
+    """The simplest update that is better than none, unless a more complex one is probably better.
 
     Parameters
     ----------
@@ -215,13 +218,14 @@ def simplest_better(gains: Mapping[str, Floats]) -> str:
     Returns
     -------
     str
-        Going through the updates from the first on, one is taken if it is better than none, and
-        than the one taken before, with probability `LEVEL` at least.
+        Of those that are better than none with probability `LEVEL` at least, the first; but each
+        later one takes its place that is better than it with a probability above `EVEN`.
     """
     none, *others = gains
-    choice = none
-    for name in others:
-        if all(_prob_better(gains[name], gains[than]) >= LEVEL for than in (none, choice)):
+    better = [name for name in others if _prob_better(gains[name], gains[none]) >= LEVEL]
+    choice = better[0] if better else none
+    for name in better[1:]:
+        if _prob_better(gains[name], gains[choice]) > EVEN:
             choice = name
     return choice
 
