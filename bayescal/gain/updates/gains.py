@@ -23,7 +23,7 @@ from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import net_benefit
 from bayescal.posterior.imputed.pooled import in_turn, widened
 
-__all__ = ["OPTIMISM_EVERY", "Gains", "gains_of"]
+__all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
 
 OPTIMISM_EVERY = 4
 """In one draw of so many the optimism of the update is taken off what it gains.
@@ -52,9 +52,9 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
     """
     curves = comparison.posterior.curves_of_distances.parts
     if not isinstance(comparison, ImputedComparison):
-        return _of_table(curves[0], comparison, thresholds)
+        return gains_on(curves[0], comparison, thresholds)
     each = [
-        _of_table(part, one, thresholds)
+        gains_on(part, one, thresholds)
         for part, one in zip(curves, comparison.comparisons, strict=True)
     ]
     return {
@@ -66,8 +66,22 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
     }
 
 
-def _of_table(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
-    """The gains on one table."""
+def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
+    """Draws of what every update gains on one table.
+
+    Parameters
+    ----------
+    of : Evaluation
+        The curves that distances are read from.
+    comparison : CurveComparison
+        Whose families are the updates.
+    thresholds : sequence of float
+
+    Returns
+    -------
+    mapping of str to mapping of str to ndarray of shape (draws,)
+        As `gains_of`.
+    """
     at, score = np.array(thresholds, dtype=np.float64), of.problem.score
     measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
     gains = {each: {name: np.zeros(len(of.u)) for name in updates()} for each in measures}

@@ -33,11 +33,11 @@ def recommend(
     """Recommend an update of the model, or none, by what it probably gains.
 
     Each family's Bayesian recalibration is fitted to all the patients, as it would be used. What it
-    gains on new patients follows from the calibration curve: in every draw of the averaged
-    posterior, exact calibration among them, the fall of the expected Brier score is computed. The
-    updates are gone through from the simplest on, which is none. One is taken if it is better than
-    no update, and than the one taken before, with probability 0.75 at least. With fewer than 20
-    events or 20 non-events nothing is recommended.
+    gains on new patients follows from the calibration curve: the fall of the expected Brier score
+    is computed in every draw of the averaged posterior, exact calibration among them. Recommended
+    is the simplest update that is better than no update with probability 0.7 or more, or a more
+    complex one of these that is probably better than it. With fewer than 20 events or 20 non-events
+    nothing is recommended.
 
     Parameters
     ----------
@@ -71,18 +71,19 @@ def recommend(
     Let g be a draw of the curve, w its draw of the population of scores s, and T an update. The
     gain is E_w[(g - s)^2 - (g - T)^2]. The draws are those that distances from calibration are
     read from, in which errors of the stretches that are often calibrated count by how sure their
-    side is. T is a known function once it is fitted, and the draws are given the data, so that the
-    outcomes are used once. Moving the draws so that their mean is the gain by leave-one-out was
-    measured, too: it made stated probabilities and intervals worse.
+    side is. Curves and update follow the same outcomes, so that few patients make the gain too
+    large. In one draw of four it is therefore lowered by the update's optimism: the gain that the
+    outcomes show, less the same by leave-one-out (of clusters, times the design effect).
 
-    The benchmark page on recommendations has how often stated probabilities are true, also of the
+    The benchmark page on recommendations says how often stated probabilities are true, also of the
     update that is recommended, and where they are not.
 
     References
     ----------
-    Vergouwe et al. (2017), A closed testing procedure to select an appropriate method for updating
-    prediction models, Statistics in Medicine 36, for the ladder. Vickers & Elkin (2006), Decision
-    curve analysis, Medical Decision Making 26, for the net benefit.
+    Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
+    cross-validation and WAIC, Statistics and Computing 27. Vergouwe et al. (2017), A closed testing
+    procedure to select an appropriate method for updating prediction models, Statistics in Medicine
+    36, for the ladder. Vickers & Elkin (2006), Decision curve analysis, Medical Decision Making 26.
 
     Examples
     --------

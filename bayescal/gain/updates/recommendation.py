@@ -35,7 +35,7 @@ that truly lower the Brier score by more than .002 are chosen as often as possib
 """
 
 EVEN = 0.5
-"""Probability of being better than a simpler update, above which a more complex one is preferred."""
+"""Probability of being better than a simpler update above which a more complex one is taken."""
 
 NET_BENEFIT = "net_benefit"
 
