@@ -54,6 +54,12 @@ def test_one_that_beats_a_simpler_one_must_beat_none_as_well() -> None:
     assert simplest_better(gains) == "intercept"
 
 
+def test_the_level_is_that_of_the_probability_that_is_printed() -> None:
+    for draws, choice in ((696, "intercept"), (694, "identity")):
+        gain = np.where(np.arange(1000) < draws, 1.0, -1.0)
+        assert simplest_better({"identity": np.zeros(1000), "intercept": gain}) == choice
+
+
 @pytest.fixture(scope="module")
 def truth():
     return bc.simulate.truth("clinical-middle-overconfident")

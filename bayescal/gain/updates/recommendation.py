@@ -28,7 +28,7 @@ FEWEST = 20
 """Events, and non-events, below which nothing is recommended."""
 
 LEVEL = 0.7
-"""Least probability of being better than no update of one that is recommended.
+"""Least probability, to two decimals, of being better than no update of one that is recommended.
 
 Chosen on development populations, so that about 2 % of calibrated sets have an update, and updates
 that truly lower the Brier score by more than .002 are chosen as often as possible.
@@ -118,9 +118,8 @@ class Recommendation:
             score, better, move, moves = "the net benefit", "raise", "rise", "rises"
         else:
             score, better, move, moves = "the Brier score", "lower", "fall", "falls"
-        gains = self.table[f"{self.measure}_gain"]
-        best = str(gains.idxmax()) if self.choice == "identity" else self.choice
-        if best == "identity":
+        best = self._likeliest if self.choice == "identity" else self.choice
+        if best is None:
             return " ".join([*told, f"No update is expected to {better} {score}."])
         points, interval = self.shown(best).split(" (")
         then = (
@@ -134,6 +133,12 @@ class Recommendation:
         else:
             told += [f"On new patients {then}."]
         return " ".join(told)
+
+    @property
+    def _likeliest(self) -> str | None:
+        """Of the updates with an expected gain, the one that is most probably better than none."""
+        gaining = self.table[self.table[f"{self.measure}_gain"] > 0]
+        return str(gaining["prob_better"].idxmax()) if len(gaining) else None
 
     @property
     def _what_decides(self) -> list[str]:
@@ -222,7 +227,8 @@ def simplest_better(gains: Mapping[str, Floats]) -> str:
         later one takes its place that is better than it with a probability above `EVEN`.
     """
     none, *others = gains
-    better = [name for name in others if _prob_better(gains[name], gains[none]) >= LEVEL]
+    helps = {name: _prob_better(gains[name], gains[none]) for name in others}
+    better = [name for name in others if round(helps[name], 2) >= LEVEL]  # as it is printed
     choice = better[0] if better else none
     for name in better[1:]:
         if _prob_better(gains[name], gains[choice]) > EVEN:
