@@ -88,7 +88,7 @@ def information_table(f: Findings) -> Table:
     return Table(
         "information",
         "Expected value of perfect information, in net benefit per 1000 patients",
-        ("Treated from", "Best now (probability)", "Of the choice", "Of recalibrating"),
+        ("Treated from", "Ahead now (probability)", "Of the choice", "Of recalibrating"),
         rows,
         words=(1,),
         stacks=True,
