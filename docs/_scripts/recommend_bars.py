@@ -135,11 +135,11 @@ def power(kinds: pd.DataFrame) -> pd.DataFrame:
     """By number of patients: shares in which an update that is worth it is chosen, where one is."""
     best = kinds[[f"{name}_true" for name in UPDATES]].max(axis=1)
     worth = kinds[best > WORTH]
-    found = {}
+    chosen_well = {}
     for rule, column in (("chosen", "choice"), ("former", "former")):
         named = worth[worth[column].isin(UPDATES)].assign(update=lambda t, c=column: t[c])
-        found[rule] = (of_update(named, "true") > WORTH).reindex(worth.index, fill_value=False)
-    table = pd.DataFrame(found).assign(n=worth["n"])
+        chosen_well[rule] = (of_update(named, "true") > WORTH).reindex(worth.index, fill_value=False)
+    table = pd.DataFrame(chosen_well).assign(n=worth["n"])
     shares = table.groupby("n")[["chosen", "former"]].mean()
     return shares.assign(sets=table.groupby("n").size())
 

@@ -96,12 +96,12 @@ def guideline(rng) -> Truth:
     law = scores(rng)
     level = rng.uniform(0.3, 0.95)
     start = logit(law.quantiles(np.array([level]), np.array([1 - level]))[0][0])
-    found, rest = rng.normal(0.1, 0.45), rng.normal(0, 0.08) * (rng.random() < 0.5)
+    change, rest = rng.normal(0.1, 0.45), rng.normal(0, 0.08) * (rng.random() < 0.5)
     return Truth(
         "guideline",
         "other odds from a score on",
         law,
-        on_log_odds(lambda x: x + rest + found * (x >= start)),
+        on_log_odds(lambda x: x + rest + change * (x >= start)),
     )
 
 
