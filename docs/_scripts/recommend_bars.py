@@ -138,7 +138,9 @@ def power(kinds: pd.DataFrame) -> pd.DataFrame:
     chosen_well = {}
     for rule, column in (("chosen", "choice"), ("former", "former")):
         named = worth[worth[column].isin(UPDATES)].assign(update=lambda t, c=column: t[c])
-        chosen_well[rule] = (of_update(named, "true") > WORTH).reindex(worth.index, fill_value=False)
+        chosen_well[rule] = (of_update(named, "true") > WORTH).reindex(
+            worth.index, fill_value=False
+        )
     table = pd.DataFrame(chosen_well).assign(n=worth["n"])
     shares = table.groupby("n")[["chosen", "former"]].mean()
     return shares.assign(sets=table.groupby("n").size())

@@ -171,12 +171,18 @@ def calls_of(part: str, share: float) -> list[partial]:
     return [partial(of_cost, n, run) for n in (300, 4000) for run in runs]
 
 
+def name_of(call: partial) -> str:
+    """A call in words that are the same in every process."""
+    words = (getattr(arg, "__name__", getattr(arg, "name", arg)) for arg in call.args)
+    return " ".join(map(str, (call.func.__name__, *words)))
+
+
 def measured(part: str, options) -> list[dict[str, object]]:
     calls = calls_of(part, options.share)
     batches = [calls[first : first + BATCH] for first in range(0, len(calls), BATCH)]
     rows: list[dict[str, object]] = []
     for each in batches:
-        key = " ".join(map(str, (call.func.__name__ + repr(call.args) for call in each)))
+        key = " ".join(name_of(call) for call in each)
         rows += batch(each, key, options.path)
         print(part, len(rows), "of", len(calls), flush=True)
     return rows

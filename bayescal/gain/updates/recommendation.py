@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ FEWEST = 20
 """Events, and non-events, below which nothing is recommended."""
 
 LEVEL = 0.7
-"""Least probability, to two decimals, of being better than no update of one that is recommended.
+"""Least probability of being better than no update of one that is recommended.
 
 Chosen on development populations, so that about 2 % of calibrated sets have an update, and updates
 that truly lower the Brier score by more than .002 are chosen as often as possible.
@@ -125,13 +126,15 @@ class Recommendation:
         then = (
             f"{score} is then expected to {move} by {points} per 1000 patients "
             f"({percent(self.ci_prob)} interval {interval}. It {moves} with probability "
-            f"{chance(float(self.table['prob_better'][best]))}"
         )
+        helps = float(self.table["prob_better"][best])
         if self.choice == "identity":
-            told += [f"The most promising would be to {updates()[best]}: on new patients {then},"]
-            told += [f"and at least {LEVEL:g} is asked for."]
+            told += [
+                f"The most promising would be to {updates()[best]}: on new patients {then}"
+                f"{_below(helps)}, and at least {LEVEL:g} is asked for."
+            ]
         else:
-            told += [f"On new patients {then}."]
+            told += [f"On new patients {then}{chance(helps)}."]
         return " ".join(told)
 
     @property
@@ -227,13 +230,18 @@ def simplest_better(gains: Mapping[str, Floats]) -> str:
         later one takes its place that is better than it with a probability above `EVEN`.
     """
     none, *others = gains
-    helps = {name: _prob_better(gains[name], gains[none]) for name in others}
-    better = [name for name in others if round(helps[name], 2) >= LEVEL]  # as it is printed
+    better = [name for name in others if _prob_better(gains[name], gains[none]) >= LEVEL]
     choice = better[0] if better else none
     for name in better[1:]:
         if _prob_better(gains[name], gains[choice]) > EVEN:
             choice = name
     return choice
+
+
+def _below(probability: float) -> str:
+    """A probability below the level, in so many digits that it looks so."""
+    shown = chance(probability)
+    return f"{math.floor(1000 * probability) / 1000:.3f}" if shown == f"{LEVEL:.2f}" else shown
 
 
 def _prob_better(gain: Floats, than: Floats) -> float:
