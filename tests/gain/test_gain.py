@@ -378,7 +378,7 @@ def test_unknown_measures_are_named(actual) -> None:
     ("truth", "n", "choices"),
     [
         ("clinical-middle-calibrated", 500, {"identity"}),
-        ("clinical-high-shifted", 1000, {"intercept"}),
+        ("clinical-high-shifted", 1000, {"intercept", "logistic"}),  # the second holds the first
         ("clinical-middle-underconfident", 1500, {"logistic"}),
         ("D5", 500, {"logistic", "beta", "spline"}),
     ],
