@@ -281,7 +281,7 @@ ASSESSMENT: Theme = {
     "estimators": lambda: rows_at("estimators", "estimate", "calibrated_upper", "prob_exceeds"),
     "performance": lambda: rows_at("performance", "estimate", "lower"),
     "recommendation": lambda: [
-        row["gain"] for row in assessed()["recommendation"]["table"].values()
+        row["brier_gain"] for row in assessed()["recommendation"]["table"].values()
     ],
     "groups": lambda: rows_at("groups", "tce_estimate", "prob_close", "prob_calibrated"),
 }
@@ -653,8 +653,9 @@ GAIN: Theme = {
     "cross_fit/gain": cross_fitted_gain,
     "variance": lambda: variance_gain("bootstrap"),
     "variance/gaussian": lambda: variance_gain("gaussian"),
-    "recommend/gain": lambda: recommended().table["gain"].to_numpy(),
-    "recommend/se": lambda: recommended().table["se"].to_numpy(),
+    "recommend/gain": lambda: recommended().table["brier_gain"].to_numpy(),
+    "recommend/upper": lambda: recommended().table["brier_upper"].to_numpy(),
+    "recommend/prob_better": lambda: recommended().table["prob_better"].to_numpy(),
 }
 
 

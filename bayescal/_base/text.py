@@ -127,11 +127,17 @@ def ratio(value: float) -> str:
     return f"10^{round(math.log10(value))}"
 
 
-def per_thousand(value: float, error: float) -> tuple[str, str]:
-    """A gain per patient and its standard error, of 1000 patients: `6.7`, `2.2`."""
-    small = 1000 * error
-    places = min(max(1 - math.floor(math.log10(small)), 0), 4) if small > 1e-9 else 1
-    return f"{round(1000 * value, places) + 0.0:.{places}f}", f"{small:.{places}f}"
+def per_thousand(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """A gain per patient and its interval, of 1000 patients: `6.7`, `2.2`, `11.2`.
+
+    To two significant digits of a quarter of the interval, which is about the standard error.
+    """
+    error = 250 * (upper - lower)
+    places = min(max(1 - math.floor(math.log10(error)), 0), 4) if error > 1e-9 else 1
+    middle, low, high = (
+        f"{round(1000 * each, places) + 0.0:.{places}f}" for each in (value, lower, upper)
+    )
+    return middle, low, high
 
 
 def plain(text: object) -> str:

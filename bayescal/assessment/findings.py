@@ -230,8 +230,8 @@ class Findings:
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """Which update to make, if any, by expected held-out log score."""
-        return recommendation(self.comparison, self.thresholds)
+        """Which update to make, if any, by what it probably gains."""
+        return recommendation(self.comparison, self.thresholds, self.ci_prob)
 
     @cached_property
     def equation(self) -> Equation | None:

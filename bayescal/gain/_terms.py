@@ -16,6 +16,7 @@ __all__ = [
     "PARTS",
     "SCORES",
     "Terms",
+    "brier_gain",
     "curve_terms",
     "divergence",
     "infinite_log_gain",
@@ -73,7 +74,7 @@ def curve_terms(
     mass, hits, score = merged(curve, weight, after, group)
     total = np.where(mass > 0, mass, 1)
     pooled = hits / total
-    brier = mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
+    brier = brier_gain(curve, weight, before, after)
     event, other = logs
     logarithmic = mean(weight, curve * event) + mean(weight, (1 - curve) * other)
     square, relative = brier, logarithmic
@@ -94,6 +95,22 @@ def curve_terms(
         change = treated(after, threshold) - treated(before, threshold)
         gains[net_benefit_name(threshold)] = mean(weight, worth * change)
     return gains
+
+
+def brier_gain(curve: Floats, weight: Floats, before: Floats, after: Floats) -> Floats:
+    """Fall of the expected Brier score when the event probability is known.
+
+    Parameters
+    ----------
+    curve, weight : ndarray of shape (draws, rows)
+        As in `curve_terms`.
+    before, after : ndarray of shape (rows,)
+
+    Returns
+    -------
+    ndarray of shape (draws,)
+    """
+    return mean(weight, (curve - before) ** 2 - (curve - after) ** 2)
 
 
 def merged(

@@ -355,7 +355,7 @@ class Measures(PosteriorView):
         own: Wanted = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
         if own and self.is_average:
             of_curve = [item for item in wanted if item not in own]
-            distances = self._draws_of_distances()
+            distances = self.curves_of_distances
         pairs = not own or not (self.is_average or len(distances.parts) > 1)
         floor: Wanted = [] if pairs else [("signed_error", {})]
         evaluate([(self._posterior, of_curve + floor), (distances, own)], population)
@@ -371,8 +371,15 @@ class Measures(PosteriorView):
         check_choice(name, FUNCTIONALS, "name")
         return self._values([(name, options)], population)[name]
 
-    def _draws_of_distances(self) -> Evaluated:
-        """The draws that distances of an average are read from."""
+    @property
+    def curves_of_distances(self) -> Evaluated:
+        """The curves that distances of an average are read from, errors counted by side.
+
+        Raises
+        ------
+        InputError
+            If an earlier version stored the average.
+        """
         if self._distances is None:
             raise InputError(
                 "this average was stored by an earlier version. Compare the data again with "

@@ -203,7 +203,7 @@ class CalibrationPosterior(DecisionMeasures):
 
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
-        of = self._draws_of_distances() if self.is_average else self._posterior
+        of = self.curves_of_distances if self.is_average else self._posterior
         return np.concatenate(
             [part.curve(scores) - part.problem.inside(scores) for part in of.parts]
         )

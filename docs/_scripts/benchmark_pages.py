@@ -369,6 +369,7 @@ def write_pages() -> None:
     from peer_pages import peers_page
     from planning_page import planning_page
     from recalibration_pages import cifar_page, recalibrators_page
+    from recommend_page import recommend_page
     from sites_page import sites_page
     from speed_page import speed_page
     from subgroup_pages import subgroups_page
@@ -382,6 +383,7 @@ def write_pages() -> None:
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),
+        "recommend": recommend_page(),
         "optimism": optimism_page(),
         "variance": variance_page(),
         "sites": sites_page(),

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal._base.text import per_thousand
 from bayescal.assessment import html as report
 from bayescal.assessment.text.measures import measure_sections
 from bayescal.model.curves import CURVES
@@ -233,9 +232,9 @@ def test_it_says_what_the_assessment_says(off, off_page) -> None:
             assert f">{row.interval}</td>" in off_page
     for _, row in off.estimators.iterrows():
         assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in printed
-    for _, row in off.recommendation.table.iloc[1:].iterrows():
-        for name, error in (("brier_gain", "brier_se"), ("gain", "se")):
-            assert "{} ({})".format(*per_thousand(row[name], row[error])) in printed
+    for name in off.recommendation.table.index.drop("identity"):
+        assert off.recommendation.shown(name) in printed
+    assert off.recommendation.rule in printed
     for name, value in off.val_prob().items():
         assert name in printed
         assert f"{value:.3f}" in printed

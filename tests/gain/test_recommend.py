@@ -1,71 +1,270 @@
-"""The one-standard-error rule of recommend, on log scores whose means and errors are known."""
+"""What updates are said to gain, which one is chosen, and the sentence that says so."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import re
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
 import bayescal as bc
+from bayescal.errors import InputError
 from bayescal.gain import recommendation
-from bayescal.inference.loo import LeaveOneOut
+from bayescal.gain.updates.gains import gains_of, gains_on
+from bayescal.gain.updates.optimism import optimism_of
+from bayescal.gain.updates.recommendation import EVEN, Recommendation, simplest_better
 from bayescal.model.curves import updates
 
-N = 400
-LEVEL = -0.6
-"""Log score of every patient without an update."""
+DRAWS = 100
+NONE = np.zeros(DRAWS)
 
 
-def compared(short: dict[str, float], design_effect: float = 1.0):
-    """A comparison in which families fall short of the best by so many standard errors.
-
-    The best has the same log score for all patients. Those of another family lie at two values,
-    half of the patients at each, whose mean is `short` standard errors lower.
-    """
-    spread = np.where(np.arange(N) % 2, 0.02, -0.02)
-    data = bc.CalibrationData([1, 0] * (N // 2), np.linspace(0.05, 0.95, N))
-    loo = {}
-    for name in updates():
-        lower = short.get(name, 5.0)
-        pointwise = np.full(N, LEVEL)
-        if lower:
-            pointwise += spread - lower * 0.02 / np.sqrt(N)
-        loo[name] = LeaveOneOut(float(pointwise.sum()), pointwise, np.ones(N), 0.1)
-    return SimpleNamespace(loo=loo, data=data, design_effect=design_effect)
+def better_in(draws: int, than=NONE):
+    """Gains that are larger than these in so many draws, and smaller in the others."""
+    return than + np.where(np.arange(DRAWS) < draws, 1.0, -1.0)
 
 
 @pytest.mark.parametrize(
-    ("short", "choice"),
+    ("gains", "choice"),
     [
-        ({"identity": 0.0}, "identity"),
-        ({"logistic": 0.0, "identity": 0.99}, "identity"),
-        ({"logistic": 0.0, "identity": 1.01}, "logistic"),
-        ({"beta": 0.0, "identity": 1.9, "logistic": 0.99}, "logistic"),
-        ({"beta": 0.0, "identity": 0.99, "logistic": 0.5}, "identity"),
-        ({"spline": 0.0, "beta": 1.01, "logistic": 1.5}, "spline"),
-        ({"intercept": 0.0, "beta": 0.1, "spline": 0.1}, "intercept"),
+        ({"intercept": better_in(69), "logistic": better_in(69)}, "identity"),
+        ({"intercept": better_in(70)}, "intercept"),
+        (
+            {"intercept": better_in(50), "logistic": better_in(60), "spline": better_in(80)},
+            "spline",
+        ),
+        ({"intercept": better_in(80), "logistic": better_in(50, better_in(80))}, "intercept"),
+        ({"intercept": better_in(80), "logistic": better_in(51, better_in(80)) + 2}, "logistic"),
+        ({"intercept": better_in(80), "logistic": better_in(80)}, "intercept"),
+        (
+            {"intercept": better_in(80), "beta": 2 * better_in(80), "spline": 1.5 * better_in(80)},
+            "beta",
+        ),
     ],
 )
-def test_the_simplest_within_one_standard_error_of_the_best_is_chosen(short, choice) -> None:
-    advice = recommendation(compared(short))
-    assert advice.choice == choice
-    for name, lower in short.items():
-        assert advice.table.loc[name, "short_of_best"] == pytest.approx(lower, abs=1e-9)
+def test_the_simplest_is_chosen_unless_another_is_probably_better(gains, choice) -> None:
+    assert simplest_better({"identity": NONE} | gains) == choice
 
 
-def test_a_design_effect_widens_the_standard_error() -> None:
-    short = {"logistic": 0.0, "identity": 1.9}
-    assert recommendation(compared(short)).choice == "logistic"
-    clustered = recommendation(compared(short, design_effect=4.0))
-    assert clustered.choice == "identity"
-    assert clustered.table.loc["identity", "short_of_best"] == pytest.approx(0.95)
+def test_one_that_beats_a_simpler_one_must_beat_none_as_well() -> None:
+    simple = np.where(np.arange(DRAWS) < 80, 1.0, -5.0)
+    complex_ = np.where(np.arange(DRAWS) < 60, 2.0, -1.0)
+    assert np.mean(complex_ > simple) > EVEN
+    gains = {"identity": NONE, "intercept": simple, "logistic": complex_}
+    assert simplest_better(gains) == "intercept"
 
 
-def test_gains_are_against_no_update() -> None:
-    table = recommendation(compared({"logistic": 0.0, "identity": 1.5})).table
-    assert tuple(table.loc["identity", ["gain", "se"]]) == (0, 0)
-    assert table.loc["logistic", "gain"] == pytest.approx(1.5 * 0.02 / np.sqrt(N))
-    assert table.loc["logistic", "se"] == pytest.approx(0.02 / np.sqrt(N))
-    assert table.loc["logistic", "prob_better"] == pytest.approx(ndtr(1.5))
+@pytest.fixture(scope="module")
+def truth():
+    return bc.simulate.truth("clinical-middle-overconfident")
+
+
+@pytest.fixture(scope="module")
+def many(truth):
+    """So many patients that gains are nearly known."""
+    return bc.compare(*truth.sample(20_000, random_state=2), draws=1000, random_state=1)
+
+
+def at_scores(truth):
+    score = np.array([truth.score_quantile(level) for level in (np.arange(2000) + 0.5) / 2000])
+    return score, truth.curve(score)
+
+
+@pytest.mark.slow
+def test_gains_are_those_of_the_fitted_update_under_the_true_curve(truth, many) -> None:
+    thresholds = (0.1, 0.4)
+    advice = recommendation(many, thresholds)
+    score, risk = at_scores(truth)
+    for name in ("intercept", "logistic", "spline"):
+        fitted = bc.fit(many.data, curve=name, draws=1000, random_state=1)
+        after = fitted.predict(score).to_numpy().reshape(-1, score.size).mean(axis=0)
+        row = advice.table.loc[name]
+        fall = np.mean((risk - score) ** 2 - (risk - after) ** 2)
+        assert row["brier_gain"] == pytest.approx(fall, abs=0.0012)
+        assert row["brier_lower"] <= fall <= row["brier_upper"]
+        rises = []
+        for t in thresholds:
+            worth = risk - (1 - risk) * t / (1 - t)
+            rises.append(np.mean(worth * ((after >= t) * 1.0 - (score >= t))))
+            ends = row[f"net_benefit_lower@{t:g}"], row[f"net_benefit_upper@{t:g}"]
+            assert ends[0] - 2e-4 <= rises[-1] <= ends[1] + 2e-4
+        assert row["net_benefit_gain"] == pytest.approx(np.mean(rises), abs=0.001)
+    assert advice.table.loc["logistic", "brier_gain"] > 0.005
+
+
+def test_no_update_gains_nothing_and_intervals_hold_the_estimate() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    advice = bc.recommend(y, s, thresholds=(0.3, 0.1, 0.3), draws=400, random_state=1)
+    assert advice.thresholds == (0.1, 0.3)
+    table = advice.table
+    assert list(table.index) == list(updates())
+    assert (table.loc["identity"] == 0).all()
+    for measure in ("brier{}", "net_benefit{}", "net_benefit{}@0.1", "net_benefit{}@0.3"):
+        gain, lower, upper = (table[measure.format(f"_{p}")] for p in ("gain", "lower", "upper"))
+        assert ((lower <= gain) & (gain <= upper)).all()
+    mean = (table["net_benefit_gain@0.1"] + table["net_benefit_gain@0.3"]) / 2
+    np.testing.assert_allclose(table["net_benefit_gain"], mean, atol=1e-12)
+    narrow = bc.recommend(y, s, ci_prob=0.5, draws=400, random_state=1).table
+    assert (narrow["brier_upper"] <= table["brier_upper"]).all()
+    assert narrow.loc["logistic", "brier_upper"] < table.loc["logistic", "brier_upper"]
+
+
+def test_exact_calibration_is_among_the_draws() -> None:
+    y, s = bc.simulate.sample("clinical-middle-calibrated", 500, random_state=4)
+    comparison = bc.compare(y, s, draws=1000, random_state=1)
+    advice = recommendation(comparison)
+    assert comparison.prob_calibrated > 0.2
+    exact = comparison.components["distances"].xs("identity").sum()
+    assert (advice.table["prob_better"] <= 1 - exact + 0.002).all()
+    assert advice.choice == "identity"
+
+
+def test_optimism_is_that_of_fits_without_the_patient() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 40, random_state=3)
+    held_out, options = np.empty(y.size), {"curve": "logistic", "draws": 1000, "random_state": 0}
+    for at in range(y.size):
+        others = np.arange(y.size) != at
+        held_out[at] = float(bc.fit(y[others], s[others], **options).predict(s[[at]]).mean())
+    fitted = bc.fit(y, s, **options).predict(s).to_numpy().reshape(-1, y.size).mean(axis=0)
+    comparison = bc.compare(y, s, random_state=0)
+    order = np.argsort(s)
+    optimism = optimism_of(comparison, {"logistic": fitted[order]}, (0.4,))
+    brier = np.mean((y - held_out) ** 2 - (y - fitted) ** 2)
+    assert brier > 0.005
+    assert optimism["brier"]["logistic"] == pytest.approx(brier, abs=0.0015)
+    benefits = [bc.scores.net_benefit(y, risk, 0.4) for risk in (fitted, held_out)]
+    assert optimism["net_benefit@0.4"]["logistic"] == pytest.approx(
+        benefits[0] - benefits[1], abs=0.03
+    )
+
+
+def test_optimism_is_taken_off_in_one_draw_of_four() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 200, random_state=1)
+    comparison = bc.compare(y, s, draws=400, random_state=1)
+    gains = gains_of(comparison)["brier"]["logistic"]
+    of = comparison.posterior.curves_of_distances
+    family, u = comparison.of_family("logistic")
+    after = family.probability(u, family.score).mean(axis=0)
+    plain = np.concatenate(
+        [
+            np.sum(
+                d.population.weight * ((d.curve - family.score) ** 2 - (d.curve - after) ** 2), 1
+            )
+            for _, d in of.draws("bootstrap")
+        ]
+    )
+    lowered = plain - gains
+    optimism = optimism_of(comparison, {"logistic": after}, ())["brier"]["logistic"]
+    np.testing.assert_allclose(lowered[::4], optimism, atol=1e-12)
+    np.testing.assert_allclose(np.delete(lowered, np.s_[::4]), 0, atol=1e-12)
+
+
+def test_clusters_make_it_less_certain() -> None:
+    y, s = (np.repeat(a, 4) for a in bc.simulate.sample("clinical-middle-shifted", 150, 3))
+    cluster = np.repeat(np.arange(150), 4)
+    options = {"draws": 1000, "random_state": 1}
+    apart = recommendation(bc.compare(y, s, **options)).table.loc["intercept"]
+    together = recommendation(bc.compare(y, s, cluster=cluster, **options)).table.loc["intercept"]
+    widths = [row["brier_upper"] - row["brier_lower"] for row in (apart, together)]
+    assert widths[1] > 1.4 * widths[0]
+
+
+def test_gains_of_imputations_have_rubin_s_mean_and_variance() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    noise = np.random.default_rng(1).normal(0.3, 0.6, (3, s.size))
+    imputed = 1 / (1 + (1 - s) / s * np.exp(noise))
+    comparison = bc.compare(y, imputations=imputed, draws=400, random_state=1)
+    parts = zip(comparison.posterior.curves_of_distances.parts, comparison.comparisons, strict=True)
+    each = [gains_on(curves, one, (0.2,)) for curves, one in parts]
+    for measure, both in gains_of(comparison, (0.2,)).items():
+        draws = np.stack([one[measure]["logistic"] for one in each])
+        centres = draws.mean(axis=1)
+        assert both["logistic"].mean() == pytest.approx(centres.mean())
+        total = draws.var(axis=1).mean() + (1 + 1 / 3) * centres.var(ddof=1)
+        assert both["logistic"].var() == pytest.approx(total)
+
+
+def test_the_net_benefit_decides_where_there_are_thresholds() -> None:
+    rng = np.random.default_rng(1)
+    s = rng.choice([0.02, 0.04, 0.6, 0.9], 1200)
+    y = (rng.random(s.size) < np.where(s > 0.5, s - 0.25, s)).astype(int)
+    by_brier = bc.recommend(y, s, draws=1000, random_state=1)
+    assert by_brier.choice not in (None, "identity")
+    assert (by_brier.measure, by_brier.thresholds) == ("brier", ())
+    nobody_crosses = bc.recommend(y, s, thresholds=[0.2], draws=1000, random_state=1)
+    assert (nobody_crosses.choice, nobody_crosses.measure) == ("identity", "net_benefit")
+    assert str(nobody_crosses) == (
+        "Recommended: do not update the model. The net benefit at the threshold 0.2 decides. "
+        "No update is expected to raise the net benefit."
+    )
+    assert nobody_crosses.table["brier_gain"].equals(by_brier.table["brier_gain"])
+    some_cross = bc.recommend(y, s, thresholds=[0.45, 0.5], draws=1000, random_state=1)
+    assert some_cross.choice not in (None, "identity")
+    assert "The mean net benefit at the thresholds 0.45, 0.5 decides." in str(some_cross)
+
+
+@pytest.mark.parametrize("thresholds", [[1.2], [0.0], ["a"], 0.1, [np.nan]])
+def test_thresholds_are_checked(thresholds) -> None:
+    with pytest.raises(InputError, match="thresholds"):
+        bc.recommend([0, 1] * 20, np.linspace(0.1, 0.9, 40), thresholds=thresholds)
+
+
+SENTENCES = [
+    (
+        ("logistic", 0.0071, 0.98, ()),
+        "Recommended: update intercept and slope (logistic recalibration). On new patients the "
+        "Brier score is then expected to fall by 7.1 per 1000 patients (95 % interval 1.1 to "
+        "13.1). It falls with probability 0.98.",
+    ),
+    (
+        ("identity", 0.0011, 0.62, ()),
+        "Recommended: do not update the model. The most promising would be to update intercept "
+        "and slope (logistic recalibration): on new patients the Brier score is then expected to "
+        "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
+        "0.62, and at least 0.7 is asked for.",
+    ),
+    (
+        ("identity", 0.0011, 0.6998, ()),
+        "Recommended: do not update the model. The most promising would be to update intercept "
+        "and slope (logistic recalibration): on new patients the Brier score is then expected to "
+        "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
+        "0.699, and at least 0.7 is asked for.",
+    ),
+    (
+        ("identity", -0.0011, 0.3, ()),
+        "Recommended: do not update the model. No update is expected to lower the Brier score.",
+    ),
+    (
+        ("logistic", 0.0071, 0.98, (0.1,)),
+        "Recommended: update intercept and slope (logistic recalibration). The net benefit at the "
+        "threshold 0.1 decides. On new patients the net benefit is then expected to rise by 7.1 "
+        "per 1000 patients (95 % interval 1.1 to 13.1). It rises with probability 0.98.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "told"), SENTENCES)
+def test_a_sentence_has_one_measure_and_its_interval(case, told) -> None:
+    import pandas as pd
+
+    choice, gain, better, thresholds = case
+    measure = "net_benefit" if thresholds else "brier"
+    row = {"gain": gain, "lower": gain - 0.006, "upper": gain + 0.006}
+    row = {f"{measure}_{part}": value for part, value in row.items()} | {"prob_better": better}
+    table = pd.DataFrame.from_dict(
+        {"identity": dict.fromkeys(row, 0.0), "logistic": row}, orient="index"
+    )
+    advice = Recommendation(choice, table, 500.0, thresholds=thresholds)
+    assert str(advice) == told
+    for sentence in re.split(r"(?<=[.:]) ", str(advice)):
+        assert len(re.findall("Brier score|net benefit|log score", sentence)) <= 1
+
+
+def test_the_card_shows_every_update_with_its_interval() -> None:
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=1)
+    advice = bc.recommend(y, s, thresholds=[0.1], draws=400, random_state=1)
+    shown = advice._repr_html_()
+    for name in advice.table.index.drop("identity"):
+        assert name in shown
+        assert advice.shown(name, "brier") in shown
+        assert advice.shown(name, "net_benefit@0.1") in shown

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayescal._base.text import chance, count, per_thousand, percent, ratio, shortened, told_apart
+from bayescal._base.text import chance, count, percent, ratio, shortened, told_apart
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._table import Row, Table
 from bayescal.assessment.text.tripod import tripod_items
@@ -40,32 +40,24 @@ ICI_HINT = (
 def updates_table(f: Findings) -> Table:
     """The expected gain of each update relative to no update."""
     advice = f.recommendation
+    measures = ("brier", *(f"net_benefit@{threshold:g}" for threshold in f.thresholds))
     rows = []
-    for name, row in advice.table.iterrows():
-        if name == "identity":
-            continue
-        update = updates()[str(name)]
-        brier = "{} ({})".format(*per_thousand(row["brier_gain"], row["brier_se"]))
-        benefits = [
-            "{} ({})".format(
-                *per_thousand(row[f"net_benefit_gain@{t:g}"], row[f"net_benefit_se@{t:g}"])
-            )
-            for t in f.thresholds
-        ]
-        log_score = "{} ({})".format(*per_thousand(row["gain"], row["se"]))
-        cells = (brier, *benefits, log_score, chance(row["prob_better"]))
+    for index, row in advice.table.drop("identity").iterrows():
+        name = str(index)
+        update = updates()[name]
+        gains = (advice.shown(name, measure) for measure in measures)
         chosen = name == advice.choice
         hint = "recommended" if chosen else ""
+        cells = (*gains, chance(row["prob_better"]))
         rows.append(Row(update[0].upper() + update[1:], cells, hint, chosen))
     return Table(
         "updates",
-        "Expected gain on new patients, per 1000 of them (standard error)",
+        f"Expected gain on new patients, per 1000 of them ({percent(f.ci_prob)} interval)",
         (
             "Update",
             "Fall of the Brier score",
-            *(f"Net benefit at {t:g}" for t in f.thresholds),
-            "Fall of the log score",
-            "P(predicts better)",
+            *(f"Rise of net benefit at {t:g}" for t in f.thresholds),
+            "P(better)",
         ),
         rows,
         stacks=True,
@@ -96,7 +88,7 @@ def information_table(f: Findings) -> Table:
     return Table(
         "information",
         "Expected value of perfect information, in net benefit per 1000 patients",
-        ("Treated from", "Best now (probability)", "Of the choice", "Of recalibrating"),
+        ("Treated from", "Ahead now (probability)", "Of the choice", "Of recalibrating"),
         rows,
         words=(1,),
         stacks=True,

@@ -93,7 +93,7 @@ def _benefit(f: Findings) -> Iterator[str]:
 
 
 def _information(f: Findings) -> Iterator[str]:
-    yield f"{'perfect information, per 1000':30s}{'best now':>27s}   choice    curve"
+    yield f"{'perfect information, per 1000':30s}{'ahead now':>27s}   choice    curve"
     for row in information_rows(f.information):
         at = f"from a risk of {row.threshold} on"
         yield f"{at:30s}{row.best:>27s}{row.evpi:>9s}{row.of_recalibrating:>9s}"

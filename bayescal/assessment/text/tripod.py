@@ -123,10 +123,12 @@ def _measures(f: Findings) -> list[str]:
 def _updating_methods(f: Findings) -> list[str]:
     compared = f.recommendation.table.index.drop("identity")
     options = "; ".join(updates()[str(name)] for name in compared)
+    told = f.recommendation
+    decides = "net benefit" if told.thresholds else "Brier score"
     text = [
-        f"These updates were compared with no update by leave-one-out log score: {options}. The "
-        "simplest within one standard error of the best is recommended, if there are enough events "
-        "and non-events."
+        f"These updates were compared with no update by the expected {decides} of each, in the "
+        f"draws of the calibration curve: {options}. {told.rule} With "
+        "few events or non-events nothing is recommended."
     ]
     if f.data.groups:
         text.append("No update for particular groups was considered.")

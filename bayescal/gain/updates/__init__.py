@@ -1,0 +1,1 @@
+"""Which update of a model to make, if any, and what it would gain."""
