@@ -131,7 +131,7 @@ class BoundedDensity:
         Where the data say little of a rate its density is skewed, and the mode far from the mean.
         """
         pilot = importance_sample(self, self.peak, PILOT, self._rng).draws
-        information = np.linalg.inv(WIDER * np.cov(pilot.T))
+        information = np.asarray(np.linalg.inv(WIDER * np.cov(pilot.T)), np.float64)
         mean = Mode(pilot.mean(axis=0), self.peak.value, information, self.peak.converged)
         return [(mean, 1 - AT_PEAK), (self.peak, AT_PEAK)]
 
