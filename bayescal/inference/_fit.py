@@ -140,8 +140,8 @@ def fit(
         Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
         the sites'.
     curve : str or Curve
-        Family of the calibration curve: "beta", "spline", "pieces", "logistic", "temperature",
-        "intercept" or "identity".
+        Family of the calibration curve: "beta", "spline", "pieces", "lapse", "noise", "logistic",
+        "temperature", "intercept" or "identity".
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
     engine : {"auto", "importance", "nuts"}
