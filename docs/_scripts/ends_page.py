@@ -83,8 +83,8 @@ def coverage(table: pd.DataFrame) -> pd.DataFrame:
     for target in SHOWN:
         true, lower, upper = (table[f"{target}_{part}"] for part in ("true", "lower", "upper"))
         columns[target] = (lower <= true + TINY) & (true - TINY <= upper)
-    held = pd.DataFrame(columns).groupby([table[key] for key in KEYS], sort=False)
-    return held.mean().assign(sets=held.size())
+    inside = pd.DataFrame(columns).groupby([table[key] for key in KEYS], sort=False)
+    return inside.mean().assign(sets=inside.size())
 
 
 class Gate:

@@ -11,7 +11,7 @@ from bayescal.model.families import IDENTITY, line_basis
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.rate import Rate
 
-__all__ = ["LAPSE", "NOISE"]
+__all__ = ["LAPSE", "NOISE", "RATE_PRIORS"]
 
 RATE_PRIORS = tuple((name, Rate()) for name in RATES)
 

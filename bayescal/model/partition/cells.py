@@ -88,7 +88,7 @@ def weight_of_rows(score: Floats, trials: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from bayescal.model.partition.cells import weight_of_rows
-    >>> weight_of_rows(np.array([1e-8, 0.5]), np.array([9.0, 1.0])).round(2)
+    >>> weight_of_rows(np.array([1e-8, 0.5]), np.array([9.0, 1.0])).round(1)
     array([2.7, 7.3])
     """
     information = trials * np.sqrt(score * (1 - score))

@@ -169,3 +169,25 @@ def test_outcomes_of_one_class_and_sure_scores_are_no_trouble(outcome):
     post = bc.fit(np.full(5, outcome), s, curve="lapse", random_state=1)
     assert np.isfinite(post.curve(s)).all()
     assert np.isfinite(post.tce()).all()
+
+
+def test_floor_and_ceiling_are_shown_where_the_data_tell_them():
+    y, s = noisy(4000)
+    post = bc.compare(y, s, random_state=1).posterior
+    shown = post.floor_and_ceiling()
+    assert shown.index.tolist() == ["floor", "ceiling"]
+    assert (shown["lower"] < [0.04, 0.93]).all()
+    assert (shown["upper"] > [0.04, 0.93]).all()
+    wider = post.floor_and_ceiling(0.99)
+    assert (wider["lower"] < shown["lower"]).all()
+    mirrored = bc.compare(1 - y, 1 - s, random_state=1).posterior.floor_and_ceiling()
+    np.testing.assert_allclose(
+        mirrored.loc["floor"], 1 - shown.loc["ceiling"].iloc[[0, 2, 1]], atol=0.004
+    )
+
+
+@pytest.mark.parametrize("curve", ["lapse", "beta"])
+def test_floor_and_ceiling_are_not_shown_where_they_are_their_prior(curve):
+    cases = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=1)
+    assert bc.fit(*cases, curve=curve, random_state=1).floor_and_ceiling().empty
+    assert bc.compare(*cases, draws=400, random_state=1).posterior.floor_and_ceiling().empty
