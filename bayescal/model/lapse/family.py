@@ -14,6 +14,8 @@ from bayescal.model.lapse.rate import Rate
 __all__ = ["LAPSE", "NOISE", "RATE_PRIORS"]
 
 RATE_PRIORS = tuple((name, Rate()) for name in RATES)
+NOISE_PRIORS = tuple((name, Rate(a=1.0, b=3.0)) for name in RATES)
+"""Without the mass near 0, where `noise` would be exact calibration under another name."""
 
 NOISE = Curve(
     name="noise",
@@ -22,7 +24,7 @@ NOISE = Curve(
     basis=IDENTITY.basis,
     combination=(),
     positive=(),
-    priors=RATE_PRIORS,
+    priors=NOISE_PRIORS,
     idea="logistic",
     meaning="a calibrated model, and wrong labels",
 )

@@ -15,7 +15,7 @@ from bayescal.model.mixture import recentred
 from bayescal.model.priors import Normal, Rate
 from bayescal.model.problem import prepare
 
-RATE = Rate()
+RATES = {"lapse": Rate(), "noise": Rate(a=1.0, b=3.0)}
 
 
 def noisy(n: int, seed: int = 3, values: int | None = None):
@@ -29,7 +29,7 @@ def noisy(n: int, seed: int = 3, values: int | None = None):
 
 def grid(curve: str, size: int):
     """Points of the prior and their weights: even probabilities of rates, Gauss rules of others."""
-    rates = RATE.from_normal(stats.norm.ppf((np.arange(size) + 0.5) / size))
+    rates = RATES[curve].from_normal(stats.norm.ppf((np.arange(size) + 0.5) / size))
     axes, weights = [rates, rates], [np.full(size, 1 / size)] * 2
     if curve == "lapse":
         nodes, mass = np.polynomial.hermite_e.hermegauss(40)
@@ -96,7 +96,7 @@ def test_nuts_agrees():
     assert post.diagnostics["r_hat"] < 1.02
     sd = slow.std(axis=0)
     np.testing.assert_array_less(np.abs(fast.draws.mean(axis=0) - slow.mean(axis=0)), 0.12 * sd)
-    np.testing.assert_allclose(fast.draws.std(axis=0), sd, rtol=0.12)
+    np.testing.assert_allclose(fast.draws.std(axis=0), sd, rtol=0.2)
 
 
 @pytest.mark.parametrize("curve", ["noise", "lapse"])
