@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -151,7 +151,7 @@ class Mixture:
             for k, each in enumerate(self.components)
             if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
         ]
-        weight = Counter[str]()
+        weight: defaultdict[str, float] = defaultdict(float)
         for each in self.components:
             weight[each.family] += each.prior
         log_prior = np.log([weight[self.components[k].family] for k in smooth])
