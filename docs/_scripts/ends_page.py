@@ -31,11 +31,13 @@ def ends_page() -> str:
     present, former = (stored(version) for version in ("present", "former"))
     if present.empty or former.empty:
         return ""
+    sets = present[[*KEYS, "run"]]
+    former = former.merge(sets)  # more were measured of the former
     now, then = coverage(present), coverage(former)
     missed = misses(now)
     judged = sum(gate.judged for gate in gates(now))
-    sets = present.groupby("n")["run"].nunique()
-    counts = ", ".join(f"{count} of {n:,} patients" for n, count in sets.items())
+    runs = sets.groupby("n")["run"].nunique()
+    counts = ", ".join(f"{count} of {n:,} patients" for n, count in runs.items())
     described = "\n".join(f"- *{truth.name}*: {truth.description}" for truth in POPULATIONS)
     paragraphs = [
         "# The ends of the score scale",
