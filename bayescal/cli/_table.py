@@ -51,6 +51,8 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
             table.add_column(heading, justify="right", no_wrap=True)
     for name, row in summary.iterrows():
         label, ideal = _label(str(name), p)
+        if caution := summary.attrs["cautions"].get(str(name)):
+            label = f"{label} ({caution})"
         middle, low, high = numbers(row)
         cells = [label, middle, f"{low} to {high}", ideal]
         if narrow:

@@ -116,7 +116,7 @@ def recalibration_gain(
     seen in the refinement; by pairs, beyond 16 384 cases, in some 16 384 rows of cases with one
     outcome, nearly equal scores, and nearly equal moves.
 
-    By the curve, eta is the average of `logistic`, `beta` and `spline`. Where a side is exactly
+    By the curve, eta is the average of the smooth families. Where a side is exactly
     calibrated every such draw still has a distance from it. In the draws of the fall in TCE errors
     therefore count as in `bayescal.compare` of each side: in as many draws as exact calibration has
     there, that side counts 0 (and by the curve eta is then the score of that side); in as many as

@@ -49,10 +49,11 @@ def compare(
 
     `identity` is perfect calibration, so its posterior probability is the probability that the
     model is calibrated. By default it has prior probability 0.1. Of the rest `pieces` has 4/9,
-    three quarters of it with stretches that are often calibrated, and the smooth families
-    `logistic`, `beta` and `spline` share 5/9, half of it under the prior in use and half under one
-    of modest errors. `intercept` and `temperature` are in the table but have weight zero in the
-    average, because averaging over curves that are too simple makes intervals too narrow.
+    three quarters of it with stretches that are often calibrated, and the smooth families share
+    5/9: `beta`, `spline`, and `logistic` with its relatives `noise` and `lapse` a third each, half
+    of it under the prior in use and half under one of modest errors. `intercept` and `temperature`
+    are in the table but have weight zero in the average, because averaging over curves that are too
+    simple makes intervals too narrow.
 
     Parameters
     ----------

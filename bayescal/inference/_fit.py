@@ -149,9 +149,9 @@ def fit(
         the sites'.
     curve : str or Curve, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
-        exact calibration among them. Or one family: "beta", "spline", "pieces", "logistic",
-        "temperature", "intercept" or "identity". Sites, factors and periods have one family, by
-        default "beta".
+        exact calibration among them. Or one family: "beta", "spline", "pieces", "lapse",
+        "noise", "logistic", "temperature", "intercept" or "identity". Sites, factors and periods
+        have one family, by default "beta".
     curves : sequence of str, optional
     prior_calibrated : float in (0, 1)
     prior_weights : mapping of str to float, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -149,18 +150,23 @@ class Mixture:
         return sample.draws, part
 
     def smooth_curves(self) -> Floats:
-        """Draws of the smooth families under the prior in use, by evidence, in the union.
+        """Draws of the smooth families under the prior in use, by prior weight and evidence.
 
         Returns
         -------
         ndarray of shape (draws, coordinates of the average)
+            In the union.
         """
         smooth = [
             k
             for k, each in enumerate(self.components)
             if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
         ]
-        return self._mixed(smooth, np.zeros(len(smooth)), "average")[0].draws
+        weight: defaultdict[str, float] = defaultdict(float)
+        for each in self.components:
+            weight[each.family] += each.prior
+        log_prior = np.log([weight[self.components[k].family] for k in smooth])
+        return self._mixed(smooth, log_prior, "average")[0].draws
 
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,15 +12,16 @@ from scipy.special import expit, softmax
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import Mode, maximise
-from bayescal._base.sampling.importance import GOOD_K, Sample, importance_sample
+from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
+from bayescal.inference.lapse.density import BoundedDensity
 from bayescal.inference.pieces import sample_pieces
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
 
-__all__ = ["CurveDensity", "Nodes", "sample_importance"]
+__all__ = ["CurveDensity", "Nodes", "density_of", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
 DENSITY_NEGLIGIBLE = (
@@ -67,6 +69,8 @@ class CurveDensity:
     rows : LikelihoodRows, optional
         Rows to take in place of these, without a check.
     """
+
+    good_ess = GOOD_ESS
 
     def __init__(
         self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
@@ -166,6 +170,14 @@ class CurveDensity:
             self.peak = self.mode(tolerance=DENSITY_NEAR)
         return self.peak
 
+    def proposals(self) -> list[tuple[Mode, float]]:
+        """Modes to propose round, one for each scale of deviations, and the share of each."""
+        return _modes_by_scale(self) if self.curve.is_rough else [(self.near_mode(), 1.0)]
+
+    def stored(self, u: Floats) -> Floats:
+        """The coordinates of points: these."""
+        return u
+
     def at(self, tau: float) -> CurveDensity:
         """The same density with the scale of the deviations fixed."""
         density = copy(self)
@@ -181,7 +193,7 @@ class _Pivoted:
     inform most (and zero still means calibrated). The change has unit Jacobian.
     """
 
-    def __init__(self, density: CurveDensity, problem: Problem) -> None:
+    def __init__(self, density: CurveDensity | BoundedDensity, problem: Problem) -> None:
         self.density, self.curve = density, problem.curve
         self.active = "shift" in self.curve.coordinates and self.curve.size > 1
         weight = problem.trials * problem.score * (1 - problem.score)
@@ -216,6 +228,11 @@ class _Pivoted:
         return np.asarray(self.curve.with_offset(u)[:, 2:] @ self.at_pivot[1:])
 
 
+def density_of(problem: Problem) -> CurveDensity | BoundedDensity:
+    """The posterior density of a family that has one."""
+    return BoundedDensity(problem) if problem.curve.is_bounded else CurveDensity(problem)
+
+
 def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates.
 
@@ -231,25 +248,22 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     """
     if problem.curve.in_cells:
         return sample_pieces(problem, draws)[0]
-    rng, density = problem.rng("curve"), CurveDensity(problem)
-    rough = problem.curve.is_rough
-    modes = _modes_by_scale(density) if rough else [(density.near_mode(), 1.0)]
+    rng, density = problem.rng("curve"), density_of(problem)
+    modes = density.proposals()
     pivoted = _Pivoted(density, problem)
     carried = [(pivoted.carried(mode), share) for mode, share in modes]
-    sample = importance_sample(pivoted, carried, draws, rng)
-    sample = _in_coordinates(pivoted, sample)
-    if sample.pareto_k <= (BAD_K if rough else GOOD_K):
-        return sample
-    unpivoted = importance_sample(density, modes, draws, rng)
-    return min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
+    sample = importance_sample(pivoted, carried, draws, rng, density.good_ess)
+    sample = _mapped(sample, pivoted.to_coordinates)
+    if sample.pareto_k > (BAD_K if len(modes) > 1 else GOOD_K):
+        unpivoted = importance_sample(density, modes, draws, rng, density.good_ess)
+        sample = min(sample, unpivoted, key=lambda drawn: drawn.pareto_k)
+    return _mapped(sample, density.stored)
 
 
-def _in_coordinates(pivoted: _Pivoted, sample: Sample) -> Sample:
-    """Pivoted draws and proposals, in working coordinates."""
-    draws, proposals = pivoted.to_coordinates(sample.draws), sample.proposals
-    if proposals is not None:
-        proposals = pivoted.to_coordinates(proposals)
-    return replace(sample, draws=draws, proposals=proposals)
+def _mapped(sample: Sample, to: Callable[[Floats], Floats]) -> Sample:
+    """A sample with its draws, and what they were chosen from, in other coordinates."""
+    proposals = None if sample.proposals is None else to(sample.proposals)
+    return replace(sample, draws=to(sample.draws), proposals=proposals)
 
 
 def _middle(density: CurveDensity) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
 """The union of the families' coordinates: what an averaged posterior is stored in.
 
 Each draw belongs to one family and is zero in the coordinates that family lacks. The coordinates
-of the beta family, the spline and the stretches serve every family that has no others; any other
-family has coordinates of its own there, named after it.
+of the beta family, the floor and the ceiling, the spline and the stretches serve every family that
+has no others; any other family has coordinates of its own there, named after it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA
+from bayescal.model.lapse.bounds import RATES
 from bayescal.model.pieces import PIECES, cells_of
 from bayescal.model.spline import deviation_columns, spline_frame, with_deviations
 
@@ -61,21 +62,33 @@ def _frame_with_cells(score: Floats, trials: Floats, centre: float) -> Frame:
 def union_of(families: Iterable[Curve]) -> Curve:
     """The average's curve, with cells of the scores when `pieces` is among the families."""
     compared = tuple(families)
-    shared = {*BETA.coordinates}
-    others = tuple(family for family in compared if not shared.issuperset(family.coordinates))
     curve = replace(AVERAGE, shape_frame=_frame_with_cells) if PIECES in compared else AVERAGE
+    if any(family.is_bounded for family in compared):
+        curve = _with_rates(curve)
+    shared = set(curve.coordinates)
+    others = tuple(family for family in compared if not shared.issuperset(family.coordinates))
     if not others:
         return curve
     from scipy.linalg import block_diag
 
-    combination = block_diag(*(np.array(each.combination) for each in (BETA, *others)))
+    combination = block_diag(*(np.array(each.combination) for each in (curve, *others)))
     named = (_own_name(each, name) for each in others for name in each.coordinates)
     return replace(
         curve,
-        coordinates=(*BETA.coordinates, *named),
+        coordinates=(*curve.coordinates, *named),
         basis=_Basis(others),
         combination=tuple(map(tuple, combination.tolist())),
-        positive=sum((each.positive for each in others), BETA.positive),
+        positive=sum((each.positive for each in others), curve.positive),
+    )
+
+
+def _with_rates(curve: Curve) -> Curve:
+    """The same with a floor and a ceiling, which none of its coefficients depends on."""
+    none = (0.0,) * len(RATES)
+    return replace(
+        curve,
+        coordinates=(*curve.coordinates, *RATES),
+        combination=tuple((*row, *none) for row in curve.combination),
     )
 
 

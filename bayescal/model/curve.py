@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
+from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
 from bayescal.model.partition.cells import cell_of, passage
 from bayescal.model.prior import Distribution
 
@@ -63,7 +64,8 @@ class Curve:
     the working coordinates u, or the exponential of one. That is all either engine needs.
 
     Curves made of stretches add shift + slope * logit s, with a shift and a slope for each cell of
-    the scores as their last coordinates.
+    the scores as their last coordinates. If `guess` and `lapse` are among the coordinates, the
+    curve is guess + (1 - guess - lapse) h(s), and the log-odds above are those of h.
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class Curve:
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
         Whether it has a shift and a slope for each cell of its frame.
-    priors : tuple of (str, Normal or StudentT) pairs
+    priors : tuple of (str, Normal, StudentT or Rate) pairs
         Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
         deviations, unless the user's prior names it.
     in_average : callable, optional
@@ -153,6 +155,16 @@ class Curve:
     def is_rough(self) -> bool:
         """Whether it has deviations, whose scale tau is integrated over."""
         return any(name.startswith("deviation") for name in self.coordinates)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it has a floor and a ceiling."""
+        return set(RATES) <= set(self.coordinates)
+
+    @property
+    def rates(self) -> list[int]:
+        """Where the floor and the ceiling are among the coordinates, if it has them."""
+        return [self.coordinates.index(name) for name in RATES] if self.is_bounded else []
 
     @property
     def size(self) -> int:
@@ -240,6 +252,9 @@ class CurveAtScores:
         if self._cells:
             rows, delta = self._off_diagonal(u)
             log_odds[rows] += delta
+        rows, guess, lapse = self._bounds(u)
+        if rows.size:
+            log_odds[rows] = bounded_log_odds(log_odds[rows], guess, lapse)
         return log_odds
 
     def probability(self, u: Floats) -> Floats:
@@ -252,12 +267,12 @@ class CurveAtScores:
             smooth.any(axis=1)
         )  # without the rounding of a trip through log-odds
         if not self._cells:
-            curve = expit_in_place(log_odds)
+            curve = self._between_bounds(u, expit_in_place(log_odds))
             curve[calibrated] = self._score_of(calibrated)
             return curve
         rows, delta = self._off_diagonal(u)
         log_odds[rows] += delta
-        curve = expit_in_place(log_odds)
+        curve = self._between_bounds(u, expit_in_place(log_odds))
         nowhere_off = calibrated & ~u.any(axis=1)
         curve[nowhere_off] = self._score_of(nowhere_off)
         stretches = curve[rows]
@@ -265,6 +280,18 @@ class CurveAtScores:
         np.copyto(stretches, self._score_of(rows), where=on)
         curve[rows] = stretches
         return curve
+
+    def _bounds(self, u: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Draws with a floor or a ceiling, and both of these as columns."""
+        rates = u[:, self._curve.rates]
+        rows = np.flatnonzero(rates.any(axis=1))
+        return rows, rates[rows, :1], rates[rows, 1:]
+
+    def _between_bounds(self, u: Floats, h: Floats) -> Floats:
+        rows, guess, lapse = self._bounds(u)
+        if rows.size:
+            h[rows] = bounded_probability(h[rows], guess, lapse)
+        return h
 
     def _score_of(self, draws: Any) -> Floats:
         return self.score if self.score.ndim == 1 else self.score[draws]

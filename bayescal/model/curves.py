@@ -13,6 +13,7 @@ from bayescal.data.validate import check_choice
 from bayescal.model.average import AVERAGE, in_average, union_of
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, TEMPERATURE
+from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
 from bayescal.model.spline import SPLINE
 from bayescal.model.stored import stored_frame
@@ -37,7 +38,7 @@ __all__ = [
 
 CURVES: dict[str, Curve] = {
     curve.name: curve
-    for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, BETA, SPLINE, PIECES)
+    for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, NOISE, BETA, LAPSE, SPLINE, PIECES)
 }
 """The families by name, from the simplest to the most flexible."""
 

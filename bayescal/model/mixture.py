@@ -198,8 +198,9 @@ def recentred(curve: Curve, u: Floats, frame: Frame, to: Frame) -> Floats:
     own = curve.at(frame)
     if frame.centre == to.centre or "shift" not in own.coordinates:
         return u
-    at = np.array([to.centre])
-    gap = own.log_odds(u, at, frame) - own.log_odds(u, at, to)
+    at, unbounded = np.array([to.centre]), u.copy()
+    unbounded[:, own.rates] = 0
+    gap = own.log_odds(unbounded, at, frame) - own.log_odds(unbounded, at, to)
     moved = u.copy()
     moved[:, own.coordinates.index("shift")] += gap[:, 0]
     return moved

@@ -18,6 +18,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import shortened
 from bayescal.data.validate import check_choice
+from bayescal.model.lapse.rate import Rate
 
 __all__ = ["CLINICAL", "Distribution", "Normal", "Prior", "StudentT"]
 
@@ -49,13 +50,13 @@ def _check_others(others: Any) -> None:
         isinstance(pair, tuple)
         and len(pair) == 2
         and isinstance(pair[0], str)
-        and isinstance(pair[1], (Normal, StudentT))
+        and isinstance(pair[1], (Normal, StudentT, Rate))
         for pair in others
     )
     if not pairs:
         raise InputError(
-            "others must be a tuple of pairs, a coordinate's name and its Normal or StudentT, got "
-            f"{shortened(repr(others))}."
+            "others must be a tuple of pairs, a coordinate's name and its Normal, StudentT or "
+            f"Rate, got {shortened(repr(others))}."
         )
 
 
@@ -157,9 +158,9 @@ class StudentT:
         return pm.StudentT(name, nu=self.nu, mu=self.mu, sigma=self.sigma)
 
 
-Distribution = Normal | StudentT
+Distribution = Normal | StudentT | Rate
 
-_KINDS: dict[str, type[Normal] | type[StudentT]] = {"Normal": Normal, "StudentT": StudentT}
+_KINDS: dict[str, type[Distribution]] = {"Normal": Normal, "StudentT": StudentT, "Rate": Rate}
 
 
 TAUS = np.geomspace(0.02, 1.8, 9)
@@ -185,7 +186,7 @@ class Prior:
         Score at which `shift` acts; "mean" takes the score whose log-odds is the mean.
     name : str
         What tables and figures call it.
-    others : tuple of (str, Normal or StudentT) pairs
+    others : tuple of (str, Normal, StudentT or Rate) pairs
         Priors of coordinates that only some other family has, by name. A family states its own;
         what stands here goes before them.
 

@@ -8,6 +8,7 @@ from typing import Any
 from bayescal.data.validate import check_choice
 from bayescal.model.evidence.draws import from_posterior
 from bayescal.model.evidence.studies import from_studies
+from bayescal.model.lapse.rate import Rate
 from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
 from bayescal.model.sites.heterogeneity import Heterogeneity
 
@@ -17,6 +18,7 @@ __all__ = [
     "Heterogeneity",
     "Normal",
     "Prior",
+    "Rate",
     "StudentT",
     "as_prior",
     "from_posterior",

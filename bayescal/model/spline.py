@@ -10,6 +10,7 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats
 from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import line_basis, slope_of
+from bayescal.model.partition.cells import weight_of_rows
 
 __all__ = ["KNOTS", "REACH", "SPLINE", "deviation_columns", "spline_frame", "with_deviations"]
 
@@ -62,11 +63,12 @@ def _hats(knots: tuple[float, ...]) -> tuple[Floats, Floats]:
 def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     """Knots at quantiles of the scores, and deviations orthogonal to intercept and slope.
 
-    Quantiles are of cases weighted by sqrt(s (1 - s)), so that knots go where outcomes can tell
-    one curve from another. Deviations are the Demmler-Reinsch basis of the natural cubic splines:
-    orthogonal over the cases and in the integrated squared second derivative alike. Prior variance
-    is that penalty to the power -2 SMOOTHNESS, scaled so that the trial-weighted mean variance of
-    their sum is one. Deviations too faint for this many cases to show are left out.
+    Quantiles are of cases weighted as `weight_of_rows` says, so that knots go where outcomes can
+    tell one curve from another, and where there are many cases. Deviations are the Demmler-Reinsch
+    basis of the natural cubic splines: orthogonal over the cases and in the integrated squared
+    second derivative alike. Prior variance is that penalty to the power -2 SMOOTHNESS, scaled so
+    that the trial-weighted mean variance of their sum is one. Deviations too faint for this many
+    cases to show are left out.
 
     References
     ----------
@@ -75,7 +77,7 @@ def spline_frame(score: Floats, trials: Floats, centre: float) -> Frame:
     from scipy.linalg import eigh
 
     x = np.clip(logit(score), -REACH, REACH)
-    knots = _knots(x, trials * np.sqrt(score * (1 - score)))
+    knots = _knots(x, weight_of_rows(score, trials))
     if len(knots) < 3:
         return Frame(centre, knots)
     at_knots, penalty = _hats(knots)

@@ -277,8 +277,9 @@ class Measures(PosteriorView):
             Index: functional. Columns: estimate, mean, median, lower, upper. The estimate is that
             of `estimate`: the mean, but for distances in one family. `attrs` state the interval,
             the population, how many scores of 0 and 1 were moved and to where, how the weights are
-            read (`weight_type`), whether this is a pseudo-posterior, and why rows are `undefined`;
-            of clusters also their number, design effects and the effective number of cases.
+            read (`weight_type`), whether this is a pseudo-posterior, why rows are `undefined`, and
+            which intervals call for `cautions`; of clusters also their number, design effects and
+            the effective number of cases.
 
         Raises
         ------
@@ -322,6 +323,7 @@ class Measures(PosteriorView):
             pseudo_posterior=self.data.is_pseudo,
             weight_type=self.data.weight_type,
             undefined={name: why for name, why in self._undefined.items() if name in names},
+            cautions={name: why for name, why in self._cautions.items() if name in defined},
             **({} if self.design is None else self.design.to_dict()),
         )
         return table

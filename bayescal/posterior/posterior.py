@@ -14,11 +14,15 @@ from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
 from bayescal._base.text import chance
 from bayescal.data.validate import as_level, as_scores
+from bayescal.model.lapse.bounds import RATES
+from bayescal.model.lapse.family import RATE_PRIORS
+from bayescal.posterior.checks.rates import learnt_rates
 from bayescal.posterior.decisions.measures import DecisionMeasures
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 from bayescal.posterior.one_sided import sure_region
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 __all__ = ["CalibrationPosterior", "as_posterior", "check_outcomes"]
@@ -106,6 +110,45 @@ class CalibrationPosterior(DecisionMeasures):
         grid = expit(np.linspace(observed[0], observed[-1], 201))
         log_odds = self.family.log_odds(self._drawn.u, grid, self.problem.frame)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
+
+    def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
+        """Lowest and highest risk of a curve with a floor and a ceiling, where the data tell them.
+
+        Wrong labels, for example, keep the risk away from 0 and 1. On most clinical scores the data
+        do not tell a floor from a flatter slope.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "floor" and "ceiling"; columns estimate, lower and upper. A row is there only if
+            its interval is at most half as long as under the prior, and none if fewer than half of
+            the draws are of `noise` or `lapse`.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> y_true, y_prob = bc.simulate.sample("D5", 2000, random_state=1)
+        >>> wrong = (y_prob * 1e6).astype(int) % 20 == 0
+        >>> y_true[wrong] = 1 - y_true[wrong]
+        >>> bc.fit(y_true, y_prob, curve="lapse", random_state=1).floor_and_ceiling().index.tolist()
+        ['ceiling']
+        """
+        import pandas as pd
+
+        level = as_level(ci_prob)
+        known = learnt_rates(self.coordinates, self.problem.prior.with_others(RATE_PRIORS), level)
+        rows = {}
+        for name, title in zip(RATES, ("floor", "ceiling"), strict=True):
+            if name in known:
+                risk = known[name] if title == "floor" else 1 - known[name]
+                lower, upper = np.quantile(risk, [(1 - level) / 2, (1 + level) / 2])
+                rows[title] = {"estimate": risk.mean(), "lower": lower, "upper": upper}
+        columns = ["estimate", "lower", "upper"]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=np.float64)
 
     def off_diagonal(self, ci_prob: float = 0.95) -> xr.DataArray:
         """Scores where the curve leaves the diagonal, as one joint statement.

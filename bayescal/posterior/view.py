@@ -14,6 +14,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.model.clusters.design import Design, cluster_design
 from bayescal.model.curves import Curve
 from bayescal.model.problem import Problem
+from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
 from bayescal.posterior.evaluation import Evaluated, Evaluation
@@ -223,6 +224,11 @@ class PosteriorView:
     def _undefined(self) -> dict[str, str]:
         """Functionals that the scores do not define, and why."""
         return undefined_measures([part.problem for part in self._posterior.parts])
+
+    @cached_property
+    def _cautions(self) -> dict[str, str]:
+        """Distances whose intervals are less sure on these scores, and why."""
+        return cautions_at_ends([part.problem for part in self._posterior.parts])
 
     @cached_property
     def _mean_curve(self) -> Evaluated:

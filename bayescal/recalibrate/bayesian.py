@@ -36,7 +36,7 @@ class BayesianRecalibrator(Recalibrator):
 
     Parameters
     ----------
-    curve : {"average", "spline", "beta", "logistic", "temperature", "intercept"} or Curve
+    curve : {"average", "spline", "lapse", "beta", "logistic", ...} or Curve
         Family of curves; "average" is that of `bayescal.compare`.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, as in `bayescal.fit`.

@@ -361,6 +361,7 @@ def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from clusters_page import clusters_page
     from drift_page import drift_page
+    from ends_page import ends_page
     from imputation_page import imputation_page
     from information_page import information_page
     from number_pages import numbers_page
@@ -380,6 +381,7 @@ def write_pages() -> None:
     pages = {
         "one_posterior": one_posterior_page(),
         "verdict": verdict_page(),
+        "ends": ends_page(),
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),

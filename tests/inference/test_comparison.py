@@ -68,10 +68,8 @@ def test_evidence_is_the_integral_of_the_likelihood():
 
 
 def test_probabilities_follow_from_evidence_and_prior(overconfident):
-    weights = dict.fromkeys(("logistic", "beta", "spline"), 1 / 6) | {
-        "identity": 0.1,
-        "pieces": 0.4,
-    }
+    weights = dict.fromkeys(("logistic", "noise", "lapse"), 1 / 18)
+    weights |= {"beta": 1 / 6, "spline": 1 / 6, "identity": 0.1, "pieces": 0.4}
     joint = {k: w * np.exp(overconfident.log_evidence[k]) for k, w in weights.items()}
     for name, probability in overconfident.posterior_prob.items():
         assert probability == pytest.approx(joint.get(name, 0) / sum(joint.values()))
@@ -277,7 +275,8 @@ def test_default_weights_leave_the_reading_families_out():
     assert prior[["intercept", "temperature"]].tolist() == [0, 0]
     averaged = ["identity", "logistic", "beta", "spline", "pieces"]
     smooth = 0.6 * 5 / 9 / 3
-    assert prior[averaged].tolist() == pytest.approx([0.4, smooth, smooth, smooth, 0.6 * 4 / 9])
+    assert prior[averaged].tolist() == pytest.approx([0.4, smooth / 3, smooth, smooth, 0.6 * 4 / 9])
+    assert prior[["noise", "lapse"]].tolist() == pytest.approx([smooth / 3] * 2)
     only = bc.compare([0, 1, 1], [0.2, 0.7, 0.9], curves=("intercept",), random_state=0)
     assert only.table["prior"].tolist() == pytest.approx([0.1, 0.5, 0.4])
     stretches = bc.compare([0, 1, 1], [0.2, 0.7, 0.9], curves=("pieces",), random_state=0)

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
-from bayescal.inference.density import CurveDensity
+from bayescal.inference.density import density_of
 from bayescal.model.curves import CURVES, Frame, as_curve
 from bayescal.model.priors import PRESETS, Normal, Prior, StudentT, as_prior
 from bayescal.model.problem import prepare
@@ -27,6 +27,11 @@ def beta_by_hand(s, m, shift, log_slope, asymmetry):
     return expit(eta)
 
 
+def lapse_by_hand(s, m, shift, log_slope, guess, lapse):
+    h = expit(logit(m) + shift + np.exp(log_slope) * (logit(s) - logit(m)))
+    return guess + (1 - guess - lapse) * h
+
+
 BY_HAND = {
     "identity": lambda s, m: s,
     "intercept": lambda s, m, shift: expit(logit(s) + shift),
@@ -34,11 +39,20 @@ BY_HAND = {
     "logistic": lambda s, m, shift, log_slope: expit(
         logit(m) + shift + np.exp(log_slope) * (logit(s) - logit(m))
     ),
+    "noise": lambda s, m, guess, lapse: guess + (1 - guess - lapse) * s,
     "beta": beta_by_hand,
+    "lapse": lapse_by_hand,
     "spline": lambda s, m, shift, log_slope, *deviations: expit(
         logit(m) + shift + np.exp(log_slope) * (logit(s) - logit(m))
     ),
 }
+
+
+def a_point(curve, first=0.4):
+    """Coordinates of a curve that is far from the diagonal."""
+    u = np.resize([first, -0.3, 0.7], curve.size)
+    u[curve.rates] = [0.03, 0.08][: len(curve.rates)]
+    return u
 
 
 def test_every_family_is_in_the_table():
@@ -49,7 +63,7 @@ def test_every_family_is_in_the_table():
 @pytest.mark.parametrize("centre", [0.5, 0.2])
 def test_curve_is_what_its_formula_says(name, centre):
     curve = CURVES[name]
-    u = np.resize([0.4, -0.3, 0.7], curve.size)
+    u = a_point(curve)
     drawn = curve.probability(u[None], SCORES, Frame(centre))[0]
     np.testing.assert_allclose(drawn, BY_HAND[name](SCORES, centre, *u), rtol=1e-4)
     inner = slice(1, -1)
@@ -68,6 +82,7 @@ def test_zero_is_perfect_calibration(name, centre):
 def test_curves_rise(name):
     curve = CURVES[name]
     u = np.random.default_rng(0).normal(0, 1, (50, curve.size))
+    u[:, curve.rates] = np.abs(u[:, curve.rates]) / 10
     drawn = curve.probability(u, SCORES, Frame(0.3))
     assert (np.diff(drawn, axis=1) >= 0).all()
 
@@ -78,8 +93,8 @@ def test_gradient_and_hessian_match_finite_differences(name, prior):
     y, s = bc.simulate.sample("D4", 60, random_state=2)
     data = bc.CalibrationData(y, s)
     problem = prepare(data, curve=name, prior=PRESETS[prior].at(0.7), random_state=0)
-    density = CurveDensity(problem)
-    u = np.resize([0.3, -0.4, 0.8], problem.curve.size)
+    density = density_of(problem)
+    u = np.resize([0.3, -0.4, 0.8, -0.2], problem.curve.size)
     value, gradient, hessian = density.derivatives(u)
     step = 1e-5
     for i in range(u.size):

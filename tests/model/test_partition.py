@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy.special import expit, log_expit, logit, logsumexp
 from scipy.stats import t as student
 
-from bayescal.model.partition.cells import CELLS, cell_edges, cell_of, stretch_nodes
+from bayescal.model.partition.cells import (
+    CELLS,
+    cell_edges,
+    cell_of,
+    stretch_nodes,
+    weight_of_rows,
+)
 from bayescal.model.partition.paths import draw_partitions, partition_sums, type_weights
 from bayescal.model.partition.prior import PartitionPrior, draw_prior, log_prior
 from bayescal.model.partition.simulate import prior_partitions
@@ -24,6 +30,7 @@ from bayescal.model.partition.stretches import (
     _Likelihood,
     stretch_evidences,
 )
+from bayescal.model.spline import spline_frame
 
 GRID = np.linspace(-9, 9, 1801)
 PRIOR = PartitionPrior(ends=(1.0, 3.0), rho=(0.2, 0.5), hinge=0.0)
@@ -396,3 +403,23 @@ def test_same_seed_same_draws():
     sums = partition_sums(stretch_evidences(score, trials, hits, cell_edges(score, trials)), PRIOR)
     one, two = (draw_partitions(sums, 100, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(one.shift, two.shift)
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_cells_and_knots_are_also_where_there_are_many_cases_near_zero_and_one(mirror):
+    s = np.random.default_rng(1).beta(0.15, 0.22, 30_000)
+    score, count = np.unique(np.clip(1 - s if mirror else s, 1e-12, 1 - 1e-12), return_counts=True)
+    trials, x = count.astype(float), logit(score)
+    cell = cell_of(x, cell_edges(score, trials))
+    assert np.bincount(cell, trials).max() < 0.08 * trials.sum()
+    knots = spline_frame(score, trials, 0.5).knots
+    assert trials[(x < knots[0]) | (x > knots[-1])].sum() < 0.16 * trials.sum()
+    half = score < 0.5
+    by_information = trials * np.sqrt(score * (1 - score))
+    weight = weight_of_rows(score, trials)
+    np.testing.assert_allclose(weight.sum(), trials.sum())
+    np.testing.assert_allclose(
+        weight[half].sum() / weight.sum(),
+        0.3 * trials[half].sum() / trials.sum()
+        + 0.7 * by_information[half].sum() / by_information.sum(),
+    )

@@ -35,8 +35,11 @@ def test_the_default_weights_are_those_of_the_recipe(cmp) -> None:
     assert prior["pieces"].to_dict() == pytest.approx(
         {"often calibrated": 0.3, "rarely calibrated": 0.1}
     )
-    for name in ("logistic", "beta", "spline"):
+    for name in ("beta", "spline"):
         assert prior[name].to_dict() == pytest.approx({"prior": 1 / 12, "modest": 1 / 12})
+    for name in ("logistic", "lapse"):
+        assert prior[name].to_dict() == pytest.approx({"prior": 1 / 36, "modest": 1 / 36})
+    assert prior["noise"].to_dict() == pytest.approx({"prior": 1 / 18})
     assert prior.sum() == pytest.approx(1)
 
 
@@ -97,7 +100,8 @@ def test_families_of_one_idea_share_its_weight() -> None:
     finally:
         unregister("line")
     assert prior["beta"] == prior["line"] == pytest.approx(1 / 12)
-    assert prior["logistic"] == prior["spline"] == pytest.approx(1 / 6)
+    assert prior["spline"] == pytest.approx(1 / 6)
+    assert prior["logistic"] == prior["noise"] == prior["lapse"] == pytest.approx(1 / 18)
     assert prior["pieces"] == pytest.approx(0.4)
 
 

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 import bayescal as bc
 from bayescal import simulate
 from bayescal.errors import EdgeWarning, InputError, SeparationError, WeightWarning
+from bayescal.model.curves import smooth_families
 from bayescal.model.priors import Normal, Prior
 from bayescal.recalibrate import (
     BayesianRecalibrator,
@@ -29,7 +30,7 @@ from bayescal.recalibrate import (
     bayesian,
 )
 
-FAMILIES = ("identity", "intercept", "temperature", "logistic", "beta", "spline")
+FAMILIES = ("identity", "intercept", "temperature", "logistic", "noise", "beta", "lapse", "spline")
 GRID = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0])
 INSIDE = np.clip(GRID, 1e-12, 1 - 1e-12)
 
@@ -96,8 +97,7 @@ def test_the_average_is_that_of_compare(prior: Any) -> None:
     scores, outcomes = data()
     fitted = BayesianRecalibrator(prior=prior, draws=400, random_state=3).fit(scores, outcomes)
     options: dict[str, Any] = {"prior": prior, "draws": 400, "random_state": 3}
-    families = ("logistic", "beta", "spline")
-    post = bc.compare(outcomes, scores, curves=families, **options).posterior
+    post = bc.compare(outcomes, scores, curves=smooth_families(), **options).posterior
     np.testing.assert_allclose(
         fitted.transform(GRID), post.predict(INSIDE).mean(("chain", "draw")), rtol=1e-12
     )
@@ -139,7 +139,7 @@ def test_draws_interval_and_mean_are_of_one_posterior() -> None:
 
 def test_more_data_narrow_the_interval() -> None:
     widths = []
-    for n in (20, 200, 2000):
+    for n in (10, 200, 4000):
         lower, upper = BayesianRecalibrator(random_state=0).fit(*data(n=n)).interval([0.3])
         widths.append(float(upper[0] - lower[0]))
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
@@ -349,7 +349,7 @@ def test_sampling_weights_are_scaled_to_effective_cases() -> None:
     expected = bc.compare(
         outcomes,
         scores,
-        curves=("logistic", "beta", "spline"),
+        curves=smooth_families(),
         draws=400,
         sample_weight=weight,
         random_state=0,

@@ -21,6 +21,7 @@ from bayescal._base.sampling.pareto import BAD_K, smooth_rows
 from bayescal._base.sampling.points import lattice_points
 
 __all__ = [
+    "GOOD_ESS",
     "GOOD_K",
     "Sample",
     "importance_sample",
@@ -148,8 +149,8 @@ class _Weighted:
         """Sorts proposals: first by the excess of Pareto k-hat, then by effective size."""
         return max(self.pareto_k, good_k), -self.ess
 
-    def is_poor(self, good_k: float) -> bool:
-        return self.pareto_k > good_k or self.ess < GOOD_ESS * self.weights.size
+    def is_poor(self, good_k: float, good_ess: float = GOOD_ESS) -> bool:
+        return self.pareto_k > good_k or self.ess < good_ess * self.weights.size
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,7 @@ def importance_sample(
     mode: Mode | Sequence[tuple[Mode, float]],
     draws: int,
     rng: np.random.Generator,
+    good_ess: float = GOOD_ESS,
 ) -> Sample:
     """Draw from a density known up to a constant.
 
@@ -195,6 +197,8 @@ def importance_sample(
         and its share of the proposals.
     draws : int
     rng : numpy.random.Generator
+    good_ess : float
+        Effective sample size, as a share of the proposals, from which no others are tried.
 
     Returns
     -------
@@ -209,12 +213,12 @@ def importance_sample(
     good_k = GOOD_K
     if len(modes) > 1:  # kernels of one scale would serve a mixture worse than its own do
         good_k = BAD_K
-        if best.is_poor(GOOD_K):
+        if best.is_poor(GOOD_K, good_ess):
             wider = [replace(each, scale=np.sqrt(WIDENING) * each.scale) for each in around]
             again = _propose(log_density, wider, draws, rng)
             best = min(best, again, key=lambda each: each.faults(GOOD_K))
     for kernels in REFITS:
-        if not best.is_poor(good_k):
+        if not best.is_poor(good_k, good_ess):
             break
         again = _refit(log_density, best, kernels, draws, rng)
         best = min(best, again, key=lambda each: each.faults(good_k))

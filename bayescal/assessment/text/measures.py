@@ -54,7 +54,7 @@ SIZES = {
     "e90": ("90th percentile of error (E90)", "one prediction in ten is off by more"),
     "emax": (
         "Largest error (Emax)",
-        "over the observed predictions; its interval may be too narrow",
+        "over the observed predictions",
     ),
     "signed_error": ("Mean signed error", "actual risk minus prediction; negative: too high"),
 }
@@ -125,6 +125,8 @@ def _section(
         label, hint = known[name]
         if name in in_data:
             hint = f"{shown(in_data[name])} in the data; {hint}"
+        if caution := table.attrs.get("cautions", {}).get(name):
+            hint = f"{hint}; {caution}"
         ideal = f"{FUNCTIONALS[name].calibrated:g}" if name in FUNCTIONALS else BEST[name]
         interval = f"{shown(row['lower'])} to {shown(row['upper'])}"
         rows.append(Measure(name, label, hint, shown(row["estimate"]), interval, ideal))

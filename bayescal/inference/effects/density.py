@@ -17,6 +17,7 @@ from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.sampling.chi_square import student_stretch
 from bayescal.inference.sites.likelihood import MOST_OFF, of_tables
 from bayescal.model.effects.problem import EffectsProblem
+from bayescal.model.lapse.rate import Rate
 
 __all__ = ["EffectsDensity"]
 
@@ -280,6 +281,7 @@ class EffectsDensity:
         slope, precision = -z, np.ones(z.shape)
         for column, name in enumerate(self.varying):
             law = self.prior.of(name)
+            assert not isinstance(law, Rate)  # only a shift and slopes vary
             slope[:, column], curvature = law.slope_and_curvature(z[:, column])
             off = z[:, column] - law.mu
             at_mean = np.abs(off) < 1e-9

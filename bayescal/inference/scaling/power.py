@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import check_choice
-from bayescal.inference.density import CurveDensity
+from bayescal.inference.density import density_of
 from bayescal.inference.sensitivity import power_scaling_of
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.imputed.pooled import in_turn
@@ -110,7 +110,7 @@ def _densities(post: CalibrationPosterior) -> tuple[Floats, Floats]:
     """Log prior and log likelihood of the draws of one data set, less their means."""
     u = np.column_stack(list(post.coordinates.values()))
     log_prior = post.problem.prior.logpdf(post.family.coordinates, u)
-    log_likelihood = CurveDensity(post.problem).log_likelihood(u)
+    log_likelihood = density_of(post.problem).log_likelihood(u)
     return log_prior - log_prior.mean(), log_likelihood - log_likelihood.mean()
 
 

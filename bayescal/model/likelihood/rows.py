@@ -13,7 +13,7 @@ from bayescal._base.logistic import softplus, softplus_sums
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.problem import Problem
 
-__all__ = ["LikelihoodRows", "at_nodes", "every_row", "merged_rows"]
+__all__ = ["LikelihoodRows", "at_nodes", "basis_at", "every_row", "merged_rows"]
 
 BESIDE = 1e-3
 """Log-odds over which a basis is taken to be straight, to correct for the rounding of a score."""
@@ -133,11 +133,11 @@ def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodR
     if every.size <= count:
         return every
     nodes, trials = gauss_rule(logit(problem.table.score), every.trials, count)
-    offset, basis = _basis_at(problem, nodes)
+    offset, basis = basis_at(problem, nodes)
     return replace(every, offset=offset, basis=basis, trials=trials)
 
 
-def _basis_at(problem: Problem, x: Floats) -> tuple[Floats, Floats]:
+def basis_at(problem: Problem, x: Floats) -> tuple[Floats, Floats]:
     """Offset and basis at log-odds, also near a score of 1, which has few digits of 1 - score."""
     score, beside = expit(x), expit(x + BESIDE)
     there, off = logit(score), logit(beside)

@@ -22,6 +22,7 @@ __all__ = [
     "first_of_merged",
     "passage",
     "stretch_nodes",
+    "weight_of_rows",
 ]
 
 MOST_ROWS = 128, 256
@@ -32,6 +33,8 @@ CELLS = 41
 MOST = 61
 MANY = 2000
 GROWTH = 0.173  # past that many cases, cells grow with this power of their number
+BY_CASES = 0.3
+"""Share of the weight of rows that does not depend on whether their scores are right."""
 WIDEST = 0.6  # log-odds for which two nodes stand
 TIE = 1e-9
 
@@ -39,10 +42,9 @@ Index = NDArray[np.intp]
 
 
 def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Floats:
-    """Log-odds that cut the scores into cells of equal information.
+    """Log-odds that cut the scores into cells of equal weight; see `weight_of_rows`.
 
-    Information is the sum of trials * sqrt(s (1 - s)). A row belongs to one cell, so that few
-    distinct scores give few cells.
+    A row belongs to one cell, so that few distinct scores give few cells.
 
     Parameters
     ----------
@@ -59,10 +61,40 @@ def cell_edges(score: Floats, trials: Floats, cells: int | None = None) -> Float
         Ascending, midway between the rows on either side.
     """
     cells = _most_cells(trials.sum()) if cells is None else cells
-    cell = _nearest(_from_middle(trials * np.sqrt(score * (1 - score))) * cells)
+    cell = _nearest(_from_middle(weight_of_rows(score, trials)) * cells)
     x = logit(score)
     cut = np.flatnonzero((np.diff(cell) > 0) & (np.diff(x) > TIE))
     return np.asarray((x[cut] + x[cut + 1]) / 2)
+
+
+def weight_of_rows(score: Floats, trials: Floats) -> Floats:
+    """Weight of each row where knots and cells are placed, of mean 1 over the cases.
+
+    Most of it is the information, trials * sqrt(s (1 - s)), that there is if the scores are right.
+    At scores near 0 and 1 that is next to nothing, but there the scores are often wrong; so a
+    share of the weight is that of the cases alone. Outcomes do not enter.
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+        Inside (0, 1).
+    trials : ndarray of shape (rows,)
+        Cases at each score, positive.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.model.partition.cells import weight_of_rows
+    >>> weight_of_rows(np.array([1e-8, 0.5]), np.array([9.0, 1.0])).round(1)
+    array([2.7, 7.3])
+    """
+    information = trials * np.sqrt(score * (1 - score))
+    by_information = information * (trials.sum() / information.sum())
+    return np.asarray(BY_CASES * trials + (1 - BY_CASES) * by_information)
 
 
 def _most_cells(n: float) -> int:
@@ -165,11 +197,11 @@ def first_of_merged(score: Floats, trials: Floats, most: int | None = None) -> I
     return np.asarray(np.flatnonzero(np.diff(row, prepend=np.nan)), dtype=np.intp)
 
 
-def _from_middle(information: Floats) -> Floats:
-    """Share of the information between the middle of it and each row, from -1/2 to 1/2."""
-    below = np.cumsum(information) - information / 2
-    above = np.cumsum(information[::-1])[::-1] - information / 2
-    return np.asarray((below - above) / (2 * information.sum()))
+def _from_middle(weight: Floats) -> Floats:
+    """Share of the weight between the middle of it and each row, from -1/2 to 1/2."""
+    below = np.cumsum(weight) - weight / 2
+    above = np.cumsum(weight[::-1])[::-1] - weight / 2
+    return np.asarray((below - above) / (2 * weight.sum()))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
+from bayescal.model.lapse.bounds import RATES
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.rows import ModelRows
 
@@ -63,6 +64,8 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
             coefficient * column
             for coefficient, column in zip(curve.coefficients(u, pt.exp), basis.T, strict=True)
         )
+        if curve.is_bounded:
+            log_odds = _bounded(log_odds, *(named[name] for name in RATES))
         if rows.is_symbolic:
             log_odds = log_odds + rows.offset
         elif rows.offset is not None:
@@ -83,6 +86,15 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
             dims="row",
         )
     return model
+
+
+def _bounded(log_odds: Any, guess: Any, lapse: Any) -> Any:
+    """Log-odds of a curve between its floor and its ceiling, from those of the curve inside."""
+    import pytensor.tensor as pt
+
+    event = pt.logaddexp(pt.log(guess), pt.log1p(-lapse) + log_odds)
+    other = pt.logaddexp(pt.log1p(-guess), pt.log(lapse) + log_odds)
+    return event - other
 
 
 def coordinates_of_model(problem: Problem) -> list[Any]:

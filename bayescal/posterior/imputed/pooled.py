@@ -57,7 +57,8 @@ def widened(values: Floats) -> Floats:
     """
     further = between_factor(len(values)) - 1
     centre = values.mean(axis=1, keepdims=True)
-    return np.asarray(values + further * (centre - centre.mean(axis=0)))
+    apart = centre - centre[:1]  # exactly 0 of equal imputations
+    return np.asarray(values + further * (apart - apart.mean(axis=0)))
 
 
 def widening_of(distance: Floats) -> Floats:

@@ -26,7 +26,9 @@ def lengths(post):
     return table["upper"] - table["lower"]
 
 
-@pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta", "spline"])
+@pytest.mark.parametrize(
+    "curve", ["intercept", "temperature", "logistic", "noise", "beta", "lapse", "spline"]
+)
 def test_every_case_told_twenty_times_is_told_once(cases, curve):
     y, s, _ = cases
     once = bc.fit(y, s, curve=curve, random_state=1)

@@ -1,0 +1,1 @@
+"""The fast engine of curves with a floor and a ceiling."""

@@ -1,0 +1,1 @@
+"""Curves with a floor and a ceiling: what they are, and the prior of both."""

@@ -1,0 +1,72 @@
+"""The benchmark of the ends of the score scale: its populations, its numbers, its page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ends as benchmark
+import ends_page as page
+from ends_populations import JUMPS, POPULATIONS, STATED, STATED_SHARES, STATED_TRUE
+
+
+def population(name):
+    return next(truth for truth in POPULATIONS if truth.name == name)
+
+
+def table(covered, name="label noise", n=1000):
+    """Rows of which the first so many have intervals that contain the true value."""
+    rows = pd.DataFrame({"population": [name] * 60, "n": n, "run": range(60)})
+    for target in page.SHOWN:
+        rows[f"{target}_true"] = np.where(np.arange(60) < covered.get(target, 60), 0.5, 0.9)
+        rows[f"{target}_lower"], rows[f"{target}_upper"] = 0.4, 0.6
+    return rows
+
+
+def test_stated_confidences_have_their_shares_and_their_errors():
+    truth = population("stated confidences")
+    error = np.abs(np.subtract(STATED_TRUE, STATED))
+    assert truth.functional("tce") == pytest.approx(np.dot(STATED_SHARES, error), abs=1e-4)
+    drawn = truth.scores.draw(20_000, 1)
+    np.testing.assert_allclose([(drawn == s).mean() for s in STATED], STATED_SHARES, atol=0.02)
+
+
+def test_a_data_set_gives_every_number(monkeypatch):
+    monkeypatch.setattr(benchmark, "DRAWS", 400)
+    row = benchmark.of_set(population("label noise"), 200, 0)
+    assert row["curve_0.5_true"] == pytest.approx(
+        0.02 + 0.96 * population("label noise").score_quantile(0.5)
+    )
+    assert row["tce_2_true"] >= row["tce_true"]
+    for target in page.SHOWN:
+        assert row[f"{target}_lower"] < row[f"{target}_estimate"] < row[f"{target}_upper"]
+
+
+def test_a_cell_misses_by_more_than_two_standard_errors():
+    cells = page.coverage(table({"e90": 50, "emax": 45, "curve_0.01": 49}))
+    assert cells["sets"].tolist() == [60]
+    assert cells["e90"].item() == pytest.approx(50 / 60)
+    short = page.misses(cells)
+    assert short["number"].tolist() == ["Emax", "curve, 1 %"]
+    assert short["least"].tolist() == pytest.approx(
+        [0.85 - 2 * (0.85 * 0.15 / 60) ** 0.5, 0.9 - 2 * (0.09 / 60) ** 0.5]
+    )
+    assert page.misses(page.coverage(table({}))).empty
+
+
+def test_of_a_jump_the_largest_errors_are_not_asked():
+    short = page.misses(page.coverage(table({"e90": 0, "emax": 0, "curve_0.05": 0}, JUMPS[0])))
+    assert short["number"].tolist() == ["curve, 5 %"]
+
+
+def test_the_page_compares_both_versions_on_the_same_sets():
+    present, former = page.stored("present"), page.stored("former")
+    same = former.merge(present[[*page.KEYS, "run"]])
+    assert len(same) == len(present)
+    for target in ("tce", "curve_0.01"):
+        joined = same.merge(present, on=[*page.KEYS, "run"])
+        np.testing.assert_allclose(joined[f"{target}_true_x"], joined[f"{target}_true_y"])
+    text = page.ends_page()
+    assert f"{len(page.misses(page.coverage(present)))} of" in text
+    assert all(truth.description in text for truth in POPULATIONS)
