@@ -19,9 +19,9 @@ DRAWS = 100
 NONE = np.zeros(DRAWS)
 
 
-def better_in(draws: int, than=NONE):
-    """Gains that are larger than these in so many draws, and smaller in the others."""
-    return than + np.where(np.arange(DRAWS) < draws, 1.0, -1.0)
+def better_in(draws: int):
+    """Gains of 1 in so many draws, and of -1 in the others."""
+    return np.where(np.arange(DRAWS) < draws, 1.0, -1.0)
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def better_in(draws: int, than=NONE):
             {"intercept": better_in(50), "logistic": better_in(60), "spline": better_in(80)},
             "spline",
         ),
-        ({"intercept": better_in(80), "logistic": better_in(50, better_in(80))}, "intercept"),
-        ({"intercept": better_in(80), "logistic": better_in(51, better_in(80)) + 2}, "logistic"),
+        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(50) / 2}, "intercept"),
+        ({"intercept": better_in(80), "logistic": better_in(80) + better_in(51) / 2}, "logistic"),
         ({"intercept": better_in(80), "logistic": better_in(80)}, "intercept"),
         (
             {"intercept": better_in(80), "beta": 2 * better_in(80), "spline": 1.5 * better_in(80)},
