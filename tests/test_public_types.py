@@ -79,7 +79,7 @@ def annotation(function: str) -> str:
 
 
 def test_the_walk_sees_functions_methods_and_properties() -> None:
-    assert "CalibrationPosterior" in annotation("bayescal.inference._fit.fit")
+    assert "CalibrationPosterior" in annotation("bayescal.fitting._fit.fit")
     assert "RecalibrationGain" in annotation("bayescal.gain._gain.recalibration_gain")
     assert "DataTree" in annotation("bayescal.posterior.posterior.CalibrationPosterior.tree")
     assert len(FUNCTIONS) > 150

@@ -36,7 +36,7 @@ from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
-from bayescal.inference import compare
+from bayescal.fitting import compare
 from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows

@@ -27,15 +27,16 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
 from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_scores, check_choice
+from bayescal.fitting import compare, fit
+from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
-from bayescal.inference import CurveComparison, compare, fit
-from bayescal.inference.subgroups.fit import fit_crossed
+from bayescal.inference import CurveComparison
 from bayescal.model.priors import Prior, as_prior
-from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
+from bayescal.multilevel.factors.fit import fit_crossed
+from bayescal.multilevel.factors.posterior import SubgroupPosterior
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
-from bayescal.posterior.subgroups.posterior import SubgroupPosterior
 
 if TYPE_CHECKING:
     import pandas as pd

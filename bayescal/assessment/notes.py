@@ -11,7 +11,7 @@ from bayescal.assessment.imputed.words import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
-from bayescal.posterior.imputed.posterior import ImputedPosterior, by_imputation
+from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["assessment_notes", "posterior_notes"]

@@ -19,8 +19,8 @@ from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
+from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.posterior.imputed.posterior import by_imputation
 
 __all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayescal._base.text import chance
+from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.decisions.information import best_now
-from bayescal.posterior.imputed.posterior import by_imputation
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

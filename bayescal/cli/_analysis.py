@@ -85,7 +85,7 @@ class Analysis:
             If a name is unknown, a number out of range, or a file cannot be written or
             is the one that is read.
         """
-        from bayescal.inference import ENGINES
+        from bayescal.fitting import ENGINES
 
         check_choice(engine, ENGINES, "engine")
         if not p >= 1:
@@ -156,7 +156,7 @@ class Analysis:
     def _fit(
         self, data: CalibrationData, imputed: ImputedCases | None, clusters: Clusters | None
     ) -> CalibrationPosterior:
-        from bayescal.inference import fit
+        from bayescal.fitting import fit
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")

@@ -78,7 +78,7 @@ def compare(
     from bayescal.assessment.panel import PANEL
     from bayescal.assessment.performance import close_enough
     from bayescal.cli._table import about_clusters, describe_cases
-    from bayescal.inference import compare as compare_curves
+    from bayescal.fitting import compare as compare_curves
 
     console = output()
     predictions.introduce(console, "Curves")

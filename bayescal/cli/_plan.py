@@ -100,7 +100,7 @@ def plan(
         data = _read(pilot, outcome, score, event, drop_missing)
     elif prevalence is None or c_statistic is None:
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")
-    from bayescal.inference import fit
+    from bayescal.fitting import fit
     from bayescal.planning import plan as planned
     from bayescal.validation.simulate import scores
 

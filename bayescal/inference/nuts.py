@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
@@ -14,16 +12,12 @@ from bayescal._base.versions import sample_nuts
 from bayescal.data.validate import as_count, as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.model.pymc.model import model_of
-from bayescal.model.pymc.sites import sites_model
-from bayescal.model.sites.problem import SitesProblem
-from bayescal.posterior.checks.verdict import convergence
-from bayescal.posterior.sites.tree import DrawnSites
 from bayescal.posterior.tree import CHAINS, coordinates_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["as_sampler", "sample_curve_nuts", "sample_sites_nuts", "taking_over"]
+__all__ = ["as_sampler", "sample_curve_nuts", "taking_over"]
 
 TUNE = 1000
 TARGET_ACCEPT = 0.95
@@ -63,46 +57,6 @@ def sample_curve_nuts(
     stats = stats[[name for name in stats.data_vars if stats[name].dims == ("chain", "draw")]]
     stats.attrs = {"sampler": program}
     return coordinates, stats
-
-
-def sample_sites_nuts(
-    problem: SitesProblem, draws: int, sampler: Mapping[str, Any] | None = None
-) -> DrawnSites:
-    """Posterior draws of a hierarchical fit from four chains.
-
-    Parameters
-    ----------
-    problem : SitesProblem
-    draws : int
-        In all, over the chains.
-    sampler : mapping, optional
-
-    Returns
-    -------
-    DrawnSites
-    """
-    posterior, stats, _ = sample_nuts(
-        sites_model(problem),
-        draws=draws // CHAINS,
-        chains=CHAINS,
-        seed=int(problem.pooled.rng("nuts").integers(2**31)),
-        **as_sampler(sampler),
-    )
-    names, varying = problem.pooled.curve.coordinates, problem.varying
-
-    def values(name: str) -> Floats:
-        drawn = posterior[name].transpose("chain", "draw", ...).to_numpy()
-        return np.asarray(drawn.reshape(-1, *drawn.shape[2:]), np.float64)
-
-    average = np.column_stack([values(name) for name in names])
-    sites = np.repeat(average[None], len(problem.labels), axis=0)
-    for name, column in zip(varying, problem.columns, strict=True):
-        sites[:, :, column] = values(f"site_{name}").T
-    scales = np.column_stack([values(f"sd_{name}") for name in varying])
-    correlation = values("correlation") if len(varying) > 1 else np.zeros(len(average))
-    kept = [str(name) for name in posterior.data_vars if not str(name).startswith("standard_")]
-    numbers = convergence(posterior[kept]) | {"divergences": float(stats["diverging"].sum())}
-    return DrawnSites(problem, average, scales, correlation, sites, CHAINS, "nuts", numbers)
 
 
 def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:

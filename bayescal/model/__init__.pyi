@@ -5,4 +5,3 @@ from .curve import Frame as Frame
 from .priors import Prior as Prior
 from .problem import Problem as Problem
 from .problem import prepare as prepare
-from .pymc.build import build_model as build_model

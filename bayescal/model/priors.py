@@ -8,9 +8,9 @@ from typing import Any
 from bayescal.data.validate import check_choice
 from bayescal.model.evidence.draws import from_posterior
 from bayescal.model.evidence.studies import from_studies
+from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.lapse.rate import Rate
 from bayescal.model.prior import CLINICAL, Normal, Prior, StudentT
-from bayescal.model.sites.heterogeneity import Heterogeneity
 
 __all__ = [
     "MODEST",

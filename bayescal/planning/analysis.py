@@ -13,8 +13,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.data.data import CalibrationData
+from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
-from bayescal.inference import fit
 from bayescal.model.curves import Curve
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting

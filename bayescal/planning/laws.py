@@ -11,8 +11,8 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.validation.truths import Truth, population
 
 __all__ = ["as_nodes"]

@@ -20,11 +20,11 @@ from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 from bayescal.planning.laws import as_nodes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
 from bayescal.validation.batches import stream
 from bayescal.validation.populations.risks import ScoresOfSetting
 from bayescal.validation.simulate import names

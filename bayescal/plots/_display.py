@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_count, as_flag
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_level, as_outcomes, as_scores, as_vector, check_choice
-from bayescal.inference import fit
+from bayescal.fitting import fit
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots.text import label, percent, shortened

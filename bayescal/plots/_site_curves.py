@@ -8,16 +8,16 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
+from bayescal.multilevel.posterior.raw import raw_estimates
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots._sites import as_sites
 from bayescal.plots.text import count, label, percent
-from bayescal.posterior.sites.raw import raw_estimates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+    from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 
 __all__ = ["site_curves"]
 

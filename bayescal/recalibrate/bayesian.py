@@ -14,7 +14,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.data.validate import as_draws, as_level, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.inference import compare, fit
+from bayescal.fitting import compare, fit
 from bayescal.model.curves import CURVES, Curve, smooth_families
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayescal.data.data import CalibrationData
-from bayescal.inference import compare
+from bayescal.fitting import compare
 from bayescal.model.curves import averaged_families
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.intervals import equal_tailed

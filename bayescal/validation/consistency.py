@@ -25,7 +25,7 @@ from bayescal.estimators.uncertainty.simulated import (
     cases_by_score,
     estimates_on_simulated_outcomes,
 )
-from bayescal.posterior.imputed.posterior import ImputedPosterior
+from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior, check_outcomes
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators import estimator_interval, ici_interval
-from bayescal.inference import fit
+from bayescal.fitting import fit
 from bayescal.model.curves import CURVES, Curve
 from bayescal.model.priors import Prior
 from bayescal.posterior.posterior import CalibrationPosterior

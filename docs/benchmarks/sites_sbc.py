@@ -21,9 +21,9 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
-from bayescal.inference.sites.fit import sample_sites
-from bayescal.model.sites.problem import SitesProblem, prepare_sites
-from bayescal.posterior.sites.tree import DrawnSites
+from bayescal.multilevel.factorised.fit import sample_sites
+from bayescal.multilevel.posterior.tree import DrawnSites
+from bayescal.multilevel.sites_problem import SitesProblem, prepare_sites
 from bayescal.validation import uniformity
 from bayescal.validation.experiment import ENGINE_DRAWS, Facts
 from bayescal.validation.simulation_based import sbc_of

@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal.data.build.labels import count_labels
 from bayescal.data.subgroups.crossed import as_factors
 from bayescal.errors import InputError
-from bayescal.model.sites.known import check_few_labels
+from bayescal.multilevel.known import check_few_labels
 
 N = 200_000
 SECONDS = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayescal.posterior.imputed.posterior import ImputedPosterior
+from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

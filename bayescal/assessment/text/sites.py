@@ -9,8 +9,9 @@ import numpy as np
 from bayescal._base.text import chance, ratio
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
-from bayescal.inference import fit, heterogeneity_sensitivity
-from bayescal.posterior.sites.hierarchical import HierarchicalPosterior
+from bayescal.fitting import fit
+from bayescal.multilevel import heterogeneity_sensitivity
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 
 __all__ = ["site_sentences", "sites_record"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from bayescal._base.text import chance, count, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
-from bayescal.posterior.subgroups.answers import OFF_BY, subgroups_of
-from bayescal.posterior.subgroups.posterior import SubgroupPosterior
+from bayescal.multilevel.factors.answers import OFF_BY, subgroups_of
+from bayescal.multilevel.factors.posterior import SubgroupPosterior
 
 __all__ = ["SubgroupWords", "subgroup_rows", "subgroup_sentences", "subgroups_record"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
+from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.inference import CurveComparison
-from bayescal.inference.comparison.imputed import ImputedComparison
 
 __all__ = ["EQUATIONS", "Equation", "update_equation"]
 

@@ -14,11 +14,11 @@ from bayescal._base.errors import InputError, as_draws, as_level, check_callable
 from bayescal._base.text import cases_and_events, interval, rounded, shortened
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_count, as_outcomes, as_scores, check_same_length
+from bayescal.fitting import compare
+from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
-from bayescal.inference import compare
 from bayescal.posterior.checks.undefined import NOT_DEFINED
-from bayescal.posterior.imputed.combine import combine_imputations
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import numpy as np
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.imputed.read import as_imputations
+from bayescal.fitting.imputed.missing import missing_information
+from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.triples import is_function
-from bayescal.posterior.imputed.missing import missing_information
-from bayescal.posterior.imputed.pooled import in_turn, widened
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal.fitting.imputed.comparison import ImputedComparison
+from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._terms import brier_gain, net_benefit_name
 from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
-from bayescal.inference.comparison.imputed import ImputedComparison
 from bayescal.model.curves import updates
 from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import net_benefit
-from bayescal.posterior.imputed.pooled import in_turn, widened
 
 __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayescal.data.validate import as_level, as_levels
 from bayescal.data.weights import WeightType
+from bayescal.fitting import compare
 from bayescal.gain.updates.recommendation import Recommendation, recommendation
-from bayescal.inference import compare
 from bayescal.model.curves import updates
 from bayescal.model.priors import Prior
 

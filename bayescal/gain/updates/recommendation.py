@@ -13,10 +13,10 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.text import chance, count, per_thousand, percent
 from bayescal.data.data import CalibrationData
+from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
-from bayescal.inference.comparison.imputed import ImputedComparison
 from bayescal.model.curves import updates
 from bayescal.posterior.intervals import equal_tailed
 

@@ -44,8 +44,8 @@ def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
 
 
 def test_groups_keep_their_draws_as_well(monkeypatch):
-    import bayescal.inference.effects.fit as effects
-    import bayescal.inference.sites.fit as sites
+    import bayescal.multilevel.blocks.fit as effects
+    import bayescal.multilevel.factorised.fit as sites
 
     def late(*_):
         raise bc.errors.OutOfTimeError("NUTS had not ended after 9 s.")

@@ -1,0 +1,10 @@
+from ._compare import compare as compare
+from ._fit import ENGINES as ENGINES
+from ._fit import fit as fit
+from ._update import update as update
+from .imputed.combine import combine_imputations as combine_imputations
+from .imputed.comparison import ImputedComparison as ImputedComparison
+from .imputed.posterior import ImputedPosterior as ImputedPosterior
+from .pymc import build_model as build_model
+from .sensitivity import prior_sensitivity as prior_sensitivity
+from .stored import load as load

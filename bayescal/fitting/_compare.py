@@ -1,0 +1,148 @@
+"""compare(): several families of curves on one table, or on several imputations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from bayescal._base.arrays import RandomState
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.validate import as_draws
+from bayescal.data.weights import WeightType
+from bayescal.fitting.imputed.comparison import compare_imputations
+from bayescal.inference.comparison.curves import CurveComparison
+from bayescal.inference.curve.average import Averaging
+from bayescal.inference.ladder import PRIOR_CALIBRATED
+from bayescal.inference.samples import FamilySamples
+from bayescal.model.priors import Prior
+from bayescal.model.problem import prepare
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["compare"]
+
+
+def compare(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    curves: Sequence[str] | None = None,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    prior_weights: Mapping[str, float] | None = None,
+    draws: int = 4000,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    random_state: RandomState = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+    imputations: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
+) -> CurveComparison:
+    """Compare families of calibration curves, and average over them.
+
+    `identity` is perfect calibration, so its posterior probability is the probability that the
+    model is calibrated. By default it has prior probability 0.1. Of the rest `pieces` has 4/9,
+    three quarters of it with stretches that are often calibrated, and the smooth families share
+    5/9: `beta`, `spline`, and `logistic` with its relatives `noise` and `lapse` a third each, half
+    of it under the prior in use and half under one of modest errors. `intercept` and `temperature`
+    are in the table but have weight zero in the average, because averaging over curves that are too
+    simple makes intervals too narrow.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1].
+    curves : sequence of str, optional
+        Families to compare, by default all; `identity` and `pieces` are always among them.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    prior_calibrated : float in (0, 1)
+        Prior probability of `identity`.
+    prior_weights : mapping of str to float, optional
+        Of the families other than `identity`, scaled to 1 - prior_calibrated. That of a smooth
+        family is halved over the two priors; that of `pieces` is split three to one.
+    draws : int
+        Draws of each family, and of the average.
+    sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
+    random_state : int or numpy.random.Generator, optional
+    edge : float in (0, 0.5), optional
+    pos_label : object, optional
+    imputations : array-like of shape (m, n), optional
+        As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
+        means over the imputations, and `log_evidence` is the log of the mean evidence.
+    cluster, strata : array-like of shape (n,), optional
+        As in `bayescal.fit`.
+
+    Returns
+    -------
+    CurveComparison
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, or a family is unknown.
+
+    References
+    ----------
+    Kass & Raftery (1995), Bayes factors, JASA 90. Hoeting et al. (1999), Bayesian model averaging:
+    a tutorial, Statistical Science 14.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 400, random_state=1)
+    >>> cmp = bc.compare(y_true, y_prob, random_state=1)
+    >>> cmp.prob_calibrated < 0.05
+    True
+    """
+    y_true, y_prob, sample_weight, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
+    if imputations is not None:
+        options: dict[str, Any] = {
+            "sample_weight": sample_weight,
+            "weight_type": weight_type,
+            "pos_label": pos_label,
+            "cluster": cluster,
+            "strata": strata,
+            "curves": curves,
+            "prior": prior,
+            "prior_calibrated": prior_calibrated,
+            "prior_weights": prior_weights,
+            "edge": edge,
+            "draws": draws,
+            "random_state": random_state,
+        }
+        return compare_imputations(*(compare, y_true, y_prob, imputations), **options)
+    size = as_draws(draws)
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
+    problem = prepare(
+        y_true,
+        y_prob,
+        curve=averaging.union,
+        prior=prior,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        edge=edge,
+        random_state=random_state,
+        pos_label=pos_label,
+        cluster=cluster,
+        strata=strata,
+    )
+    weights = averaging.weights
+    return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

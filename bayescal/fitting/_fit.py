@@ -1,0 +1,372 @@
+"""fit(): from scores and outcomes to a posterior, by whichever engine serves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from numpy.typing import ArrayLike
+
+from bayescal._base.arrays import RandomState
+from bayescal._base.errors import EdgeWarning, InputError
+from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters.read import read_clusters, refuse_clusters
+from bayescal.data.data import as_data
+from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
+from bayescal.data.validate import as_draws, check_choice
+from bayescal.data.weights import WeightType
+from bayescal.fitting.imputed.fit import fit_imputations
+from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.inference.curve.average import Averaging, fit_average
+from bayescal.inference.curve.fit import fit_curve
+from bayescal.inference.ladder import PRIOR_CALIBRATED
+from bayescal.inference.nuts import as_sampler
+from bayescal.model.curves import Curve
+from bayescal.model.heterogeneity import Heterogeneity
+from bayescal.model.priors import Prior
+from bayescal.model.problem import Problem, prepare
+from bayescal.multilevel.drift.posterior import DriftPosterior
+from bayescal.multilevel.drift.table import fit_periods
+from bayescal.multilevel.factorised.fit import fit_sites
+from bayescal.multilevel.factors.fit import fit_subgroups
+from bayescal.multilevel.factors.posterior import SubgroupPosterior
+from bayescal.multilevel.factors.problem import prepare_subgroups
+from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.sites_problem import KnownSites, prepare_sites, scores_alone
+from bayescal.posterior.posterior import CalibrationPosterior
+
+__all__ = ["ENGINES", "fit"]
+
+ENGINES = ("auto", "importance", "nuts")
+
+
+class FitOptions(TypedDict, total=False):
+    """Options of `fit` other than `groups`, `periods` and `imputations`."""
+
+    curve: str | Curve | None
+    curves: Sequence[str] | None
+    prior_calibrated: float
+    prior_weights: Mapping[str, float] | None
+    prior: str | Prior | Mapping[str, Any]
+    engine: Literal["auto", "importance", "nuts"]
+    sampler: Mapping[str, Any] | None
+    draws: int
+    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None
+    known: KnownSites
+    sample_weight: ArrayLike | None
+    weight_type: WeightType | None
+    random_state: RandomState
+    edge: float | None
+    pos_label: Any
+    cluster: ArrayLike | None
+    strata: ArrayLike | None
+
+
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: None = None,
+    **options: Unpack[FitOptions],
+) -> CalibrationPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: Crossed,
+    **options: Unpack[FitOptions],
+) -> SubgroupPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> HierarchicalPosterior: ...
+@overload
+def fit(
+    y_true: None, y_prob: ArrayLike | None = None, **options: Unpack[FitOptions]
+) -> HierarchicalPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: None = None,
+    *,
+    imputations: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> ImputedPosterior: ...
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    periods: ArrayLike,
+    **options: Unpack[FitOptions],
+) -> DriftPosterior: ...
+
+
+def fit(
+    y_true: Outcomes | None,
+    y_prob: ArrayLike | None = None,
+    *,
+    curve: str | Curve | None = None,
+    curves: Sequence[str] | None = None,
+    prior_calibrated: float = PRIOR_CALIBRATED,
+    prior_weights: Mapping[str, float] | None = None,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    engine: Literal["auto", "importance", "nuts"] = "auto",
+    sampler: Mapping[str, Any] | None = None,
+    draws: int = 4000,
+    groups: ArrayLike | Crossed | None = None,
+    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
+    known: KnownSites = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    random_state: RandomState = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+    imputations: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
+    strata: ArrayLike | None = None,
+) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
+    """Fit a calibration curve: the posterior of P(event | score).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData, or None
+        Outcomes, 0/1 or boolean; or a table, and then no `y_prob`. None if there are no patients
+        but only sites `known` by their summaries.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1]. Without outcomes, those of patients like
+        the sites'.
+    curve : str or Curve, optional
+        By default "average": the average over families of curves that `bayescal.compare` makes,
+        exact calibration among them. Or one family: "beta", "spline", "pieces", "lapse",
+        "noise", "logistic", "temperature", "intercept" or "identity". Sites, factors and periods
+        have one family, by default "beta".
+    curves : sequence of str, optional
+    prior_calibrated : float in (0, 1)
+    prior_weights : mapping of str to float, optional
+        What is averaged over, as in `bayescal.compare`.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+        Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
+    engine : {"auto", "importance", "nuts"}
+        "importance" takes milliseconds; "nuts" samples the PyMC model of one family; "auto" takes
+        the first and, for one family, falls back to the second, with a warning, when Pareto k-hat
+        exceeds 0.7. The average and `pieces` have no PyMC form, and "nuts" is refused.
+    sampler : mapping, optional
+        Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
+        PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
+        120 where "auto" takes it, after which the draws of importance sampling are kept).
+    draws : int
+        Posterior draws in all, over four chains; rounded up to a multiple of four.
+    groups : array-like of shape (n,), data frame or mapping, optional
+        Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
+        slope of its own, drawn towards those of the average site as far as sites are alike;
+        other coordinates are common. Curves are "logistic", "beta", "intercept" or "temperature".
+        A table with several groups is fitted in the same way. A data frame with two or more
+        columns, or a mapping of names to labels, has crossed factors such as sex and age: every
+        combination that occurs, at most 200, then has a curve of its own.
+    heterogeneity_prior : Heterogeneity or mapping, optional
+        How much sites are expected to differ: `bc.priors.Heterogeneity()` by default; a mapping
+        changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
+        of gradual drift over all periods together.
+    known : pandas.DataFrame or mapping, optional
+        Sites of which there are no patients but summaries, one row a site, beside those of
+        `groups` or alone. Columns `observed`, `expected` and `n` (events, sum of the predicted
+        probabilities, patients); or `observed_expected`, `lower` and `upper`; and, also or alone,
+        `calibration_slope`, `slope_lower` and `slope_upper`; NaN is not known. Labels are in
+        `site`, or the index. Intervals are 95 % but for those with a `ci_prob`.
+    periods : array-like of shape (n,), optional
+        When each case was, such as its month, in any order: numbers, dates, texts such as
+        "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
+        from period to period. `"groups"` says that the groups of a table are its periods.
+    sample_weight : array-like of shape (n,), optional
+        Counts of cases, or sampling weights.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is; by default counts if all are whole numbers, else sampling weights.
+        Sampling weights are rescaled to Kish's effective sample size, and the result is a
+        pseudo-posterior.
+    random_state : int or numpy.random.Generator, optional
+        Seed. Drawn and kept in the tree when None, so any result can be repeated.
+    edge : float in (0, 0.5), optional
+        The least distance of a score from 0 and 1; nearer ones are moved there. By default only
+        scores of exactly 0 and 1 are moved, by a quarter of the distance to the nearest other.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event, when labels are not 0/1.
+    imputations : array-like of shape (m, n), optional
+        In place of `y_prob`: the predicted probabilities of the same n cases from each of m
+        imputed data sets, at most 1000. Each is fitted, and their posteriors are mixed
+        (`bayescal.combine_imputations`). `draws` are of each imputation; of more than five, five
+        times `draws` in all, and at least 400 of each.
+    cluster : array-like of shape (n,), optional
+        Label of the cluster of each case, such as a patient seen several times, when cases of one
+        cluster are not independent and clusters are of no interest themselves; at least two.
+        Intervals are then as wide as the clusters say. For clusters of interest see `groups`.
+    strata : array-like of shape (n,), optional
+        Label of the stratum from which the cluster of each case was drawn.
+
+    Returns
+    -------
+    CalibrationPosterior, HierarchicalPosterior, SubgroupPosterior or DriftPosterior
+        The second of several sites, the third of crossed factors, the last of periods. With
+        `imputations` an ImputedPosterior, which is a CalibrationPosterior.
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, a name is unknown, the
+        family cannot be fitted to several sites, what is `known` of one is incomplete, or options
+        of the average were given with one family, or those of NUTS with the average.
+
+    Warns
+    -----
+    DiagnosticWarning
+        When the draws should not be trusted, or NUTS took over.
+    EdgeWarning
+        When every score is exactly 0 or 1.
+    WeightWarning
+        When whole-number weights can be counts as well as sampling weights, and nothing says which.
+
+    Notes
+    -----
+    The average is that of `bayescal.compare` with the same seed, to the bit. Its distances, such as
+    TCE, are read from draws of their own, exact calibration among them; the curve, O/E and slope
+    are given that calibration is not exact. One family is a model without exact calibration.
+
+    With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
+    the information, in each direction of the coordinates by its own design effect; that of
+    "pieces" by the design effect of the number of events. The score distribution is drawn by the
+    Bayesian bootstrap of clusters.
+
+    References
+    ----------
+    Dong et al. (2025), Combining priors with experience: confidence calibration based on binomial
+    process modeling, AAAI, eqs. 5 and 12. Vehtari et al. (2024), Pareto smoothed importance
+    sampling, JMLR 25. Ribatet, Cooley & Davison (2012), Bayesian inference from composite
+    likelihoods, Statistica Sinica 22, for clusters.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 300, random_state=0)
+    >>> post = bc.fit(y_true, y_prob, random_state=0)
+    >>> table = post.summary()
+    >>> bool(table.loc["calibration_slope", "upper"] < 1)
+    True
+    """
+    y_true, y_prob, sample_weight, groups, periods, cluster, strata, imputations = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+        cluster=cluster,
+        strata=strata,
+        imputations=imputations,
+        across={"imputations"},
+    )
+    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    fixed: dict[str, Any] = {"edge": edge, "random_state": random_state}
+    over: dict[str, Any] = {
+        "curves": curves,
+        "prior_calibrated": prior_calibrated,
+        "prior_weights": prior_weights,
+    }
+    averaging = Averaging(**over)
+    if imputations is not None:
+        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known, "groups": groups}
+        dependent = {"cluster": cluster, "strata": strata, "periods": periods}
+        how = {"prior": prior, "engine": engine, "sampler": sampler, "draws": draws}
+        how |= {"curve": curve} | over
+        return fit_imputations(
+            *(fit, y_true, y_prob, imputations),
+            **weights | fixed | how | of_sites | dependent | {"pos_label": pos_label},
+        )
+    check_choice(engine, ENGINES, "engine")
+    size, options = as_draws(draws), as_sampler(sampler)
+    if periods is not None:
+        refuse_clusters(cluster, strata)
+        _refuse_known(known, "periods")
+        fixed["curve"] = averaging.family_of_several(curve, "periods")
+        drift = fit_periods(
+            *(y_true, y_prob, periods, groups, size, engine),
+            table=weights | {"pos_label": pos_label},
+            prior=prior,
+            heterogeneity=heterogeneity_prior,
+            **fixed,
+        )
+        _warn_about_edges(drift.problem.pooled)
+        return drift
+    labels = as_factors(groups)
+    if isinstance(labels, Factors):
+        refuse_clusters(cluster, strata)
+        _refuse_known(known, "groups of several factors")
+        fixed["curve"] = averaging.family_of_several(curve, "factors")
+        cases: Any = y_true
+        data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
+        crossed = CrossedTable(labels.levels, data)
+        cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+        _warn_about_edges(cells.pooled)
+        return fit_subgroups(cells, size, engine, options)
+    if labels is not None:
+        check_few_labels(labels)
+    if y_true is None:
+        data = scores_alone(y_prob, known, labels, **weights)
+    else:
+        data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
+    if groups is not None or known is not None or len(data.groups) > 1:
+        refuse_clusters(cluster, strata)
+        fixed["curve"] = averaging.family_of_several(curve, "sites")
+        fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
+        sites = prepare_sites(data, prior=prior, **fixed)
+        _warn_about_edges(sites.pooled)
+        return fit_sites(sites, size, engine, options)
+    if heterogeneity_prior is not None:
+        raise InputError(
+            "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
+            "which site each case is from with groups=."
+        )
+    clusters = read_clusters(
+        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
+    )
+    family = averaging.family(curve)
+    problem = prepare(
+        data,
+        curve=averaging.union if family is None else family,
+        prior=prior,
+        cluster=clusters,
+        **fixed,
+    )
+    _warn_about_edges(problem)
+    if family is None:
+        return fit_average(problem, averaging.weights, size, engine, sampler)
+    return fit_curve(problem, size, engine, options)
+
+
+def _refuse_known(known: KnownSites, beside: str) -> None:
+    if known is not None:
+        raise InputError(
+            f"known was given with {beside}, but it is of sites: pass the site of each case as "
+            "groups, or leave known= out."
+        )
+
+
+def _warn_about_edges(problem: Problem) -> None:
+    edges = problem.edges
+    if edges.assumed:
+        warnings.warn(
+            "every score is exactly 0 or 1, so nothing says how they were rounded; "
+            f"they are read as {edges.low:g} and 1 - {1 - edges.high:.3g}. Say how far inside "
+            "they belong with edge=.",
+            EdgeWarning,
+            stacklevel=3,
+        )

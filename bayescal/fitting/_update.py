@@ -1,0 +1,162 @@
+"""update(): the posterior of the data so far and more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from bayescal._base.errors import InputError
+from bayescal.data.data import as_data
+from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.weights import WeightType
+from bayescal.fitting._fit import fit
+from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.inference.curve.average import fit_average
+from bayescal.model.problem import prepare
+from bayescal.multilevel.drift.posterior import DriftPosterior
+from bayescal.multilevel.drift.table import update_periods
+from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.posterior.view import SiteView
+from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
+
+__all__ = ["update"]
+
+
+def update(
+    post: CalibrationPosterior | HierarchicalPosterior | DriftPosterior,
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    groups: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+) -> CalibrationPosterior | HierarchicalPosterior | DriftPosterior:
+    """Add cases to a posterior: the same as one fit on all of them.
+
+    The posterior contains the table of the old cases, also after `bayescal.load`, so
+    the old cases are not needed. Curve, prior, number of draws and seed do not change. Settings
+    that depend on the scores are computed again from all scores: the centre of the prior
+    "clinical", the knots of a spline, the stretches of "pieces", and the distance by which scores
+    of 0 and 1 are moved inside, unless `edge=` was given.
+
+    Parameters
+    ----------
+    post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+        From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
+    y_true : array-like of shape (n,) or CalibrationData
+        Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities of the event, in [0, 1].
+    groups : array-like of shape (n,), optional
+        Site of each case, if the posterior is of several sites; new sites may be among them.
+    periods : array-like of shape (n,), optional
+        When each case was, if the posterior is of periods; new ones may be among them.
+    sample_weight : array-like of shape (n,), optional
+        Counts of cases, or sampling weights on the scale of those before.
+    weight_type : {"counts", "sampling"}, optional
+        What `sample_weight` is; by default what the weights before were.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event, when labels are not 0/1.
+
+    Returns
+    -------
+    CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+        Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
+        and engine; of an average, with the same families and prior weights. A posterior of NUTS is
+        sampled by NUTS again, with the default options.
+
+    Raises
+    ------
+    InputError
+        If the posterior has clusters or is of several imputations; if one has counts and the other
+        sampling weights; or as `bayescal.fit`.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=0)
+    >>> january = bc.fit(y_true[:300], y_prob[:300], random_state=0)
+    >>> both = bc.update(january, y_true[300:], y_prob[300:])
+    >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
+    True
+    """
+    y_true, y_prob, sample_weight, groups, periods = aligned(
+        y_true=y_true,
+        y_prob=y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        periods=periods,
+    )
+    if isinstance(post, SiteView):
+        raise InputError(
+            f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
+            "Update the hierarchical posterior, with groups=."
+        )
+    if isinstance(post, ImputedPosterior):
+        raise InputError(
+            "post is of several imputations. Update each, post.imputations[0] and so on, with the "
+            "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
+        )
+    if isinstance(post, DriftPosterior):
+        return update_periods(
+            *(post, y_true, y_prob, periods, groups),
+            sample_weight=sample_weight,
+            weight_type=weight_type,
+            pos_label=pos_label,
+        )
+    if periods is not None:
+        raise InputError(
+            "periods was given, but post is not of periods. Fit all cases with "
+            "bayescal.fit(..., periods=...), which updates can then be added to."
+        )
+    known = None
+    if isinstance(post, HierarchicalPosterior):
+        problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
+        known = post.problem.known or None
+    else:
+        problem, heterogeneity = as_posterior(post).problem, None
+    if problem.clusters is not None:
+        raise InputError(
+            "post has clusters, whose labels it does not keep, so that more cases of the same "
+            "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
+        )
+    if groups is not None:
+        check_few_labels(groups)
+    if sample_weight is not None and weight_type is None and post.data.is_pseudo:
+        weight_type = "sampling"
+    more = as_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        groups=groups,
+        weight_type=weight_type,
+        pos_label=pos_label,
+    )
+    was_given = problem.edges != problem.data.edges()
+    edge = problem.edges.low if was_given else None
+    if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
+        again = prepare(
+            post.data + more,
+            curve=problem.curve,
+            prior=problem.prior,
+            edge=edge,
+            random_state=problem.seed,
+        )
+        return fit_average(again, post.prior_weights, post.draws)
+    without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
+    return fit(
+        more if without else post.data + more,
+        curve=problem.curve,
+        prior=problem.prior,
+        engine="nuts" if post.engine == "nuts" else "auto",
+        draws=post.draws,
+        random_state=problem.seed,
+        edge=edge,
+        heterogeneity_prior=heterogeneity,
+        known=known,
+    )

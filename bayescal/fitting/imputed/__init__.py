@@ -1,0 +1,1 @@
+"""Several imputations of the scores: each fitted, and all mixed."""

@@ -1,0 +1,151 @@
+"""build_model(): the PyMC model of a fit, to look at or to extend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.read import Outcomes
+from bayescal.data.sources.alignment import aligned
+from bayescal.data.weights import WeightType
+from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
+from bayescal.model.heterogeneity import Heterogeneity
+from bayescal.model.priors import Prior
+from bayescal.model.problem import prepare
+from bayescal.model.pymc.model import model_of
+from bayescal.model.pymc.rows import rows_of
+from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.pymc_sites import sites_model
+from bayescal.multilevel.sites_problem import KnownSites, prepare_sites, scores_alone
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+__all__ = ["build_model"]
+
+
+def build_model(
+    y_true: Outcomes | None,
+    y_prob: ArrayLike | None = None,
+    *,
+    curve: str | Curve | None = None,
+    prior: str | Prior | Mapping[str, Any] = "neutral",
+    offset: Any = None,
+    groups: ArrayLike | None = None,
+    heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
+    known: KnownSites = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType | None = None,
+    edge: float | None = None,
+    pos_label: Any = None,
+) -> pm.Model:
+    """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
+
+    Working coordinates are free variables named as the family names them; curve_alpha, curve_beta
+    and curve_c (or slope) are deterministic, and so are `log_odds` and `event_prob`, the curve by
+    row. `hits` is observed, one element a row. Its log likelihood is that of the single cases,
+    without binomial coefficients.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or CalibrationData, or None
+        Outcomes, 0/1 or boolean, or a table. None with `known` alone.
+    y_prob : array-like of shape (n,), optional
+        Predicted probabilities in [0, 1].
+    curve : str or Curve
+        Family of the calibration curve. It must be named, since the average over families is no
+        PyMC model; of several sites it is "beta" by default.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+    offset : array-like or PyMC variable of shape (n,), or (rows,) with a table, optional
+        Added to the log-odds of the curve, such as a covariate times its coefficient, or the
+        effect of a site. A PyMC variable is one of the model whose context this is called in, and
+        that model is the one that is extended.
+    groups : array-like of shape (n,), optional
+        Site of each case: the model is then that of a hierarchical fit, whose sites have a shift
+        and a slope of their own.
+    heterogeneity_prior : Heterogeneity or mapping, optional
+        Of how much sites differ, as in `bayescal.fit`.
+    known : pandas.DataFrame or mapping, optional
+        Sites known by their summaries, as in `bayescal.fit`: each is a potential.
+    sample_weight : array-like of shape (n,), optional
+    weight_type : {"counts", "sampling"}, optional
+        As in `bayescal.fit`.
+    edge : float in (0, 0.5), optional
+        The least distance of a score from 0 and 1; nearer ones are moved there.
+    pos_label : object, optional
+        The label in `y_true` that counts as the event.
+
+    Returns
+    -------
+    pymc.Model
+        With coordinate `row`, and data `score`, `trials` and, with an offset of numbers, `offset`
+        by row. If cases were given it has the coordinate `obs` too, and data `row_of_obs`: the row
+        of each case, in the order of `y_true`. Of several sites it has the coordinate `site`, data
+        `site_of_row`, and no `obs`.
+
+    Raises
+    ------
+    InputError
+        If the input is not outcomes and probabilities of the same cases, the family is `pieces`,
+        which has no PyMC form, the offset is not one finite number for each case (or row), or there
+        are several sites and an offset.
+
+    Notes
+    -----
+    Rows are in ascending order of the score. Cases with equal scores share a row; with an offset
+    of numbers, those with equal scores and offsets do; with an offset that is a PyMC variable,
+    every case has a row of its own, in the order given.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> outcomes, scores = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+    >>> model = bc.build_model(outcomes, scores, curve="beta")  # doctest: +SKIP
+    >>> [variable.name for variable in model.free_RVs]  # doctest: +SKIP
+    ['shift', 'log_slope', 'asymmetry']
+
+    Effects of three hospitals, with patients of each in an index `hospital`:
+
+    >>> import pymc as pm  # doctest: +SKIP
+    >>> with pm.Model() as model:  # doctest: +SKIP
+    ...     effect = pm.Normal("effect", 0, 0.5, shape=3)
+    ...     bc.build_model(y_true, y_prob, curve="beta", offset=effect[hospital])
+    """
+    y_true, y_prob, sample_weight, groups, offset = aligned(
+        y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
+    )
+    weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
+    if groups is not None:
+        check_few_labels(groups)
+    if y_true is None:
+        data = scores_alone(y_prob, known, groups, **weights)
+    else:
+        data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
+    if groups is not None or known is not None or len(data.groups) > 1:
+        if offset is not None:
+            raise InputError(
+                "offset was given beside groups. Sites are an offset of their own: drop one of the "
+                "two, or build the effect of a site as a PyMC variable and pass it as offset."
+            )
+        sites = prepare_sites(
+            data,
+            curve=FAMILY_OF_SEVERAL if curve is None else curve,
+            prior=prior,
+            heterogeneity=heterogeneity_prior,
+            known=known,
+            edge=edge,
+            random_state=0,
+        )
+        return sites_model(sites, merged=False)
+    if curve is None or curve == AVERAGE.name:
+        raise InputError(
+            "curve is missing: the PyMC model is of one family of curves, and the average over "
+            "families is a mixture that has none. Name a family, such as curve='beta'."
+        )
+    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
+    given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
+    return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

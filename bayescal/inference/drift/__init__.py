@@ -1,1 +1,0 @@
-"""The fit of ordered periods: no change, one sudden change, or gradual drift."""

@@ -1,1 +1,0 @@
-"""Fits and comparisons of several imputations."""

@@ -1,1 +1,0 @@
-"""How much of an answer is the prior's, by power scaling."""

@@ -1,1 +1,0 @@
-"""The fast engine for several sites."""

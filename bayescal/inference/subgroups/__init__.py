@@ -1,1 +1,0 @@
-"""Fits of subgroups by crossed factors."""

@@ -1,1 +1,0 @@
-"""Ordered periods whose curves may change: what is fitted to them."""

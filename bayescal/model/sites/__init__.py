@@ -1,1 +1,0 @@
-"""Several sites with a curve each: what is fitted to them."""

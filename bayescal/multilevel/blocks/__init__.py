@@ -1,0 +1,1 @@
+"""Levels of several terms at once: all effects integrated out together."""

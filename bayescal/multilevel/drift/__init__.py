@@ -1,0 +1,1 @@
+"""Ordered periods: their order, explanations of a change, and the posterior."""

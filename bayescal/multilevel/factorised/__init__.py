@@ -1,0 +1,1 @@
+"""Sites integrated out one by one."""

@@ -1,0 +1,152 @@
+"""Log posterior of the population of sites, with the sites' curves integrated out.
+
+Given the population, the sites are independent. So their curves are integrated out one site at a
+time, by Gauss-Hermite quadrature round the mode of each, and what is left is a density of few
+dimensions. Nothing in it grows with the number of patients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+
+from bayescal._base.arrays import Floats, blocks
+from bayescal._base.newton import Mode, by_differences, maximise
+from bayescal.multilevel.factorised.likelihood import (
+    SITE_LONGEST_STEP,
+    SiteLikelihood,
+    Spread,
+    SummaryLikelihood,
+    of_tables,
+)
+from bayescal.multilevel.sites_problem import SitesProblem
+
+__all__ = ["PopulationDensity"]
+
+QUADRATURE_NODES = 4
+"""Quadrature nodes in each direction in which a site's curve can differ."""
+SITE_PROPOSALS = 8
+"""Proposals of a site's curve for each draw of the population, of which one is kept."""
+POINTS, ROOM = 128, 1 << 18
+"""Points of the population that are taken at a time, and numbers that a block of them needs."""
+DRAWN = 1024
+"""Draws of the population for which a site's curves are proposed at a time."""
+
+
+class PopulationDensity:
+    """Log posterior density of the population, the sites' curves integrated out.
+
+    Points have the coordinates of the average site, then a standard normal point for each scale,
+    and for the correlation if two coordinates differ between sites.
+
+    Parameters
+    ----------
+    problem : SitesProblem
+    """
+
+    def __init__(self, problem: SitesProblem) -> None:
+        self.problem, self.pooled = problem, problem.pooled
+        self.names = problem.pooled.curve.coordinates
+        self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
+        tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
+        self.parts: list[SiteLikelihood] = of_tables(
+            {k: problem.sites[problem.labels[k]] for k in tables}, problem.columns
+        )
+        for label, summary in problem.summaries.items():
+            number = problem.labels.index(label)
+            self.parts.append(SummaryLikelihood(summary, problem.columns, number))
+
+    def spread(self, points: Floats) -> Spread:
+        """The law of the sites' coordinates at points of shape (n, size)."""
+        scales, correlation = self.heterogeneity(points)
+        return Spread(points[:, : len(self.names)].T.copy(), *_precision(scales, correlation))
+
+    def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
+        """Scales (n, r) and correlations (n,), zero where one coordinate differs."""
+        varying, d, prior = self.problem.varying, len(self.names), self.problem.heterogeneity
+        scales = prior.scales(points[:, d : d + len(varying)], varying)
+        if len(varying) == 1:
+            return scales, np.zeros(len(points))
+        return scales, prior.correlations(points[:, -1])
+
+    def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
+        """Log density at points of shape (n, size)."""
+        d, spread = len(self.names), self.spread(points)
+        density = self.pooled.prior.logpdf(self.names, points[:, :d])
+        density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
+        density -= (self.size - d) / 2 * np.log(2 * np.pi)
+        standard, log_weight = _nodes(nodes, len(self.problem.varying))
+        for some in blocks(len(points), room=POINTS):
+            there = spread.part(some)
+            for part in self.parts:
+                width = there.log_det.size * log_weight.size * part.width
+                for sites in blocks(part.size, width, ROOM):
+                    _, log_ratio = part.of(sites).log_ratios(there, standard)
+                    density[some] += _log_sums(log_ratio, log_weight).sum(axis=0)
+        return np.asarray(density)
+
+    def mode(self) -> Mode:
+        """The mode of Laplace's approximation, by finite differences."""
+        differences = by_differences(lambda points: self(points, nodes=1))
+        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
+
+    def draw_sites(
+        self, points: Floats, rng: np.random.Generator
+    ) -> tuple[dict[str, Floats], float]:
+        """One draw of every site's coordinates for each point, and the least share that counts.
+
+        Each is one of a few proposals round the mode, taken with probability proportional to its
+        density over that of the proposals.
+        """
+        spread, r = self.spread(points), len(self.problem.varying)
+        drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
+        for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
+            counts = 0.0
+            for some in blocks(len(points), room=DRAWN):
+                there = spread.part(some)
+                standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
+                at = np.moveaxis(standard, -1, 0).copy()
+                proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
+                weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
+                ladder = weight.cumsum(axis=1)
+                limit = rng.random(len(weight)) * ladder[:, -1]
+                chosen = (ladder < limit[:, None]).sum(axis=1)
+                drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
+                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
+            least = min(least, counts / (SITE_PROPOSALS * len(points)))
+        return dict(zip(self.problem.labels, drawn, strict=True)), float(least)
+
+    def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
+        """Every site with its number: each has its own stretch of the random numbers."""
+        for part in self.parts:
+            for position, number in enumerate(part.numbers):
+                yield int(number), part.of(slice(position, position + 1))
+
+
+def _precision(scales: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Inverse covariances of one or two coordinates, and the logarithms of their determinants."""
+    n, r = scales.shape
+    precision = np.empty((r, r, n))
+    left = (1 - correlation) * (1 + correlation)
+    for i in range(r):
+        for j in range(r):
+            share = 1.0 if i == j else -correlation
+            precision[i, j] = share / (scales[:, i] * scales[:, j] * left)
+    return precision, -2 * np.log(scales).sum(axis=1) - np.log(left)
+
+
+def _log_sums(log_values: Floats, log_weight: Floats) -> Floats:
+    """Log of the weighted sum of exponentials over the last axis."""
+    largest = log_values.max(axis=-1)
+    ratio = np.exp(log_values - largest[..., None])
+    return np.asarray(np.log(ratio @ np.exp(log_weight)) + largest)
+
+
+def _nodes(count: int, r: int) -> tuple[Floats, Floats]:
+    """Nodes (r, 1, count^r) of a Gauss-Hermite product rule, and logarithms of their weights."""
+    at, weight = hermegauss(count)
+    grid = np.meshgrid(*[at] * r, indexing="ij")
+    weights = np.meshgrid(*[weight / weight.sum()] * r, indexing="ij")
+    return np.stack(grid).reshape(r, 1, -1), np.log(np.prod(weights, axis=0)).ravel()

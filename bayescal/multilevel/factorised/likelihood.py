@@ -1,0 +1,348 @@
+"""Likelihoods of the curves of several sites, and their modes under a spread of the sites.
+
+Sites of about as many nodes are evaluated together. The axes of an array are the sites, then the
+coordinates or coefficients, and then the points, so that every operation runs over many points.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.logistic import softplus_near
+from bayescal._base.newton import maximise
+from bayescal.inference.density import CurveDensity, Nodes
+from bayescal.model.curve import expit_in_place
+from bayescal.model.problem import Problem
+from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
+from bayescal.multilevel.summary import Summary
+
+__all__ = [
+    "MOST_OFF",
+    "SITE_LONGEST_STEP",
+    "SiteLikelihood",
+    "Spread",
+    "SummaryLikelihood",
+    "TableLikelihood",
+    "of_tables",
+]
+
+SITE_NODES = Nodes(16, 1e-5)
+SITE_STEPS = 2
+SITE_LONGEST_STEP = 1.0
+LEAST_CURVE_MEAN = 1e-15
+"""Means of a curve nearer to 0 or 1 are of no posterior probability, and have no logarithm."""
+MOST_OFF = 30.0
+"""Coordinates beyond it have no posterior probability, and an exponential that may overflow."""
+EVERY = slice(None)
+KEPT = "numbers", "_information", "_pull"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Normal laws of the sites' coordinates round the average site, one for each of n points.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d, n)
+        The average site.
+    precision : ndarray of shape (r, r, n)
+        Inverse covariance of the coordinates that differ between sites.
+    log_det : ndarray of shape (n,)
+        Logarithm of the determinant of the precision.
+    """
+
+    mean: Floats
+    precision: Floats
+    log_det: Floats
+
+    def part(self, points: slice) -> Spread:
+        """Some of the points."""
+        return Spread(self.mean[:, points], self.precision[..., points], self.log_det[points])
+
+
+class SiteLikelihood(ABC):
+    """Likelihoods of the curves of S sites, and their modes under a spread of the sites.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one of the sites: all have one family of curves and one prior.
+    columns : list of int
+        Columns of the coordinates that differ between sites, one after the other.
+    numbers : sequence of int
+        Which of all sites these are.
+    """
+
+    def __init__(self, problem: Problem, columns: list[int], numbers: Sequence[int]) -> None:
+        self.curve, self.prior = problem.curve, problem.prior
+        self.moved = slice(columns[0], columns[-1] + 1)
+        self.numbers = np.array(numbers, dtype=np.intp)
+        shape = (len(self.curve.positive), self.curve.size)
+        self._combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
+        self._positive = np.array(self.curve.positive, dtype=bool)
+        centre = self._mode()
+        gradient, information = (each[..., 0] for each in self.derivatives(centre[..., None]))
+        self._information = information[:, self.moved]
+        self._pull = gradient[:, self.moved] + np.vecdot(self._information, centre[:, None])
+
+    @property
+    def size(self) -> int:
+        """Number of sites."""
+        return self.numbers.size
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Numbers that a curve of one of the sites needs."""
+
+    @abstractmethod
+    def of(self, sites: slice) -> SiteLikelihood:
+        """Some of the sites."""
+
+    @abstractmethod
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood (S, n) at working coordinates of shape (S, d, n)."""
+
+    @abstractmethod
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """Gradient (S, k, n) and expected information (S, k * k, n) by the curve's coefficients.
+
+        These are of shape (S, 1 + k, n), with the weight of the offset first.
+        """
+
+    @abstractmethod
+    def _mode(self) -> Floats:
+        """Most probable coordinates (S, d) under the prior of the average site."""
+
+    def _coefficients(self, u: Floats) -> Floats:
+        weights = np.ones((len(u), 1 + len(self._positive), u.shape[2]))
+        np.matmul(self._combination, u, out=weights[:, 1:])
+        for k in np.flatnonzero(self._positive) + 1:
+            np.exp(weights[:, k], out=weights[:, k])
+        return weights
+
+    def derivatives(self, u: Floats, columns: slice = EVERY) -> tuple[Floats, Floats]:
+        """Gradient (S, r, n) and expected information (S, r, r, n) by some coordinates of u."""
+        coefficients = self._coefficients(u)
+        gradient, information = self._by_coefficient(coefficients)
+        slopes = np.where(self._positive[:, None], coefficients[:, 1:], 1.0)
+        by_column = self._combination[:, columns]
+        gradient *= slopes
+        information *= (slopes[:, :, None] * slopes[:, None]).reshape(information.shape)
+        k, r = by_column.shape
+        pairs = (by_column[:, None, :, None] * by_column[None, :, None, :]).reshape(k * k, r * r)
+        return by_column.T @ gradient, (pairs.T @ information).reshape(len(u), r, r, -1)
+
+    def modes(self, spread: Spread) -> tuple[Floats, Floats]:
+        """Most probable coordinates (S, d, n), and Cholesky factors (S, r, r, n) of covariances."""
+        u = np.repeat(np.clip(spread.mean, -MOST_OFF, MOST_OFF)[None], self.size, axis=0)
+        moved, fixed = u[:, self.moved], spread.mean.copy()
+        centre = spread.mean[self.moved]
+        fixed[self.moved] = 0
+        pull = self._pull[..., None] - self._information @ fixed
+        pull += products(spread.precision, centre)
+        own = self._information[:, :, self.moved, None]
+        np.clip(solve_small(spread.precision + own, pull), -MOST_OFF, MOST_OFF, out=moved)
+        for last in range(SITE_STEPS, -1, -1):
+            gradient, information = self.derivatives(u, self.moved)
+            information += spread.precision
+            if not last:
+                break
+            gradient -= products(spread.precision, moved - centre)
+            step = solve_small(information, gradient)
+            moved += np.clip(step, -SITE_LONGEST_STEP, SITE_LONGEST_STEP, out=step)
+            np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
+        return u, covariance_factor(information)
+
+    def log_ratios(self, spread: Spread, standard: Floats) -> tuple[Floats, Floats]:
+        """Points round each mode, and their density relative to the normal law there.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of n points.
+        standard : ndarray of shape (r, 1 or n, nodes)
+            Where, in standard deviations from the mode.
+
+        Returns
+        -------
+        points : ndarray of shape (S, d, n, nodes)
+        log_ratio : ndarray of shape (S, n, nodes)
+        """
+        modes, factor = self.modes(spread)
+        points = np.repeat(modes[..., None], standard.shape[-1], axis=-1)
+        moved = points[:, self.moved]
+        for row, coordinate in enumerate(moved.swapaxes(0, 1)):
+            for k in range(row + 1):
+                coordinate += factor[:, row, k, :, None] * standard[k]
+        np.clip(moved, -MOST_OFF, MOST_OFF, out=moved)
+        log_ratio = self.log_likelihood(points.reshape(*points.shape[:2], -1))
+        log_ratio = log_ratio.reshape(len(points), *points.shape[2:])
+        log_det = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=-1)
+        log_ratio += (log_det + spread.log_det / 2)[..., None] + (standard**2).sum(axis=0) / 2
+        off, precision = moved - spread.mean[self.moved, :, None], spread.precision[..., None]
+        for row in range(len(standard)):
+            log_ratio -= precision[row, row] / 2 * off[:, row] ** 2
+            for k in range(row):
+                log_ratio -= precision[row, k] * off[:, row] * off[:, k]
+        return points, log_ratio
+
+
+class TableLikelihood(SiteLikelihood):
+    """Of the patients of several sites, each by as many nodes.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one of the sites.
+    columns, numbers
+        As in `SiteLikelihood`.
+    densities : sequence of CurveDensity
+        Of each site. One with fewer rows than others has rows without patients added.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        columns: list[int],
+        numbers: Sequence[int],
+        densities: Sequence[CurveDensity],
+    ) -> None:
+        rows, self._densities = [each.rows for each in densities], densities
+        size, most, k = len(rows), max(each.size for each in rows), rows[0].events.size
+        self._basis, self._trials = np.zeros((size, 1 + k, most)), np.zeros((size, most))
+        for number, each in enumerate(rows):
+            self._basis[number, :, : each.size] = each.columns
+            self._trials[number, : each.size] = each.trials
+        self._events = np.array([[each.constant, *each.events] for each in rows])
+        self._weighted = self._trials[:, None] * self._basis[:, 1:]
+        both = self._basis[:, 1:, None] * self._weighted[:, None]
+        self._products = both.reshape(size, k * k, most)
+        super().__init__(problem, columns, numbers)
+
+    @property
+    def width(self) -> int:
+        """Nodes of each site."""
+        return self._trials.shape[1]
+
+    def of(self, sites: slice) -> TableLikelihood:
+        """Some of the sites."""
+        part = copy(self)
+        for name in (*KEPT, "_densities", "_basis", "_trials", "_events", "_weighted", "_products"):
+            setattr(part, name, getattr(self, name)[sites])
+        return part
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the single outcomes, without binomial coefficients."""
+        coefficients = self._coefficients(u)
+        value: Floats = (self._events[:, None] @ coefficients)[:, 0]
+        log_odds = self._basis.transpose(0, 2, 1) @ coefficients
+        value -= (self._trials[:, None] @ softplus_near(log_odds))[:, 0]
+        return value
+
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        fitted = expit_in_place(self._basis.transpose(0, 2, 1) @ coefficients)
+        gradient = self._events[:, 1:, None] - self._weighted @ fitted
+        fitted *= 1 - fitted
+        return gradient, self._products @ fitted
+
+    def _mode(self) -> Floats:
+        starts = [density.near_mode().point for density in self._densities]
+        modes = [each.mode(start) for each, start in zip(self._densities, starts, strict=True)]
+        return np.stack([mode.point for mode in modes])
+
+
+def of_tables(problems: Mapping[int, Problem], columns: list[int]) -> list[SiteLikelihood]:
+    """Likelihoods of the tables of sites, those of about as many nodes together.
+
+    Parameters
+    ----------
+    problems : mapping of int to Problem
+        By number of the site.
+    columns : list of int
+        Columns of the coordinates that differ between sites.
+
+    Returns
+    -------
+    list of SiteLikelihood
+    """
+    densities = {k: CurveDensity(problem, SITE_NODES) for k, problem in problems.items()}
+    sizes: dict[int, list[int]] = {}
+    for k, density in densities.items():
+        doublings = math.ceil(math.log2(max(density.rows.size / SITE_NODES.first, 1)))
+        sizes.setdefault(doublings, []).append(k)
+    return [
+        TableLikelihood(problems[same[0]], columns, same, [densities[k] for k in same])
+        for same in sizes.values()
+    ]
+
+
+class SummaryLikelihood(SiteLikelihood):
+    """Of what is known of one site without its patients: see `Summary`.
+
+    Parameters
+    ----------
+    summary : Summary
+    columns : list of int
+    number : int
+        Which of all sites it is.
+    """
+
+    def __init__(self, summary: Summary, columns: list[int], number: int) -> None:
+        self.summary = summary
+        super().__init__(summary.problem, columns, [number])
+
+    @property
+    def width(self) -> int:
+        """Scores over which a curve has its mean."""
+        return self.summary.weight.size
+
+    def of(self, sites: slice) -> SummaryLikelihood:
+        """Itself: it is of one site."""
+        return self
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the summaries, without constants."""
+        coefficients = self._coefficients(u)
+        mean = self._inside(self.summary.weight @ self._fitted(coefficients))
+        slope = self.summary.line @ coefficients
+        return np.asarray(self.summary.log_likelihood(mean, slope, np.log, np.log1p))
+
+    def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        summary, fitted = self.summary, self._fitted(coefficients)[0]
+        mean = self._inside(summary.weight @ fitted)
+        fitted *= 1 - fitted
+        fitted *= summary.weight[:, None]
+        by_mean, by_slope = summary.columns[1:] @ fitted, summary.line[1:, None]
+        gradient, information = summary.derivatives(mean, summary.line @ coefficients[0])
+        total = gradient[0] * by_mean + gradient[1] * by_slope
+        both = information[0] * by_mean[:, None] * by_mean
+        both += information[1] * by_slope[:, None] * by_slope
+        return total[None], both.reshape(1, -1, mean.size)
+
+    def _mode(self) -> Floats:
+        names, size = self.curve.coordinates, self.curve.size
+
+        def objective(u: Floats) -> tuple[float, Floats, Floats]:
+            at = u[None, :, None]
+            value = self.log_likelihood(at)[0, 0] + self.prior.logpdf(names, u[None])[0]
+            gradient, information = (each[0, ..., 0] for each in self.derivatives(at))
+            slopes = [self.prior.of(name).slope_and_curvature(u[k]) for k, name in enumerate(names)]
+            first, second = np.transpose(slopes)
+            return float(value), gradient + first, np.diag(second) - information
+
+        mode = maximise(objective, np.zeros(size), longest=SITE_LONGEST_STEP)
+        return mode.point[None]
+
+    def _fitted(self, coefficients: Floats) -> Floats:
+        return expit_in_place(self.summary.columns.T @ coefficients)
+
+    def _inside(self, mean: Floats) -> Floats:
+        return np.clip(mean, LEAST_CURVE_MEAN, 1 - LEAST_CURVE_MEAN)

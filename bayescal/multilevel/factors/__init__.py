@@ -1,0 +1,1 @@
+"""Subgroups by crossed factors: a curve for every combination of levels."""

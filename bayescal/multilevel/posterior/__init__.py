@@ -1,0 +1,1 @@
+"""Draws of several sites, and what is asked of them."""

@@ -1,1 +1,0 @@
-"""The posterior of ordered periods, of the last one and of the next."""

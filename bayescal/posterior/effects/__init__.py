@@ -1,1 +1,0 @@
-"""Draws of groups whose curves are sums of effects."""

@@ -1,1 +1,0 @@
-"""The posterior of several imputations: their posteriors mixed, and what missing data cost."""

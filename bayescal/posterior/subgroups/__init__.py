@@ -1,1 +1,0 @@
-"""The posterior of subgroups by crossed factors."""

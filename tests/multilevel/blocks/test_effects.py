@@ -1,0 +1,179 @@
+"""Groups with effects: against NUTS, against sites, and what must not change them."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import norm
+
+import bayescal as bc
+from bayescal.model.priors import Heterogeneity, Normal, Prior
+from bayescal.multilevel.blocks.density import EffectsDensity
+from bayescal.multilevel.blocks.fit import draw_effects, fit_effects
+from bayescal.multilevel.blocks.nuts import sample_effects_nuts
+from bayescal.multilevel.factorised.fit import sample_sites
+from bayescal.multilevel.problem import EffectsProblem, prepare_effects
+from bayescal.multilevel.sites_problem import prepare_sites
+from bayescal.multilevel.term import Term
+
+SCALES = Heterogeneity()
+
+
+def table(of_group, n=80, seed=1, shifts=None, mean=-1.0):
+    """Cases of groups, named so that their order is that of their number."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(of_group), n)
+    x = rng.normal(mean, 1.2, group.size)
+    moved = np.zeros(of_group) if shifts is None else np.asarray(shifts)
+    y = (rng.random(group.size) < expit(x + moved[group])).astype(int)
+    labels = np.array([f"group {k:02d}" for k in group])
+    return bc.CalibrationData(y, expit(x), groups=labels)
+
+
+def walk(periods=6, curve="logistic", elapsed=None, prior="neutral", scales=SCALES, **options):
+    shifts = np.where(np.arange(periods) < periods // 2, -0.4, 0.5)
+    data = table(periods, shifts=shifts, **options)
+    steps = (1.0,) * (periods - 1) if elapsed is None else elapsed
+    term = Term("month", "walk", data.groups, tuple(range(periods)), scales, steps)
+    return prepare_effects(data, [term], prior=prior, curve=curve, random_state=1)
+
+
+def crossed(shape=(2, 3), curve="logistic", prior="neutral", **options):
+    levels = list(product(*map(range, shape)))
+    shifts = [0.3 * a - 0.2 * b for a, b in levels]
+    data = table(len(levels), shifts=shifts, **options)
+    terms = [
+        Term(f"factor {k}", "exchangeable", tuple(map(str, range(size))), of_group, SCALES)
+        for k, (size, of_group) in enumerate(zip(shape, zip(*levels, strict=True), strict=True))
+    ]
+    return prepare_effects(data, terms, prior=prior, curve=curve, random_state=1)
+
+
+def named(drawn):
+    """All draws of a fit as arrays whose first axis is the draw."""
+    yield "average", drawn.average
+    yield "groups", drawn.groups.transpose(1, 0, 2)
+    for number, (scales, effects) in enumerate(zip(drawn.scales, drawn.effects, strict=True)):
+        yield f"scales {number}", np.log(scales)
+        yield f"effects {number}", effects.transpose(1, 0, 2)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "problem",
+    [
+        walk(elapsed=(1.0, 2.0, 1.0, 0.5, 1.0)),
+        crossed(prior="clinical"),
+        crossed(curve="beta", mean=-2.5),
+    ],
+    ids=["walk", "crossed factors, t prior", "beta curves, few events"],
+)
+def test_both_engines_agree(problem):
+    fast = draw_effects(problem, 16_000)
+    slow = sample_effects_nuts(problem, 6000, {"target_accept": 0.98})
+    assert fast.verdict == slow.verdict == "ok"
+    for (name, one), (_, other) in zip(named(fast), named(slow), strict=True):
+        sd = np.maximum(other.std(axis=0), 1e-9)
+        assert np.abs((one.mean(axis=0) - other.mean(axis=0)) / sd).max() < 0.12, name
+        ratio = np.maximum(one.std(axis=0), 1e-9) / sd
+        assert 0.88 < ratio.min() <= ratio.max() < 1.12, name
+
+
+def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
+    """The engine of sites integrates each site by quadrature; this one all of them at once."""
+    data = table(7, shifts=[-0.6, -0.3, 0, 0.1, 0.2, 0.5, 0.6])
+    prior = Heterogeneity(correlation=1e5)
+    sites = prepare_sites(
+        data, prior="neutral", heterogeneity=prior, curve="logistic", random_state=1
+    )
+    term = Term("site", "exchangeable", data.groups, tuple(range(7)), prior)
+    expected, drawn = (
+        sample_sites(sites, 16_000),
+        draw_effects(EffectsProblem(sites, (term,)), 16_000),
+    )
+    assert drawn.stats["log_evidence"] == pytest.approx(expected.population.log_evidence, abs=0.05)
+    of_sites = np.stack(list(expected.sites.values()))
+    for one, other in (
+        (drawn.groups, of_sites),
+        (drawn.average[None], expected.population.draws[None, :, :2]),
+        (drawn.scales[0][None], expected.scales[None]),
+    ):
+        sd = other.std(axis=1)
+        np.testing.assert_allclose((one.mean(axis=1) - other.mean(axis=1)) / sd, 0, atol=0.08)
+        np.testing.assert_allclose(one.std(axis=1) / sd, 1, atol=0.08)
+
+
+def test_laplace_is_exact_where_the_curve_has_no_part():
+    """Without a case that informs, the integral over the latent variables is the likelihood."""
+    data = bc.CalibrationData.from_counts([0.5, 0.5], [2, 2], [1, 1], groups=["a", "b"])
+    tight = Prior(shift=Normal(0, 1e-3), log_slope=Normal(0, 1e-3))
+    scales = Heterogeneity(shift=1e-3, log_slope=1e-3)
+    term = Term("site", "exchangeable", ("a", "b"), (0, 1), scales)
+    problem = prepare_effects(data, [term], prior=tight, curve="logistic", random_state=1)
+    point = np.array([[0.3, -0.2]])
+    expected = 4 * np.log(0.5) + norm.logpdf(point).sum()
+    assert EffectsDensity(problem)(point)[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_steps_of_a_walk_are_those_of_its_time():
+    """Two steps of one unit, and one of two units, have the same variance in between."""
+    drawn = walk(3, elapsed=(1.0, 4.0)).terms[0].design
+    np.testing.assert_allclose(drawn, [[0, 0], [1, 0], [1, 2]])
+
+
+def test_prior_draws_have_the_scales_of_the_prior():
+    drawn = draw_effects(walk(3, n=5, elapsed=(1.0, 4.0)), 16_000).of_prior()
+    assert np.median(drawn.scales[0][:, 0]) == pytest.approx(0.3 * 0.765, abs=0.01)
+    ratio = (drawn.effects[0][2] - drawn.effects[0][1]) / drawn.scales[0]
+    np.testing.assert_allclose(ratio.std(axis=0), 2, atol=0.06)
+    assert (drawn.effects[0][0] == 0).all()
+
+
+@pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
+def test_hard_groups_have_an_answer(curve):
+    """No event, events alone, one patient, one score."""
+    y = np.concatenate([np.tile([0, 1], 20), np.zeros(8), np.ones(3), [1], [0, 1, 0]])
+    s = np.concatenate([np.linspace(0.1, 0.9, 40), np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9, 0.4]])
+    s = np.concatenate([s, [0.3, 0.3, 0.3]])
+    labels = np.repeat(["usual", "no event", "events", "single", "one score"], [40, 8, 3, 1, 3])
+    data = bc.CalibrationData(y, s, groups=labels)
+    term = Term("site", "exchangeable", data.groups, tuple(range(5)), SCALES)
+    problem = prepare_effects(data, [term], prior="neutral", curve=curve, random_state=1)
+    drawn = fit_effects(problem, 4000, "importance", {})
+    assert drawn.verdict == "ok"
+    assert drawn.groups.shape == (5, 4000, problem.pooled.curve.size)
+    assert all(np.isfinite(values).all() for _, values in named(drawn))
+
+
+def test_the_order_of_levels_of_a_factor_has_no_part():
+    problem = crossed()
+    term, other = problem.terms
+    turned = Term(
+        "factor 0", "exchangeable", ("1", "0"), tuple(1 - k for k in term.of_group), SCALES
+    )
+    one = draw_effects(problem, 8000)
+    again = draw_effects(EffectsProblem(problem.tables, (turned, other)), 8000)
+    sd = one.effects[0].std(axis=1)
+    off = (one.effects[0].mean(axis=1) - again.effects[0][::-1].mean(axis=1)) / sd
+    np.testing.assert_allclose(off, 0, atol=0.06)
+
+
+def test_a_level_without_a_group_is_drawn_from_the_others():
+    problem = crossed()
+    term, other = problem.terms
+    unseen = Term("factor 0", "exchangeable", ("0", "1", "2"), term.of_group, SCALES)
+    drawn = draw_effects(EffectsProblem(problem.tables, (unseen, other)), 8000)
+    standard = drawn.effects[0][2] / drawn.scales[0]
+    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=0.05)
+    np.testing.assert_allclose(standard.std(axis=0), 1, atol=0.05)
+
+
+def test_a_problem_is_read_back_from_its_attributes():
+    problem = walk(4, elapsed=(1.0, 2.0, 1.0))
+    again = EffectsProblem.from_attributes(problem.to_attributes(), problem.data)
+    assert again.terms == problem.terms
+    assert (draw_effects(again, 400).average == draw_effects(problem, 400).average).all()

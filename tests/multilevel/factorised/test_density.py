@@ -1,0 +1,97 @@
+"""The density of the population of sites against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, log_expit, logsumexp
+from scipy.stats import multivariate_normal
+
+import bayescal as bc
+from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.sites_problem import prepare_sites
+
+
+def sites(sizes, mean=-1.0, seed=3, events=None):
+    """Cases of several sites; in one of `events` every outcome is that number."""
+    rng = np.random.default_rng(seed)
+    label = np.repeat([f"site {k}" for k in range(len(sizes))], sizes)
+    x = rng.normal(mean, 1.2, label.size)
+    y = (rng.random(label.size) < expit(0.9 * x + 0.3)).astype(int)
+    for name, value in (events or {}).items():
+        y[label == name] = value
+    return bc.CalibrationData(y, expit(x), groups=label)
+
+
+def by_brute_force(problem, mean, scales, correlation):
+    """Log likelihood of the sites at one population, on a grid of every site's shift and slope."""
+    off = scales[0] * scales[1] * correlation
+    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
+    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 241) for m, sd in zip(mean, scales, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
+    prior, total = law.logpdf(grid) + cell, 0.0
+    centre = np.log(problem.pooled.frame.centre / (1 - problem.pooled.frame.centre))
+    for site in problem.sites.values():
+        table = site.table
+        x = np.log(table.score / (1 - table.score)) - centre
+        value = np.zeros(len(grid))
+        for row in range(x.size):
+            eta = centre + grid[:, 0] + np.exp(grid[:, 1]) * x[row]
+            value += table.hits[row] * log_expit(eta)
+            value += (table.trials[row] - table.hits[row]) * log_expit(-eta)
+        total += logsumexp(value + prior)
+    return total
+
+
+@pytest.mark.parametrize("population", [(0.1, -0.1, 0.3, 0.15, 0.4), (-0.5, 0.3, 0.8, 0.5, -0.6)])
+@pytest.mark.parametrize(
+    "data",
+    [
+        sites([40, 25, 60]),
+        sites([30, 20, 50], events={"site 1": 0}),
+        sites([10, 12, 30], events={"site 0": 1, "site 1": 0}),
+        sites([1] * 12),
+    ],
+    ids=["usual", "no event", "one class", "one patient"],
+)
+def test_the_curves_of_sites_are_integrated_out(data, population):
+    problem = prepare_sites(data, prior="neutral", curve="logistic", random_state=1)
+    density, prior = PopulationDensity(problem), problem.heterogeneity
+    shift, log_slope, *wanted = population
+    standard = np.linspace(-8, 8, 160_001)
+    both = prior.scales(np.column_stack([standard, standard]), problem.varying)
+    curves = (both[:, 0], both[:, 1], prior.correlations(standard))
+    at = [standard[np.searchsorted(curve, x)] for curve, x in zip(curves, wanted, strict=True)]
+    point = np.array([[shift, log_slope, *at]])
+    got, (scales, correlation) = density(point)[0], density.heterogeneity(point)
+    np.testing.assert_allclose([*scales[0], correlation[0]], wanted, rtol=1e-3)
+    got -= problem.pooled.prior.logpdf(density.names, point[:, :2])[0]
+    got -= -0.5 * np.square(at).sum() - 1.5 * np.log(2 * np.pi)
+    expected = by_brute_force(problem, point[0, :2], scales[0], correlation[0])
+    assert got == pytest.approx(expected, abs=0.005)
+
+
+def test_scales_follow_the_half_t_law():
+    from scipy.stats import t
+
+    prior = bc.priors.Heterogeneity(shift=0.4, nu=5)
+    drawn = prior.scales(np.random.default_rng(1).standard_normal((200_000, 1)), ["shift"])[:, 0]
+    for share in (0.1, 0.5, 0.9):
+        expected = 0.4 * t(5).ppf((1 + share) / 2)
+        assert np.mean(drawn < expected) == pytest.approx(share, abs=0.004)
+
+
+def test_correlations_follow_their_law():
+    """Of eta = 2 the density is 3/4 (1 - r^2), and P(r < x) = 1/2 + 3/4 x - x^3 / 4."""
+    prior = bc.priors.Heterogeneity()
+    drawn = prior.correlations(np.random.default_rng(1).standard_normal(200_000))
+    for x in (-0.5, 0.0, 0.6):
+        assert np.mean(drawn < x) == pytest.approx(0.5 + 0.75 * x - x**3 / 4, abs=0.004)
+
+
+def test_far_points_have_finite_scales():
+    prior = bc.priors.Heterogeneity()
+    far = np.array([[-40.0, 40.0], [8.3, 9.0]])
+    assert np.isfinite(prior.scales(far, ("shift", "log_slope"))).all()
+    assert np.isfinite(prior.correlations(far[:, 1])).all()

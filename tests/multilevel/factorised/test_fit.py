@@ -1,0 +1,315 @@
+"""Hierarchical fits: against published numbers and NUTS, and what must not change them."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.model.priors import Normal, Prior
+from bayescal.multilevel.sites_problem import prepare_sites
+
+VAGUE = Prior(shift=Normal(0, 3), log_slope=Normal(0, 1.5))
+SCALES = {"shift": 0.5, "log_slope": 0.5, "correlation": 1.0}
+"""The prior of the independent sampler whose medians and intervals are the reference."""
+
+
+def simulated(sites=6, n=120, sd=0.3, seed=1, mean=-1.0):
+    rng = np.random.default_rng(seed)
+    label = np.repeat([f"site {k}" for k in range(sites)], n)
+    x = rng.normal(mean, 1.2, label.size)
+    shift = np.repeat(sd * rng.standard_normal(sites), n)
+    y = (rng.random(label.size) < expit(x + shift)).astype(int)
+    return y, expit(x), label
+
+
+@pytest.fixture(scope="module")
+def impact(shared_data):
+    with (shared_data / "data/clinical/impact_tbi_iecv.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    y = np.array([int(row["outcome"]) for row in rows])
+    s = np.array([float(row["score"]) for row in rows])
+    return y, s, np.array([row["study"] for row in rows])
+
+
+@pytest.fixture(scope="module")
+def studies(impact):
+    y, s, study = impact
+    return bc.fit(
+        y,
+        s,
+        groups=study,
+        curve="logistic",
+        prior=VAGUE,
+        heterogeneity_prior=SCALES,
+        draws=16_000,
+        random_state=1,
+    )
+
+
+def quantiles(values):
+    return np.quantile(values, [0.5, 0.025, 0.975])
+
+
+def test_fifteen_studies_agree_with_an_independent_sampler(studies):
+    """Medians and 95 % intervals of the studies of traumatic brain injury."""
+    table = studies.heterogeneity
+    for name, expected in {
+        "shift": (0.317, 0.209, 0.512),
+        "log_slope": (0.167, 0.095, 0.289),
+        "correlation": (0.41, -0.22, 0.84),
+    }.items():
+        got = table.loc[name, ["median", "lower", "upper"]]
+        np.testing.assert_allclose(got, expected, atol=0.025, err_msg=name)
+    posterior = studies.tree["posterior"].to_dataset()
+    assert logit(studies.centre) == pytest.approx(-1.3603, abs=1e-4)
+    got = quantiles(posterior["shift"])
+    np.testing.assert_allclose(got, (0.012, -0.171, 0.195), atol=0.015)
+    got = quantiles(np.exp(posterior["log_slope"]))
+    np.testing.assert_allclose(got, (0.971, 0.876, 1.079), atol=0.015)
+
+
+def test_a_sixteenth_study_agrees_with_an_independent_sampler(studies):
+    new = studies.new_site()
+    got = quantiles(new.tce(population="sample"))
+    np.testing.assert_allclose(got, (0.041, 0.007, 0.126), atol=0.006)
+    assert new.prob_tce_below(0.05, population="sample") == pytest.approx(0.62, abs=0.02)
+    assert new.estimate("tce") == pytest.approx(0.041, abs=0.003)
+    got = quantiles(new.functional("observed_expected", population="sample"))
+    np.testing.assert_allclose(got, (1.005, 0.628, 1.441), atol=0.04)
+    got = quantiles(new.functional("calibration_slope", population="sample"))
+    np.testing.assert_allclose(got, (0.966, 0.671, 1.414), atol=0.04)
+    np.testing.assert_allclose(quantiles(new.curve([0.5]))[1:], (0.293, 0.740), atol=0.03)
+    average = studies.average_site()
+    np.testing.assert_allclose(quantiles(average.curve([0.5]))[1:], (0.434, 0.560), atol=0.01)
+    got = quantiles(average.tce(population="sample"))
+    np.testing.assert_allclose(got, (0.011, 0.002, 0.034), atol=0.003)
+
+
+def test_the_sites_carry_the_error_that_the_pooled_table_hides(impact, studies):
+    """The evidence rises by about ninety natural units once each study has its own curve."""
+    y, s, _ = impact
+    pooled = bc.fit(y, s, curve="logistic", random_state=1).diagnostics["log_evidence"]
+    assert studies.diagnostics["log_evidence"] > pooled + 80
+
+
+def test_it_is_near_a_mixed_model(studies, shared_data):
+    """Intercepts and slopes of lme4, whose variances are fixed at their estimates."""
+    with (shared_data / "oracles/sites/impact_glmm_sites.csv").open() as file:
+        rows = {row["site"]: row for row in csv.DictReader(file)}
+    posterior = studies.tree["posterior"].to_dataset().mean(("chain", "draw"))
+    for label, row in rows.items():
+        site = posterior.sel(site=label)
+        assert np.exp(float(site["site_log_slope"])) == pytest.approx(float(row["lc"]), abs=0.25)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("curve", ["logistic", "beta"])
+def test_both_engines_agree(curve):
+    y, s, site = simulated()
+    options = {"groups": site, "curve": curve, "random_state": 1}
+    fast = bc.fit(y, s, draws=16_000, **options)
+    slow = bc.fit(y, s, draws=8000, engine="nuts", sampler={"target_accept": 0.99}, **options)
+    assert slow.diagnostics["verdict"] == "ok"
+    one, other = (each.tree["posterior"].to_dataset() for each in (fast, slow))
+    assert set(one.data_vars) <= set(other.data_vars) | {"correlation"}
+    for name in one.data_vars:
+        mean, sd = other[name].mean(("chain", "draw")), other[name].std(("chain", "draw"))
+        shift = (one[name].mean(("chain", "draw")) - mean) / sd
+        assert float(np.abs(shift).max()) < 0.1, name
+        ratio = one[name].std(("chain", "draw")) / sd
+        assert 0.9 < float(ratio.min()) <= float(ratio.max()) < 1.1, name
+
+
+def test_equal_seeds_give_equal_draws_whatever_the_order_of_cases():
+    y, s, site = simulated()
+    order = np.random.default_rng(2).permutation(y.size)
+    one = bc.fit(y, s, groups=site, random_state=5).tree["posterior"]
+    other = bc.fit(y[order], s[order], groups=site[order], random_state=5).tree["posterior"]
+    for name in one.data_vars:
+        np.testing.assert_allclose(one[name], other[name], rtol=1e-9, atol=1e-12)
+
+
+def test_weights_are_repeats():
+    y, s, site = simulated(n=40)
+    counts = np.random.default_rng(3).integers(1, 4, y.size)
+    one = bc.fit(y, s, groups=site, sample_weight=counts, weight_type="counts", random_state=5)
+    repeated = [np.repeat(each, counts) for each in (y, s, site)]
+    other = bc.fit(*repeated[:2], groups=repeated[2], random_state=5)
+    np.testing.assert_allclose(one.tce(), other.tce(), rtol=1e-9, atol=1e-12)
+
+
+def test_other_labels_turn_shifts_round():
+    """Relabelling (1 - y, 1 - s) mirrors the curves, up to Monte Carlo error."""
+    y, s, site = simulated(sd=0.5)
+    one = bc.fit(y, s, groups=site, curve="logistic", draws=16_000, random_state=1)
+    other = bc.fit(1 - y, 1 - s, groups=site, curve="logistic", draws=16_000, random_state=2)
+    a = one.tree["posterior"]["site_shift"].mean(("chain", "draw")).to_numpy()
+    b = other.tree["posterior"]["site_shift"].mean(("chain", "draw")).to_numpy()
+    np.testing.assert_allclose(a, -b, atol=0.02)
+    spread, mirrored = one.heterogeneity, other.heterogeneity
+    for name in ("shift", "log_slope"):
+        np.testing.assert_allclose(spread.loc[name], mirrored.loc[name], atol=0.03)
+    assert spread.loc["correlation", "mean"] == pytest.approx(
+        -mirrored.loc["correlation", "mean"], abs=0.03
+    )
+
+
+def test_sites_are_drawn_towards_each_other():
+    y, s, site = simulated(sites=8, n=60, sd=0.3, seed=4)
+    table = bc.fit(y, s, groups=site, curve="logistic", random_state=1).sites
+    raw, shrunk = table["observed_expected_raw"], table["observed_expected"]
+    assert shrunk.std() < 0.8 * raw.std()
+    assert np.corrcoef(raw, shrunk)[0, 1] > 0.9
+
+
+def test_more_heterogeneity_is_found_where_there_is_more():
+    spread = []
+    for sd in (0.0, 0.3, 0.9):
+        y, s, site = simulated(sites=15, n=150, sd=sd, seed=6)
+        post = bc.fit(y, s, groups=site, curve="intercept", random_state=1)
+        spread.append(post.heterogeneity.loc["shift", "median"])
+    assert spread[0] < 0.15 < spread[1] < 0.5 < spread[2] < 1.5
+
+
+@pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
+def test_hard_sites_have_an_answer(curve):
+    """One patient, no event, events alone, one score."""
+    y, s, site = simulated(sites=4, n=50)
+    y = np.concatenate([y, [1], np.zeros(8, int), np.ones(3, int), [0, 1, 0]])
+    s = np.concatenate([s, [0.4], np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9], [0.3, 0.3, 0.3]])
+    more = np.repeat(["single", "no event", "events", "one score"], [1, 8, 3, 3])
+    post = bc.fit(y, s, groups=np.concatenate([site, more]), curve=curve, random_state=1)
+    assert post.diagnostics["verdict"] == "ok"
+    table = post.sites
+    assert table.loc["single", "cases"] == 1
+    assert np.isnan(table.loc["no event", "calibration_slope_raw"])
+    assert table[["tce", "tce_lower", "tce_upper", "prob_differs"]].notna().all(axis=None)
+    assert ((table["tce_lower"] <= table["tce"]) & (table["tce"] <= table["tce_upper"])).all()
+
+
+def test_one_site_is_fitted_and_its_spread_is_the_prior():
+    y, s, site = simulated(sites=1, n=300)
+    post = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+    alone = bc.fit(y, s, curve="logistic", prior="clinical", random_state=1)
+    assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.23, abs=0.05)
+    assert post.site("site 0").estimate("tce") == pytest.approx(alone.estimate("tce"), abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"curve": "spline"}, "cannot be fitted to several sites"),
+        ({"heterogeneity_prior": 3}, "heterogeneity_prior must be"),
+        ({"heterogeneity_prior": {"scale": 1}}, "heterogeneity_prior"),
+        ({"heterogeneity_prior": {"shift": -1}}, "shift of the heterogeneity prior"),
+        ({"groups": ["a", None] * 360}, "groups"),
+    ],
+)
+def test_errors_teach(options, message):
+    y, s, site = simulated()
+    with pytest.raises(InputError, match=message):
+        bc.fit(y, s, **{"groups": site, **options})
+
+
+def test_a_spread_without_sites_is_refused():
+    y, s, _ = simulated()
+    with pytest.raises(InputError, match="without groups"):
+        bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
+    with pytest.raises(InputError, match="no groups"):
+        prepare_sites(bc.CalibrationData(y, s), prior="neutral")
+
+
+def test_the_model_for_pymc_has_the_same_variables():
+    y, s, site = simulated(sites=3, n=20)
+    model = bc.build_model(y, s, groups=site, curve="beta")
+    assert model.coords["site"] == ("site 0", "site 1", "site 2")
+    names = {variable.name for variable in model.free_RVs}
+    assert {"shift", "log_slope", "asymmetry", "sd_shift", "sd_log_slope"} <= names
+    with pytest.raises(InputError, match="offset"):
+        bc.build_model(y, s, groups=site, offset=np.zeros(60))
+
+
+def test_sites_known_by_their_counts_alone(shared_data):
+    """Published validations of EuroSCORE II: O/E 1.108, tau .444, and its two intervals (REML)."""
+    with (shared_data / "oracles/published/euroscore2_validations.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    n = np.array([int(row["n"]) for row in rows])
+    events = [int(row["n.events"]) for row in rows]
+    expected = np.array([float(row["e.events"]) for row in rows])
+    labels = [f"{index} {row['Study']}" for index, row in enumerate(rows)]
+    data = bc.CalibrationData.from_counts(expected / n, n, events, groups=labels)
+    post = bc.fit(
+        data,
+        curve="intercept",
+        heterogeneity_prior={"shift": 0.5},
+        random_state=1,
+    )
+    assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.04)
+    average, new = (
+        quantiles(view.functional("observed_expected"))
+        for view in (post.average_site(), post.new_site())
+    )
+    np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
+    np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)
+
+
+def test_counts_by_group_are_cases_by_group():
+    y, s, site = simulated(sites=3, n=30)
+    s = s.round(1)
+    data = bc.CalibrationData(y, s, groups=site)
+    counts = bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site)
+    assert counts == data
+    with pytest.raises(InputError, match="groups"):
+        bc.CalibrationData.from_counts(s, np.ones(y.size), y, groups=site[:5])
+    with pytest.raises(InputError, match=r"hits\[2\]"):
+        bc.CalibrationData.from_counts(
+            [0.1, 0.2, 0.3], [1, 1, 1], [0, 0, 2], groups=["a", "b", "b"]
+        )
+
+
+def test_more_cases_and_sites_are_added():
+    y, s, site = simulated(sites=4, n=60)
+    first = site != "site 3"
+    post = bc.fit(y[first], s[first], groups=site[first], curve="logistic", random_state=1)
+    both = bc.update(post, y[~first], s[~first], groups=site[~first])
+    again = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+    assert both.labels == again.labels
+    np.testing.assert_array_equal(both.tce(), again.tce())
+    with pytest.raises(InputError, match="groups"):
+        bc.update(post, y[~first], s[~first])
+
+
+@pytest.mark.slow
+def test_sensitivity_to_the_prior_of_the_spread():
+    """The spread of four sites moves with its prior, more than that of twenty."""
+    moved = []
+    for sites in (4, 20):
+        y, s, site = simulated(sites=sites, n=100, seed=2)
+        post = bc.fit(y, s, groups=site, curve="logistic", random_state=1)
+        table = bc.heterogeneity_sensitivity(post)
+        assert table.loc["as fitted", "new_tce"] == post.new_site().estimate("tce")
+        spread = table["sd_shift"]
+        assert spread["scales halved"] < spread["as fitted"] < spread["scales doubled"]
+        moved.append(spread["scales doubled"] / spread["scales halved"])
+    assert moved[0] > moved[1]
+    with pytest.raises(InputError, match="HierarchicalPosterior"):
+        bc.heterogeneity_sensitivity(post.site("site 1"))
+
+
+def test_two_seeds_agree_within_monte_carlo_error():
+    """Means by two seeds differ by a few standard errors of as many independent draws."""
+    y, s, site = simulated(sites=8, n=90)
+    options = {"groups": site, "curve": "logistic", "draws": 8000}
+    one, other = (
+        bc.fit(y, s, random_state=seed, **options).tree["posterior"].to_dataset() for seed in (1, 2)
+    )
+    for name in one.data_vars:
+        error = one[name].std(("chain", "draw")) * np.sqrt(2 / 8000)
+        apart = one[name].mean(("chain", "draw")) - other[name].mean(("chain", "draw"))
+        assert 0 < float(np.abs(apart / error).max()) < 5, name

@@ -1,0 +1,106 @@
+"""Sites evaluated together, by a few nodes each: against every row, one site at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from bayescal.inference.sites import likelihood
+from scipy.special import expit
+
+import bayescal as bc
+from bayescal.inference.density import CurveDensity
+from bayescal.model.likelihood.rows import every_row
+from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
+from bayescal.multilevel.sites_problem import prepare_sites
+
+
+def problem_of(sizes, curve="logistic", known=None, seed=3):
+    rng = np.random.default_rng(seed)
+    site = np.repeat(np.arange(len(sizes)), sizes)
+    x = rng.normal(-1, 1.2, site.size)
+    shift, slope = rng.normal(0.2, 0.4, len(sizes)), np.exp(rng.normal(-0.1, 0.2, len(sizes)))
+    y = rng.random(site.size) < expit(shift[site] + slope[site] * x)
+    data = bc.CalibrationData(y, expit(x), groups=np.array([f"site {k:03d}" for k in site]))
+    return prepare_sites(data, prior="neutral", curve=curve, known=known, random_state=1)
+
+
+def points_near(density, n=12):
+    return 0.3 * np.random.default_rng(5).standard_normal((n, density.size))
+
+
+def all_rows(monkeypatch, problem):
+    """The same density, summed over every row of every site."""
+
+    def exact(site, nodes):
+        return CurveDensity(site, rows=every_row(site))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(likelihood, "CurveDensity", exact)
+        return PopulationDensity(problem)
+
+
+@pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
+def test_the_evidence_is_that_of_every_row(monkeypatch, curve):
+    problem = problem_of([150, 30, 700, 8, 300, 90], curve)
+    density, exact = PopulationDensity(problem), all_rows(monkeypatch, problem)
+    at = points_near(density)
+    assert max(part.width for part in density.parts) < max(part.width for part in exact.parts) / 4
+    np.testing.assert_allclose(density(at), exact(at), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_so_it_is_for_many_sites(monkeypatch):
+    problem = problem_of([200] * 150)
+    density, exact = PopulationDensity(problem), all_rows(monkeypatch, problem)
+    at = points_near(density, 4)
+    assert min(part.width for part in density.parts) == 16
+    np.testing.assert_allclose(density(at), exact(at), atol=1e-3)
+
+
+def test_sites_are_what_they_are_alone():
+    """A batch of sites, of several numbers of nodes and known by summaries, in any blocks."""
+    known = pd.DataFrame({"site": ["other"], "observed": [30], "expected": [25.0], "n": [200]})
+    problem = problem_of([150, 30, 700, 8, 300], known=known)
+    density = PopulationDensity(problem)
+    numbers = np.concatenate([part.numbers for part in density.parts])
+    assert sorted(numbers) == list(range(6))
+    standard = np.random.default_rng(2).standard_normal((2, 7, 9))
+    spread = density.spread(points_near(density, 7))
+    for part in density.parts:
+        together = part.log_ratios(spread, standard)
+        for k in range(part.size):
+            alone = part.of(slice(k, k + 1)).log_ratios(spread, standard)
+            for one, all_of_them in zip(alone, together, strict=True):
+                np.testing.assert_allclose(one[0], all_of_them[k], rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize("curve", ["temperature", "beta"])
+def test_derivatives_of_sites(curve):
+    (part, *_) = PopulationDensity(problem_of([60, 90], curve)).parts
+    u = 0.2 * np.random.default_rng(1).standard_normal((part.size, part.curve.size, 3))
+    gradient, information = part.derivatives(u)
+    assert information.shape == (part.size, u.shape[1], u.shape[1], 3)
+    for k in range(u.shape[1]):
+        step = np.zeros(u.shape)
+        step[:, k] = 1e-5
+        slope = (part.log_likelihood(u + step) - part.log_likelihood(u - step)) / 2e-5
+        np.testing.assert_allclose(gradient[:, k], slope, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(information, information.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("r", [1, 2])
+def test_small_matrices_in_closed_form(r):
+    rng = np.random.default_rng(1)
+    half = rng.standard_normal((5, r, r, 3))
+    last = np.moveaxis(half, -1, 1)
+    matrices = last @ last.swapaxes(-1, -2) + 0.1 * np.eye(r)
+    vectors = rng.standard_normal((5, 3, r))
+    m, v = np.moveaxis(matrices, 1, -1), np.moveaxis(vectors, 1, -1)
+    solved = np.linalg.solve(matrices, vectors[..., None])[..., 0]
+    np.testing.assert_allclose(np.moveaxis(solve_small(m, v), -1, 1), solved, rtol=1e-9)
+    times = (matrices @ vectors[..., None])[..., 0]
+    np.testing.assert_allclose(np.moveaxis(products(m, v), -1, 1), times)
+    factor = np.linalg.cholesky(np.linalg.inv(matrices))
+    np.testing.assert_allclose(np.moveaxis(covariance_factor(m), -1, 1), factor, rtol=1e-9)

@@ -1,0 +1,275 @@
+"""Sites known by their summaries: against brute force, their own patients, and R."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logsumexp
+from scipy.stats import multivariate_normal, norm
+
+import bayescal as bc
+from bayescal._base.logistic import logistic_mle
+from bayescal.errors import InputError
+from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.sites_problem import prepare_sites, scores_alone
+
+SCORES = expit(norm.ppf((np.arange(32) + 0.5) / 32, -1.2, 1.1))
+CENTRE = np.log(SCORES / (1 - SCORES)).mean()
+
+
+def density_of(known, curve="logistic"):
+    data = scores_alone(SCORES, known)
+    return PopulationDensity(
+        prepare_sites(data, prior="neutral", curve=curve, known=known, random_state=1)
+    )
+
+
+def grid_of(mean, scales, correlation):
+    """Shifts and log slopes, and the logarithm of their probabilities under a spread of sites."""
+    off = scales[0] * scales[1] * correlation
+    law = multivariate_normal(mean, [[scales[0] ** 2, off], [off, scales[1] ** 2]])
+    axes = [np.linspace(m - 8 * sd, m + 8 * sd, 241) for m, sd in zip(mean, scales, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
+    return grid, law.logpdf(grid) + cell
+
+
+def mean_of_curves(grid, scores):
+    """By hand, over every score."""
+    x = np.log(scores / (1 - scores)) - CENTRE
+    return np.array(
+        [expit(CENTRE + shift + np.exp(log_slope) * x).mean() for shift, log_slope in grid]
+    )
+
+
+def moved(target):
+    """The scores moved in log-odds to a mean, by bisection."""
+    low, high = -20.0, 20.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        mean = expit(np.log(SCORES / (1 - SCORES)) + middle).mean()
+        low, high = (middle, high) if mean < target else (low, middle)
+    return expit(np.log(SCORES / (1 - SCORES)) + low)
+
+
+def of_counts(grid, observed, expected, n):
+    scores = moved(expected / n)
+    m, s = mean_of_curves(grid, scores), scores.mean()
+    factor = s * (1 - s) / np.mean(scores * (1 - scores))
+    return factor * (observed * np.log(m) + (n - observed) * np.log1p(-m))
+
+
+def of_ratio(grid, ratio, lower, upper):
+    at = np.log(mean_of_curves(grid, SCORES) / SCORES.mean())
+    error = np.log(upper / lower) / (2 * norm.ppf(0.975))
+    return -(((at - np.log(ratio)) / error) ** 2) / 2
+
+
+def of_slope(grid, slope, lower, upper):
+    return -(((np.exp(grid[:, 1]) - slope) / ((upper - lower) / (2 * norm.ppf(0.975)))) ** 2) / 2
+
+
+def of_log_slope(grid, slope, lower, upper):
+    error = np.log(upper / lower) / (2 * norm.ppf(0.975))
+    return -(((grid[:, 1] - np.log(slope)) / error) ** 2) / 2
+
+
+COUNTS = ("observed", "expected", "n")
+RATIO = ("observed_expected", "lower", "upper")
+SLOPE = ("calibration_slope", "slope_lower", "slope_upper")
+CASES = {
+    "counts": [(COUNTS, (40, 25.0, 100), of_counts)],
+    "no event": [(COUNTS, (0, 8.0, 60), of_counts)],
+    "many": [(COUNTS, (900, 400.0, 2000), of_counts)],
+    "ratio": [(RATIO, (1.5, 1.2, 1.9), of_ratio)],
+    "slope": [(SLOPE, (0.8, 0.5, 1.1), of_slope)],
+    "log slope": [(SLOPE, (0.8, 0.4, 1.6), of_log_slope)],
+    "counts and slope": [
+        (COUNTS, (40, 25.0, 100), of_counts),
+        (SLOPE, (0.8, 0.5, 1.1), of_slope),
+    ],
+}
+
+
+@pytest.mark.parametrize("population", [(0.1, -0.1, 0.3, 0.15, 0.4), (0.3, 0.0, 0.5, 0.4, -0.6)])
+@pytest.mark.parametrize("case", CASES)
+def test_curves_of_known_sites_are_integrated_out(case, population):
+    row = {"site": ["A"]}
+    for names, values, _ in CASES[case]:
+        row |= {name: [value] for name, value in zip(names, values, strict=True)}
+    density = density_of(row)
+    mean, scales, correlation = population[:2], population[2:4], population[4]
+    grid, prior = grid_of(mean, scales, correlation)
+    expected = logsumexp(prior + sum(of(grid, *values) for _, values, of in CASES[case]))
+    prior = density.problem.heterogeneity
+    standard = np.linspace(-8, 8, 160_001)
+    both = prior.scales(np.column_stack([standard, standard]), density.problem.varying)
+    curves = (both[:, 0], both[:, 1], prior.correlations(standard))
+    at = [
+        standard[np.searchsorted(curve, x)] for curve, x in zip(curves, population[2:], strict=True)
+    ]
+    point = np.array([[*mean, *at]])
+    got = density(point)[0] - density.pooled.prior.logpdf(density.names, point[:, :2])[0]
+    got -= norm.logpdf(at).sum()
+    assert got == pytest.approx(expected, abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def impact(shared_data):
+    return pd.read_csv(shared_data / "data/clinical/impact_tbi_iecv.csv")
+
+
+def summary_of(cases):
+    """What a paper would print of one site."""
+    y, s = cases["outcome"].to_numpy(), cases["score"].to_numpy()
+    (_, slope), covariance = logistic_mle(s, np.ones(s.size), y)[:2]
+    error = norm.ppf(0.975) * np.sqrt(covariance[1, 1])
+    return {
+        "observed": y.sum(),
+        "expected": s.sum(),
+        "n": y.size,
+        "calibration_slope": slope,
+        "slope_lower": slope - error,
+        "slope_upper": slope + error,
+    }
+
+
+def test_summaries_of_five_studies_stand_in_for_their_patients(impact):
+    """The population and the studies hardly move; the tolerances are some Monte Carlo errors."""
+    options = {
+        "curve": "logistic",
+        "heterogeneity_prior": {"shift": 0.5, "log_slope": 0.5},
+        "random_state": 1,
+    }
+    full = bc.fit(impact["outcome"], impact["score"], groups=impact["study"], **options)
+    first = sorted(impact["study"].unique())[:5]
+    known = pd.DataFrame({name: summary_of(impact[impact["study"] == name]) for name in first}).T
+    rest = impact[~impact["study"].isin(first)]
+    part = bc.fit(rest["outcome"], rest["score"], groups=rest["study"], known=known, **options)
+    assert part.labels == full.labels
+    for name in ("shift", "log_slope"):
+        one, other = full.heterogeneity.loc[name], part.heterogeneity.loc[name]
+        np.testing.assert_allclose(one, other, atol=0.02, err_msg=name)
+    for one, other in (
+        (full.new_site(), part.new_site()),
+        (full.average_site(), part.average_site()),
+    ):
+        for name, atol in (
+            ("tce", 0.008),
+            ("observed_expected", 0.06),
+            ("calibration_slope", 0.05),
+        ):
+            np.testing.assert_allclose(one.interval(name), other.interval(name), atol=atol)
+            assert one.estimate(name) == pytest.approx(other.estimate(name), abs=atol / 2)
+    for name, atol in (("tce", 0.003), ("observed_expected", 0.006), ("calibration_slope", 0.03)):
+        np.testing.assert_allclose(
+            part.sites.loc[first, name], full.sites.loc[first, name], atol=atol
+        )
+    np.testing.assert_allclose(
+        part.sites.loc[first, "observed_expected_raw"],
+        full.sites.loc[first, "observed_expected_raw"],
+        rtol=1e-9,
+    )
+
+
+def published(shared_data):
+    """Validations of EuroSCORE II, and scores of patients like theirs."""
+    table = pd.read_csv(shared_data / "oracles/published/euroscore2_validations.csv")
+    table.index = [f"{row} {name}" for row, name in enumerate(table["Study"])]
+    named = table.rename(columns={"n.events": "observed", "e.events": "expected"})
+    scores = expit(norm.ppf((np.arange(500) + 0.5) / 500, -3.7, 0.9))
+    return named[["observed", "expected", "n"]], scores
+
+
+def test_published_validations_agree_with_a_random_effects_meta_analysis(shared_data):
+    """By REML of log O/E: 1.108, tau .444, Hartung-Knapp .900-1.363, prediction .430-2.856."""
+    known, scores = published(shared_data)
+    post = bc.fit(None, scores, known=known, curve="intercept", random_state=1)
+    assert post.heterogeneity.loc["shift", "median"] == pytest.approx(0.444, abs=0.03)
+    average, new = (
+        np.quantile(view.functional("observed_expected"), [0.5, 0.025, 0.975])
+        for view in (post.average_site(), post.new_site())
+    )
+    np.testing.assert_allclose(average, (1.108, 0.900, 1.363), rtol=0.05)
+    np.testing.assert_allclose(new, (1.108, 0.430, 2.856), rtol=0.12)
+    ratio = known["observed"] / known["expected"]
+    half = norm.ppf(0.975) * np.sqrt(1 / known["observed"] - 1 / known["n"])
+    intervals = pd.DataFrame(
+        {
+            "observed_expected": ratio,
+            "lower": ratio * np.exp(-half),
+            "upper": ratio * np.exp(half),
+            "expected": known["expected"],
+            "n": known["n"],
+        }
+    )
+    again = bc.fit(None, scores, known=intervals, curve="intercept", random_state=1)
+    got = again.average_site().interval("observed_expected")
+    np.testing.assert_allclose(got, average[1:], rtol=0.04)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_both_engines_agree_on_known_sites():
+    rng = np.random.default_rng(3)
+    x = rng.normal(-1, 1.1, 150)
+    site = np.repeat(["a", "b", "c"], 50)
+    y = (rng.random(150) < expit(x + 0.2)).astype(int)
+    known = {
+        "site": ["d", "e", "f"],
+        "observed": [30, np.nan, np.nan],
+        "expected": [22.0, np.nan, 14.0],
+        "n": [80, np.nan, 60],
+        "observed_expected": [np.nan, np.nan, 0.8],
+        "lower": [np.nan, np.nan, 0.5],
+        "upper": [np.nan, np.nan, 1.3],
+        "calibration_slope": [0.9, 0.7, np.nan],
+        "slope_lower": [0.5, 0.35, np.nan],
+        "slope_upper": [1.3, 1.4, np.nan],
+    }
+    options = {"groups": site, "known": known, "curve": "logistic", "random_state": 1}
+    fast = bc.fit(y, expit(x), draws=16_000, **options)
+    slow = bc.fit(
+        y, expit(x), draws=4000, engine="nuts", sampler={"target_accept": 0.98}, **options
+    )
+    assert slow.diagnostics["verdict"] == "ok"
+    one, other = (each.tree["posterior"].to_dataset() for each in (fast, slow))
+    for name in one.data_vars:
+        mean, sd = other[name].mean(("chain", "draw")), other[name].std(("chain", "draw"))
+        shift = (one[name].mean(("chain", "draw")) - mean) / sd
+        assert float(np.abs(shift).max()) < 0.12, name
+        ratio = one[name].std(("chain", "draw")) / sd
+        assert 0.88 < float(ratio.min()) <= float(ratio.max()) < 1.12, name
+
+
+def test_the_model_for_pymc_has_a_term_for_each_known_site():
+    known = {"site": ["A", "B"], "observed": [4, 9], "expected": [5.0, 6.0], "n": [40, 50]}
+    model = bc.build_model(None, SCORES, known=known, curve="logistic")
+    assert model.coords["site"] == ("A", "B")
+    assert {term.name for term in model.potentials} == {"known_A", "known_B"}
+    assert "hits" not in model.named_vars
+
+
+def test_patients_and_summaries_are_updated():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 120, random_state=1)
+    known = {"site": ["z"], "observed": [12], "expected": [9.5], "n": [40]}
+    site = np.resize(["a", "b"], 60)
+    options = {"known": known, "curve": "logistic", "random_state": 1}
+    post = bc.fit(y[:60], s[:60], groups=site, **options)
+    both = bc.update(post, y[60:], s[60:], groups=site)
+    again = bc.fit(y, s, groups=np.tile(site, 2), **options)
+    np.testing.assert_array_equal(both.tce(), again.tce())
+    alone = bc.fit(None, s, **options)
+    first = bc.update(alone, y, s, groups=np.tile(site, 2))
+    np.testing.assert_array_equal(first.tce(), again.tce())
+    with pytest.raises(InputError, match="'z' of known is among the groups"):
+        bc.update(post, y[60:], s[60:], groups=np.resize(["a", "z"], 60))
+
+
+def test_sensitivity_to_the_prior_of_the_spread_has_the_summaries():
+    known = {"site": ["A", "B", "C"], "observed": [4, 9, 20], "expected": [5, 6, 8], "n": [40] * 3}
+    post = bc.fit(None, SCORES, known=known, curve="intercept", random_state=1)
+    table = bc.heterogeneity_sensitivity(post)
+    spread = table["sd_shift"]
+    assert spread["scales halved"] < spread["as fitted"] < spread["scales doubled"]
