@@ -29,7 +29,7 @@ from bayescal.posterior.tree import Drawn
 
 __all__ = ["Evidence", "Mixture"]
 
-NODES = 10
+FEW_ROWS = 10
 """Scores at which curves are compared before some of them are chosen."""
 
 CHOICE = 3
@@ -234,7 +234,7 @@ class Mixture:
         """A few rows that stand for all, the outer ones among them, and their shares of cases."""
         trials = self.problem.trials
         middle = (np.cumsum(trials) - trials / 2) / trials.sum()
-        inner = np.searchsorted(middle, (np.arange(NODES) + 0.5) / NODES)
+        inner = np.searchsorted(middle, (np.arange(FEW_ROWS) + 0.5) / FEW_ROWS)
         rows = np.unique([0, *np.minimum(inner, trials.size - 1), trials.size - 1])
         between = np.searchsorted((rows[1:] + rows[:-1]) / 2, np.arange(trials.size))
         return rows, np.bincount(between, trials, rows.size) / trials.sum()

@@ -88,9 +88,9 @@ def small(of: Record) -> str:
         if "seconds" in of.rows[name]
     ]
     cases, ours = of.record["fit"]["cases"], duration(of.rows["bayescal"]["seconds"])
-    whole = duration(of.rows["bayescal, average"]["seconds"])
+    average = duration(of.rows["bayescal, average"]["seconds"])
     return (
-        f"At {cases} patients a warm fit of the average over families with its TCE takes {whole} "
+        f"At {cases} patients a warm fit of the average over families with its TCE takes {average} "
         f"of one core, and of one family {ours}. For the same posterior of one family "
         f"{', '.join(others)}. One family for {count(n)} predictions takes {duration(fit)}, and "
         f"one sort of them {duration(sort)}."

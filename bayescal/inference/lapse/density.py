@@ -23,7 +23,7 @@ CHECKED_ROUND = 3.0
 """How far from the mode that is, in standard deviations."""
 BOUNDED_NEAR = 1e-3
 LONGEST_BOUNDED_STEP = 2.0
-START = 0.0
+FIRST_RATE = 0.0
 """Floor and ceiling where the climb to the mode begins: the median of their priors."""
 LEAST_INFORMATION = 0.05
 PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
@@ -143,7 +143,7 @@ class BoundedDensity:
 
     def _mode(self, start: Floats | None) -> Mode:
         if start is None:
-            start = np.r_[np.zeros(len(self.linear)), np.full(len(RATES), START)]
+            start = np.r_[np.zeros(len(self.linear)), np.full(len(RATES), FIRST_RATE)]
         longest = LONGEST_BOUNDED_STEP
         return maximise(self.derivatives, start, tolerance=BOUNDED_NEAR, longest=longest)
 
