@@ -13,7 +13,7 @@ FINENESS = (0.45, 0.85, 1.0)
 """Of the strips after each feature: their number is this power of the number of draws."""
 TINY = 1e-300
 
-STEPS = (0.6180339887498949, 0.7548776662466927, 0.5698402909980532)
+GAPLESS_STEPS = (0.6180339887498949, 0.7548776662466927, 0.5698402909980532)
 """Steps of sequences that leave no gaps: the golden ratio, and a pair for two at once."""
 
 
@@ -86,6 +86,6 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
     numbers, modulo 1.
     """
     numbers = np.empty(group.size)
-    position = np.arange(group.size) * STEPS[axis] + rng.random()
+    position = np.arange(group.size) * GAPLESS_STEPS[axis] + rng.random()
     numbers[np.argsort(group, kind="stable")] = position - np.floor(position)
     return numbers
