@@ -47,9 +47,7 @@ def ends_page() -> str:
         "scores. *Former* is the version before `noise` and `lapse` were added, and before knots "
         "and cells were placed also by the number of cases; both versions were given the same "
         "data. The populations, and what is asked, were written down, and the former version "
-        "measured, before the method was changed; constants were chosen on other populations. The "
-        "runs were made with rates of at most .2, with nearly the same prior below .1; now they "
-        "may be up to .4.",
+        "measured, before the method was changed; constants were chosen on other populations.",
         f"Data sets of each population: {counts}.",
         described,
         "## What is asked",
