@@ -14,7 +14,7 @@ from bayescal.model.lapse.rate import Rate
 __all__ = ["LAPSE", "NOISE", "RATE_PRIORS"]
 
 RATE_PRIORS = tuple((name, Rate()) for name in RATES)
-NOISE_PRIORS = tuple((name, Rate(a=1.0, b=3.0)) for name in RATES)
+NOISE_PRIORS = tuple((name, Rate(a=1.0, b=5.0)) for name in RATES)
 """Without the mass near 0, where `noise` would be exact calibration under another name."""
 
 NOISE = Curve(

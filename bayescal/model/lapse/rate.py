@@ -20,7 +20,7 @@ class Rate:
     """A rate in [0, most]: `most` times a variable with the law of Kumaraswamy.
 
     P(rate < x) = 1 - (1 - (x / most)^a)^b. With a below 1 it may be so small that it does not
-    matter: by default it is below .001 with probability .23, and above .05 with .18.
+    matter: by default it is below .001 with probability .25, and above .05 with .18.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ class Rate:
     --------
     >>> from bayescal.model.priors import Rate
     >>> Rate(most=0.1)
-    Rate(most=0.1, a=0.4, b=2.0)
+    Rate(most=0.1, a=0.4, b=3.0)
     """
 
-    most: float = 0.2
+    most: float = 0.4
     a: float = 0.4
-    b: float = 2.0
+    b: float = 3.0
 
     def __post_init__(self) -> None:
         for name, largest in (("most", 0.5), ("a", 1e3), ("b", 1e6)):

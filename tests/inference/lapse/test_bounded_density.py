@@ -15,7 +15,7 @@ from bayescal.model.mixture import recentred
 from bayescal.model.priors import Normal, Rate
 from bayescal.model.problem import prepare
 
-RATES = {"lapse": Rate(), "noise": Rate(a=1.0, b=3.0)}
+RATES = {"lapse": Rate(), "noise": Rate(a=1.0, b=5.0)}
 
 
 def noisy(n: int, seed: int = 3, values: int | None = None):
