@@ -70,7 +70,9 @@ def maximise(
         if gradient @ step < tolerance:
             converged = True
             break
-        if gradient @ step < INVISIBLE * (1 + abs(value)):  # the value cannot show it; step and stop
+        if gradient @ step < INVISIBLE * (
+            1 + abs(value)
+        ):  # the value cannot show it; step and stop
             point = point + step
             value, gradient, hessian = objective(point)
             converged = True

@@ -23,17 +23,34 @@ class Form(NamedTuple):
     text : str
     columns, offset : callable
         Of a risk.
+    bounded : bool
+        Whether the last two coefficients are a floor and a ceiling of that.
     """
 
     text: str
     columns: Callable[[Floats], list[Floats]]
     offset: Callable[[Floats], Floats] = np.zeros_like
+    bounded: bool = False
 
+    def risk(self, score: Floats, coefficients: Floats) -> Floats:
+        """The recalibrated risk of each score."""
+        floor, ceiling = coefficients[-2:] if self.bounded else (0.0, 1.0)
+        columns = np.column_stack(self.columns(score))
+        h = expit(self.offset(score) + columns @ coefficients[: columns.shape[1]])
+        return np.asarray(floor + (ceiling - floor) * h)
+
+
+LEAST_INSIDE = 1e-6
 
 EQUATIONS = {
     "intercept": Form("expit({} + logit(risk))", lambda s: [np.ones_like(s)], logit),
     "temperature": Form("expit({} logit(risk))", lambda s: [logit(s)]),
     "logistic": Form("expit({} + {} logit(risk))", lambda s: [np.ones_like(s), logit(s)]),
+    "lapse": Form(
+        "{floor} + {range} expit({} + {} logit(risk))",
+        lambda s: [np.ones_like(s), logit(s)],
+        bounded=True,
+    ),
     "beta": Form(
         "expit({} + {} ln(risk) - {} ln(1 - risk))",
         lambda s: [np.ones_like(s), np.log(s), -np.log1p(-s)],
@@ -43,7 +60,7 @@ EQUATIONS = {
 
 
 class Equation(NamedTuple):
-    """An update in coefficients, the intercept first.
+    """An update in coefficients, the intercept first, and a floor and a ceiling last.
 
     Attributes
     ----------
@@ -56,22 +73,26 @@ class Equation(NamedTuple):
     coefficients: tuple[float, ...]
 
     def __str__(self) -> str:
-        shown = (f"{round(value, 3) + 0.0:.3f}" for value in self.coefficients)
-        text = EQUATIONS[self.curve].text.format(*shown)
+        form, (*_, floor, ceiling) = EQUATIONS[self.curve], (0.0, 0.0, *self.coefficients)
+        shown, bounds = map(_shown, self.coefficients), map(_shown, (floor, ceiling - floor))
+        text = form.text.format(*shown, **dict(zip(("floor", "range"), bounds, strict=True)))
         return f"new risk = {text.replace('- -', '+ ')}"
 
     def __call__(self, risk: Floats) -> Floats:
         """The recalibrated risks of these, inside (0, 1)."""
-        form = EQUATIONS[self.curve]
-        columns = np.column_stack(form.columns(risk))
-        return np.asarray(expit(form.offset(risk) + columns @ np.array(self.coefficients)))
+        return EQUATIONS[self.curve].risk(risk, np.array(self.coefficients))
+
+
+def _shown(value: float) -> str:
+    return f"{round(value, 3) + 0.0:.3f}"
 
 
 def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     """The equation nearest to the posterior mean of a family's curve, over the scores of the data.
 
-    The mean of curves of a family is not quite a curve of it: on simulated sets of 100 to 1000
-    patients the risks of the equation were within 0.004 of it.
+    The mean of curves of a family is not quite a curve of it: on 12 simulated sets of 100 to 1000
+    patients the equation differed from it by at most 0.015 in the risk of any patient, and by at
+    most 0.003 on average over the patients.
 
     Parameters
     ----------
@@ -95,7 +116,24 @@ def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     root = np.sqrt(weight * risk * (1 - risk))
     columns = np.column_stack(form.columns(score)) * root[:, None]
     coefficients = np.linalg.lstsq(columns, (logit(risk) - form.offset(score)) * root)[0]
+    if form.bounded:
+        coefficients = _between_bounds(form, coefficients, score, risk, np.sqrt(weight))
     return Equation(curve, tuple(map(float, coefficients)))
+
+
+def _between_bounds(form: Form, start: Floats, score: Floats, risk: Floats, root: Floats) -> Floats:
+    """The coefficients, a floor and a ceiling by least squares, from those without bounds on."""
+    from scipy.optimize import least_squares
+
+    first = np.r_[start, risk.min() / 2, (1 + risk.max()) / 2]
+    free = np.full(start.size, np.inf)
+    bounds = np.r_[-free, 0, 0.5], np.r_[free, 0.5, 1]
+    fitted = least_squares(
+        lambda each: (form.risk(score, each) - risk) * root,
+        np.clip(first, bounds[0] + LEAST_INSIDE, bounds[1] - LEAST_INSIDE),
+        bounds=bounds,
+    )
+    return np.asarray(fitted.x)
 
 
 def _mean_curve(comparison: CurveComparison, curve: str) -> Floats:

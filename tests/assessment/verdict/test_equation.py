@@ -21,7 +21,7 @@ def comparison():
     return bc.compare(y, s, draws=1000, random_state=1)
 
 
-@pytest.mark.parametrize("curve", ["intercept", "logistic", "beta"])
+@pytest.mark.parametrize("curve", ["intercept", "logistic", "lapse", "beta"])
 def test_it_is_the_recalibrated_risk(comparison, curve) -> None:
     y, s = bc.simulate.sample("clinical-middle-overconfident", 500, random_state=1)
     map_ = bc.recalibrate.BayesianRecalibrator(curve=curve, random_state=1).fit(s, y)
@@ -34,7 +34,7 @@ def test_it_is_the_recalibrated_risk(comparison, curve) -> None:
 def test_its_text_says_what_it_computes(comparison, curve) -> None:
     equation = update_equation(comparison, curve)
     text = str(equation).removeprefix("new risk = ")
-    text = re.sub(r"(\d) (logit|ln)", r"\1 * \2", text)
+    text = re.sub(r"(\d) (logit|ln|expit)", r"\1 * \2", text)
     known = {"expit": expit, "logit": logit, "ln": math.log, "risk": 0.3}
     assert eval(text, known) == pytest.approx(float(equation(np.array([0.3]))[0]), abs=0.002)
 
