@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 
 __all__ = ["Mode", "by_differences", "maximise"]
 
-INVISIBLE = 1e-14
+UNSEEN = 1e-14
 FINITE_DIFFERENCE = 0.01
 
 Objective = Callable[[Floats], tuple[float, Floats, Floats]]
@@ -70,9 +70,7 @@ def maximise(
         if gradient @ step < tolerance:
             converged = True
             break
-        if gradient @ step < INVISIBLE * (
-            1 + abs(value)
-        ):  # the value cannot show it; step and stop
+        if gradient @ step < UNSEEN * (1 + abs(value)):  # the value cannot show it; step and stop
             point = point + step
             value, gradient, hessian = objective(point)
             converged = True

@@ -163,7 +163,7 @@ def recalibration_gain(
     >>> y_true, before = bc.simulate.sample("clinical-middle-overconfident", 500, random_state=1)
     >>> after = 1 / (1 + np.exp(-(-0.4 + 0.6 * np.log(before / (1 - before)))))
     >>> gain = bc.recalibration_gain(y_true, before, after, random_state=1)
-    >>> gain.prob_improved > 0.8
+    >>> gain.prob_improved > 0.7
     True
     >>> list(gain.summary().index)
     ['tce', 'brier', 'log_score']

@@ -22,6 +22,8 @@ SHORT = {
     "shift": "Shift",
     "log_slope": "Log slope",
     "asymmetry": "Asymmetry",
+    "guess": "Floor",
+    "lapse": "One minus ceiling",
 }
 
 AXES = {

@@ -336,7 +336,7 @@ def test_warnings_of_others_stay_warnings(run, csv, monkeypatch) -> None:
         warnings.warn("ours", DiagnosticWarning, stacklevel=1)
         return known(*data, **options)
 
-    monkeypatch.setattr("bayescal.inference.fit", fit)
+    monkeypatch.setattr("bayescal.fitting.fit", fit)
     with pytest.warns(FutureWarning, match="not ours"):
         result = run("assess", csv, *ONE)
     assert "Note: ours" in result.out
@@ -741,7 +741,9 @@ def test_an_error_loads_nothing_that_computes(arguments) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.startswith("Error: ")
     heavy = "arviz_stats matplotlib pandas pymc scipy.optimize scipy.stats sklearn xarray"
-    ours = "bayescal.assessment bayescal.gain bayescal.inference bayescal.posterior"
+    ours = (
+        "bayescal.assessment bayescal.fitting bayescal.gain bayescal.inference bayescal.posterior"
+    )
     assert not set(done.stdout.split()) & {*heavy.split(), *ours.split()}
 
 

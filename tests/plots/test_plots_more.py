@@ -312,8 +312,9 @@ def test_the_prior_of_temperature_in_an_average_is_a_line_through_one_half(cmp) 
 def test_prior_and_posterior_are_drawn_side_by_side(which, request) -> None:
     fitted = request.getfixturevalue(which)
     panels = bc.plots.prior_posterior(fitted)
+    rates = ["Floor", "One minus ceiling"] if which == "average" else []
     assert [panel.get_title("left").split("\n")[0] for panel in panels] == [
-        "Shift", "Log slope", "Asymmetry", "TCE",
+        "Shift", "Log slope", "Asymmetry", *rates, "TCE",
     ]  # fmt: skip
     for panel, name in zip(panels, ("shift", "log_slope", "asymmetry"), strict=False):
         for group, title in (("prior", "Prior"), ("posterior", "Posterior")):

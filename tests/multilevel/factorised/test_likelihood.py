@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from bayescal.inference.sites import likelihood
 from scipy.special import expit
 
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.rows import every_row
+from bayescal.multilevel.factorised import likelihood
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
 from bayescal.multilevel.sites_problem import prepare_sites
