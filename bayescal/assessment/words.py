@@ -289,8 +289,8 @@ def where(parts: Sequence[Stretch]) -> str:
     Returns
     -------
     str
-        Such as "By range, predictions are calibrated up to 0.6 (probability 0.93), too high from
-        0.62 on (probability > 0.99)."
+        Such as "By range, predicted risks are calibrated below 0.6 (probability 0.93), too high
+        above 0.62 (probability > 0.99)."
     """
     told = [part for part in parts if part.cases >= FEWEST_CASES and part.probability >= LIKELY]
     if not any(part.state in ("high", "low") for part in told):
@@ -299,7 +299,7 @@ def where(parts: Sequence[Stretch]) -> str:
         told = sorted(told, key=lambda part: -part.cases)[:MOST_STRETCHES]
         told.sort(key=lambda part: part.start)
     clauses = [_told(part, parts) for part in told]
-    return f"By range, predictions are {', '.join(clauses)}."
+    return f"By range, predicted risks are {', '.join(clauses)}."
 
 
 def _told(part: Stretch, parts: Sequence[Stretch]) -> str:
@@ -310,11 +310,11 @@ def _told(part: Stretch, parts: Sequence[Stretch]) -> str:
     elif part.start == part.stop:
         at = f"at {_shown(part.start)}"
     elif from_start:
-        at = f"up to {_shown(part.stop)}"
+        at = f"below {_shown(part.stop)}"
     elif to_end:
-        at = f"from {_shown(part.start)} on"
+        at = f"above {_shown(part.start)}"
     else:
-        at = f"from {_shown(part.start)} to {_shown(part.stop)}"
+        at = f"between {_shown(part.start)} and {_shown(part.stop)}"
     return f"{STATES[part.state]} {at} (probability {chance(part.probability)})"
 
 

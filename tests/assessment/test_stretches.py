@@ -20,7 +20,7 @@ def averaged(log_odds, n=4000, seed=0, mean=-0.5, sd=1.3):
 
 def test_a_shift_is_too_low_throughout() -> None:
     post = averaged(lambda x: x + 0.5)
-    assert where(stretches_of(post)).startswith("By range, predictions are too low ")
+    assert where(stretches_of(post)).startswith("By range, predicted risks are too low ")
     parts = stretches_of(post)
     assert sum(part.cases for part in parts) == pytest.approx(1, abs=0.1)
     assert max(parts, key=lambda part: part.cases).state == "low"
@@ -28,7 +28,7 @@ def test_a_shift_is_too_low_throughout() -> None:
 
 def test_a_wrong_tail_is_told_and_the_calibrated_bulk_is_not_called_wrong() -> None:
     post = averaged(lambda x: np.where(x > 1.2, x - 1.2, x), n=6000, seed=5)
-    assert "too high from 0.7" in where(stretches_of(post))
+    assert "too high above 0.7" in where(stretches_of(post))
     assert "too low" not in where(stretches_of(post))
 
 

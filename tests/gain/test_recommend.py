@@ -195,7 +195,7 @@ def test_the_net_benefit_decides_where_there_are_thresholds() -> None:
     assert (nobody_crosses.choice, nobody_crosses.measure) == ("identity", "net_benefit")
     assert str(nobody_crosses) == (
         "Recommended: do not update the model. The net benefit at the threshold 0.2 decides. "
-        "No update is expected to raise the net benefit."
+        "None of the updates is expected to raise the net benefit."
     )
     assert nobody_crosses.table["brier_gain"].equals(by_brier.table["brier_gain"])
     some_cross = bc.recommend(y, s, thresholds=[0.45, 0.5], draws=1000, random_state=1)
@@ -221,18 +221,19 @@ SENTENCES = [
         "Recommended: do not update the model. The most promising would be to update intercept "
         "and slope (logistic recalibration): on new patients the Brier score is then expected to "
         "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
-        "0.62, and at least 0.7 is asked for.",
+        "0.62, and 0.7 is required.",
     ),
     (
         ("identity", 0.0011, 0.6998, ()),
         "Recommended: do not update the model. The most promising would be to update intercept "
         "and slope (logistic recalibration): on new patients the Brier score is then expected to "
         "fall by 1.1 per 1000 patients (95 % interval -4.9 to 7.1). It falls with probability "
-        "0.699, and at least 0.7 is asked for.",
+        "0.699, and 0.7 is required.",
     ),
     (
         ("identity", -0.0011, 0.3, ()),
-        "Recommended: do not update the model. No update is expected to lower the Brier score.",
+        "Recommended: do not update the model. None of the updates is expected to lower the Brier "
+        "score.",
     ),
     (
         ("logistic", 0.0071, 0.98, (0.1,)),

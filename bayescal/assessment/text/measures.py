@@ -25,6 +25,8 @@ class Measure(NamedTuple):
     estimate, interval, ideal : str
         The ideal value is that at perfect calibration, or of perfect predictions. Of a measure that
         is `NOT_DEFINED` the interval says why.
+    caution : str
+        Why the interval may be too narrow; it is part of the hint too.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Measure(NamedTuple):
     estimate: str
     interval: str
     ideal: str
+    caution: str = ""
 
 
 class Section(NamedTuple):
@@ -125,9 +128,9 @@ def _section(
         label, hint = known[name]
         if name in in_data:
             hint = f"{shown(in_data[name])} in the data; {hint}"
-        if caution := table.attrs.get("cautions", {}).get(name):
-            hint = f"{hint}; {caution}"
+        caution = table.attrs.get("cautions", {}).get(name, "")
+        hint = f"{hint}; {caution}" if caution else hint
         ideal = f"{FUNCTIONALS[name].calibrated:g}" if name in FUNCTIONALS else BEST[name]
         interval = f"{shown(row['lower'])} to {shown(row['upper'])}"
-        rows.append(Measure(name, label, hint, shown(row["estimate"]), interval, ideal))
+        rows.append(Measure(name, label, hint, shown(row["estimate"]), interval, ideal, caution))
     return Section(title, rows)

@@ -34,7 +34,7 @@ def site_sentences(f: Findings) -> list[str]:
         for name in ("shift", "log_slope")
     )
     return [
-        "The groups as sites of one hierarchical fit, which draws their curves towards each other: "
+        "A hierarchical fit draws the curves of the groups towards each other: "
         f"in a group that has not been seen, the true calibration error is expected to be {new}, "
         f"and is below the limit of {f.close:g} with probability {below}. "
         f"That of the average group is {average}.",

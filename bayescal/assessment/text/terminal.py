@@ -74,6 +74,8 @@ def _measures(f: Findings) -> Iterator[str]:
                 yield f"{row.title:{LABEL - 2}s}{NOT_DEFINED}: {row.interval}"
                 continue
             yield f"{row.title:{LABEL}s}{row.estimate:>9s}  {row.interval}"
+            if row.caution:
+                yield from (f"  {line}" for line in wrap(row.caution, LINE_WIDTH - 2))
 
 
 def _estimators(f: Findings) -> Iterator[str]:

@@ -69,11 +69,12 @@ def first_answer(f: Findings) -> str:
     """Whether the model is off, and which way, with the intervals that say so."""
     answer, ways, why = f.off
     if answer == NO_SIGN:
-        return f"No sign that the model is off: {_all_fits(f)}."
+        where = " over all groups together" if _groups_apart(f) else ""
+        return f"No sign that the model is off{where}: {_all_fits(f)}."
     if answer != YES:
         return f"These data cannot say whether the model is off, since {why} ({_numbers(f)})."
     if clear := _clear(f):
-        return f"Yes, the model is off: {' and '.join(clear)}."
+        return f"Yes, the model is off: {' and '.join(clear)}.{_without_slope(f)}"
     if not ways:
         return f"Yes, the model is off, though no single way is clear ({_numbers(f)})."
     if ways == (LEVEL_AND_SLOPE,):
@@ -115,6 +116,12 @@ def _numbers(f: Findings) -> str:
     """O/E and slope, whatever they say."""
     why = f.table.attrs["undefined"].get("calibration_slope")
     return f"{_ratio(f)}; {f'slope {NOT_DEFINED}, since {why}' if why else _slope(f)}"
+
+
+def _without_slope(f: Findings) -> str:
+    """That the slope is not defined, after other ways that are clear."""
+    why = f.table.attrs["undefined"].get("calibration_slope")
+    return f" The slope is {NOT_DEFINED}: {why}." if why else ""
 
 
 def _counts(f: Findings, pattern: str) -> str:
@@ -161,15 +168,17 @@ def size(f: Findings) -> str:
             f"{high})"
         )
     else:
-        told = f"Risks are off by at most {high} percentage points on average ({enough})"
+        told = (
+            f"Risks are off by at most {high} percentage points on average (probability {enough})"
+        )
     if f.verdict == "close enough":
         return f"{told}, within {limit} with probability {chance(below)}."
     if f.verdict == "miscalibrated":
         return f"{told}, more than {limit} with probability {chance(1 - below)}."
     side, probability = ("within", below) if below > 0.5 else ("above", 1 - below)
     return (
-        f"{told}. Whether the error is {side} {limit} is not settled (probability "
-        f"{chance(probability)})."
+        f"{told}. Whether the error is {side} {limit} is not settled: the probability is "
+        f"{chance(probability)}, and {(1 + f.ci_prob) / 2:g} would settle it."
     )
 
 
@@ -243,6 +252,8 @@ def at_thresholds(f: Findings) -> str:
 def to_do(f: Findings) -> str:
     """The recommendation, with the equation of the update."""
     advice = f.recommendation
+    if advice.choice is None and f.off.answer == YES:
+        return f"Do not use these risks as they are; follow more patients first. {advice}"
     if advice.choice in (None, "identity"):
         return str(advice)
     if f.equation is None:
@@ -315,8 +326,11 @@ def of_draws(f: Findings) -> str:
     no_error = float((f.posterior.values_of("tce") == 0).mean())
     text = "Size, interval and probabilities of the error are all read from this distribution."
     if no_error > 0:
-        return f"{text} Without error are {chance(no_error)} of its draws, the mark at 0."
-    return f"{text} There is some error in each of its draws."
+        return (
+            f"{text} The mark at 0 is the share of its draws without error, {chance(no_error)}; it "
+            "is not the probability of exact calibration."
+        )
+    return text
 
 
 def settling(f: Findings) -> str:

@@ -112,7 +112,7 @@ class Recommendation:
         if self.choice is None:
             return (
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
-                "as many non-events are needed to choose an update."
+                f"{FEWEST} non-events are needed to choose an update."
             )
         told = [f"Recommended: {updates()[self.choice]}.", *self._what_decides]
         if self.thresholds:
@@ -121,7 +121,7 @@ class Recommendation:
             score, better, move, moves = "the Brier score", "lower", "fall", "falls"
         best = self._likeliest if self.choice == "identity" else self.choice
         if best is None:
-            return " ".join([*told, f"No update is expected to {better} {score}."])
+            return " ".join([*told, f"None of the updates is expected to {better} {score}."])
         points, interval = self.shown(best).split(" (")
         then = (
             f"{score} is then expected to {move} by {points} per 1000 patients "
@@ -131,7 +131,7 @@ class Recommendation:
         if self.choice == "identity":
             told += [
                 f"The most promising would be to {updates()[best]}: on new patients {then}"
-                f"{_below(helps)}, and at least {LEVEL:g} is asked for."
+                f"{_below(helps)}, and {LEVEL:g} is required."
             ]
         else:
             told += [f"On new patients {then}{chance(helps)}."]

@@ -48,7 +48,7 @@ def test_both_answers_are_in_the_headline(calibrated, off) -> None:
     )
     for a in (calibrated, off):
         below = a.prob_tce_below(a.close)
-        assert f"(probability {max(below, 1 - below):.2f})" in words.headline(a)
+        assert f"the probability is {max(below, 1 - below):.2f}" in words.headline(a)
 
 
 def test_all_that_is_clear_but_the_limit_has_another_title_than_nothing_clear(
@@ -157,7 +157,7 @@ def test_two_groups_clusters_and_weights_are_named() -> None:
 
 
 def test_ranges_are_told_after_yes_alone(calibrated, off) -> None:
-    assert words.ranges(off).startswith("By range, predictions are ")
+    assert words.ranges(off).startswith("By range, predicted risks are ")
     assert words.ranges(calibrated) == ""
 
 
