@@ -36,7 +36,8 @@ def short_method(f: Findings) -> str:
         f"({', '.join(families)}), each weighted by its evidence, under the {f.prior.name} prior. "
         f"{_clusters_in_words(f)}"
         f"Intervals are {percent(f.ci_prob)} credible intervals; those of the C-statistic and of "
-        "the Brier scores are bootstrap intervals. Updates were compared by leave-one-out. "
+        "the Brier scores are bootstrap intervals. Updates were compared by what they gain in the "
+        "draws of the curve, lowered in one of four by their optimism. "
         f"Computed with bayescal {f.versions['bayescal']}, seed {f.seed}."
     )
 
@@ -66,7 +67,8 @@ def methods(f: Findings) -> str:
         "are those of the line in log-odds closest to the curve (Cox, 1958). Estimators were "
         "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
-        "Smith, 2007). Updates of the model were compared by leave-one-out log score (Vehtari, "
+        "Smith, 2007). Updates of the model were compared by what they gain in each draw of the "
+        "curve, lowered in one draw of four by their optimism, from leave-one-out (Vehtari, "
         "Gelman and Gabry, 2017). Computed with bayescal "
         f"{f.versions['bayescal']}, seed {f.seed}."
     )
