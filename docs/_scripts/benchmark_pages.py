@@ -351,10 +351,35 @@ def sbc_page() -> str:
         "Truths are drawn from the prior, and outcomes from each truth; the rank of the truth "
         "among posterior draws must be uniform (Talts et al., 2018). *Inside* "
         "says whether all ranks are in their joint 99 % band. Made by `docs/benchmarks/sbc.py`. "
-        "The "
-        "rows of the average were made with an earlier version, with exact calibration and "
-        "without `pieces`.\n\n" + markdown(table) + "\n"
+        "The rows of `lapse` and of the average, given that calibration is not exact, are of the "
+        "present version; the others are of an earlier one.\n\n"
+        + markdown(table)
+        + "\n\n## The probability of each family\n\n"
+        "Over truths drawn from the average, exact calibration among them, the mean of the "
+        "posterior probability of a family must be its prior probability. In brackets: by how "
+        "many standard errors it differs. That of exact calibration agrees; `pieces` has slightly "
+        "too much and `spline` too little.\n\n" + markdown(_families(runs)) + "\n"
     )
+
+
+def _families(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean posterior probability of each family of an average, beside its prior."""
+    averages = runs[runs["curve"] == "average"]
+    rows = {}
+    for row in averages.to_dict("records"):
+        off = row["standard_errors_off"]
+        rows[f"{row['prior']}, n = {row['n']}"] = {
+            name: f"{mean:.3f} ({off[name]:+.1f})"
+            for name, mean in row["mean_posterior_prob"].items()
+        }
+    from bayescal.inference.ladder import prior_probabilities
+    from bayescal.model.curves import averaged_families
+
+    prior = prior_probabilities(averaged_families())
+    rows["prior"] = {name: f"{value:.3f}" for name, value in prior.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = "prior of the curves, n"
+    return table
 
 
 def write_pages() -> None:
