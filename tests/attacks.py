@@ -260,6 +260,7 @@ def special() -> dict[str, dict[str, Any]]:
         "n_simulations": 50,
     }
     return {
+        "bayescal.build_model": {"curve": "beta"},
         "bayescal.load": {"path": at / "posterior.nc"},
         "bayescal.read_report": {"path": at / "report.html"},
         "bayescal.optimism": {

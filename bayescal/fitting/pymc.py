@@ -141,7 +141,7 @@ def build_model(
             random_state=0,
         )
         return sites_model(sites, merged=False)
-    if curve is None or curve == AVERAGE.name:
+    if curve is None or (isinstance(curve, str) and curve == AVERAGE.name):
         raise InputError(
             "curve is missing: the PyMC model is of one family of curves, and the average over "
             "families is a mixture that has none. Name a family, such as curve='beta'."

@@ -97,7 +97,7 @@ def test_demo_runs_and_leaves_its_files(run, tmp_path) -> None:
     printed = " ".join(result.out.split())
     assert "malignant" in printed
     assert "Yes, the model is off: its risks are too extreme, over-confident (slope 0." in printed
-    assert "new risk = expit(" in printed
+    assert "Recommended: " in printed
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "<h1>Calibration of boosted trees" in html.read_text("utf-8")
     document = json.loads(record.read_text())
@@ -130,7 +130,7 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     for name, row in a.summary().iterrows():
         for key in ("estimate", "mean", "median", "lower", "upper"):
             assert document["functionals"][name][key] == pytest.approx(row[key], rel=1e-12)
-    assert "average of logistic, beta, spline and pieces" in printed
+    assert "average of logistic, noise, beta, lapse, spline and pieces" in printed
     assert "Seed 7 repeats these numbers." in printed
     assert max(map(len, result.out.splitlines())) <= 80
 

@@ -162,7 +162,9 @@ def test_the_average_passes_and_its_probabilities_average_to_the_prior() -> None
     assert result["family"].to_numpy().tolist() == [
         "identity",
         "logistic",
+        "noise",
         "beta",
+        "lapse",
         "spline",
         "pieces",
     ]
