@@ -12,7 +12,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "_scripts"))
+sys.path[:0] = [str(HERE / "_scripts"), str(HERE / "benchmarks")]
 
 project = "bayescal"
 author = "The bayescal developers"
