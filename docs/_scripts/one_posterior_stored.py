@@ -16,8 +16,8 @@ VERSIONS = {
     "2026, with the families `noise` and `lapse` and with evenly chosen draws. "
     "`one_posterior.py` was told to make fewer data sets (`--runs 50` for the populations drawn at "
     "random, `--runs 25` for the others) than it makes by default. The version before this one was "
-    "measured on the same data sets: 74 of the 80 conditions were met. The cost of both versions was "
-    "measured again, in turn."
+    "measured on the same data sets: 74 of the 80 conditions were met. The cost of both "
+    "versions was measured again, in turn."
 }
 """What is said of the stored results, by the state of the code that they were made with."""
 
