@@ -30,6 +30,8 @@ AXES = {
     "shift": "Shift (log-odds)",
     "log_slope": "Log slope (negative: overconfident)",
     "asymmetry": "Asymmetry, log(alpha / beta)",
+    "guess": "Floor (risk at a score of 0)",
+    "lapse": "One minus ceiling",
 }
 
 SCALES = {

@@ -87,7 +87,7 @@ def reached(goal: dict[str, Any], analysis: str, y: np.ndarray, p: np.ndarray, s
     else:
         post = bc.fit(y, p, curve="beta", engine="importance", random_state=seed)
     if "conclude" in goal:
-        return bool(verdict_of(*post.interval("tce"), goal["close"]) == goal["conclude"])
+        return verdict_of(post.prob_tce_below(goal["close"]), 0.95) == goal["conclude"]
     lower, upper = post.interval(goal["of"])
     return bool(upper - lower <= goal["width"])
 
