@@ -23,6 +23,7 @@ SEARCHED = (
     "estimators/logit_smooth_ece",
     "estimators/smooth_ece/by_logit",
     "estimators/tce_bpm",
+    "gain/curve/prob_calibrated",
     "recalibrators/",
 )
 
