@@ -26,6 +26,7 @@ LONGEST_BOUNDED_STEP = 2.0
 FIRST_RATE = 0.0
 """Floor and ceiling where the climb to the mode begins: the median of their priors."""
 LEAST_INFORMATION = 0.05
+LEAST_SPREAD = 1e-9
 PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
 
 
@@ -131,7 +132,11 @@ class BoundedDensity:
         Where the data say little of a rate its density is skewed, and the mode far from the mean.
         """
         pilot = importance_sample(self, self.peak, PILOT, self._rng, PILOT_ESS).draws
-        information = np.asarray(np.linalg.inv(WIDER * np.cov(pilot.T)), np.float64)
+        covariance = WIDER * np.cov(pilot.T)
+        spread = np.linalg.eigvalsh(covariance)
+        if spread[0] <= LEAST_SPREAD * spread[-1]:  # a few points have all the weight
+            return [(self.peak, 1.0)]
+        information = np.asarray(np.linalg.inv(covariance), np.float64)
         mean = Mode(pilot.mean(axis=0), self.peak.value, information, self.peak.converged)
         return [(mean, 1 - AT_PEAK), (self.peak, AT_PEAK)]
 

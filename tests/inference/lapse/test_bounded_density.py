@@ -191,3 +191,12 @@ def test_floor_and_ceiling_are_not_shown_where_they_are_their_prior(curve):
     cases = bc.simulate.sample("clinical-middle-overconfident", 150, random_state=1)
     assert bc.fit(*cases, curve=curve, random_state=1).floor_and_ceiling().empty
     assert bc.compare(*cases, draws=400, random_state=1).posterior.floor_and_ceiling().empty
+
+
+@pytest.mark.filterwarnings("ignore::bayescal.errors.EdgeWarning")
+@pytest.mark.filterwarnings("ignore::bayescal.errors.DiagnosticWarning")
+def test_one_score_with_one_outcome_many_times_is_fitted():
+    """Where a few points of the pilot have all the weight, they show no spread."""
+    options = {"curve": "lapse", "engine": "importance", "draws": 200, "random_state": 0}
+    post = bc.fit([1], [0.0], sample_weight=[1000.0], weight_type="counts", **options)
+    assert 0 < float(post.curve([0.5]).mean()) < 1
