@@ -159,9 +159,9 @@ def fit(
     prior : {"neutral", "clinical"}, Prior, or mapping
         Prior on the curve, centred on perfect calibration. A mapping changes parts of "neutral".
     engine : {"auto", "importance", "nuts"}
-        "importance" takes milliseconds; "nuts" samples the PyMC model of one family; "auto" takes
-        the first and, for one family, falls back to the second, with a warning, when Pareto k-hat
-        exceeds 0.7. The average and `pieces` have no PyMC form, and "nuts" is refused.
+        "importance" takes milliseconds a family; "nuts" samples the PyMC model of one family;
+        "auto" takes the first and, for one family, falls back to the second, with a warning, when
+        Pareto k-hat exceeds 0.7. The average and `pieces` have no PyMC form, and "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
         PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
