@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,21 @@ settings.register_profile("ci", settings.get_profile("default"), derandomize=Tru
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where nobody gives a seed, it is 0, then 1, ...: every run has the same diagnostics."""
+    import numpy as np
+
+    seeds = itertools.count()
+
+    def default_rng(seed: Any = None) -> np.random.Generator:
+        return _default_rng(next(seeds) if seed is None else seed)
+
+    _default_rng = getattr(np.random.default_rng, "unseeded", np.random.default_rng)
+    default_rng.unseeded = _default_rng  # type: ignore[attr-defined]
+    np.random.default_rng = default_rng
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,6 @@ OUTSIDE = {"errors", "__main__"}
 PAGE = REPOSITORY / "docs" / "architecture.md"
 
 MOST_ROOMS, MOST_FLOORS = 16, 11
-MOST_LINES = 400
 
 MODULES = {"scikit-learn": "sklearn", "arviz-stats": "arviz_stats"}
 """Distributions whose module has another name."""
@@ -241,12 +240,6 @@ def test_the_page_gives_each_room_its_floor() -> None:
 def test_nothing_but_the_front_door_stands_at_the_top_level() -> None:
     files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
     assert files == {"__init__.py", "__init__.pyi", "py.typed"} | {f"{name}.py" for name in OUTSIDE}
-
-
-def test_files_are_small() -> None:
-    lengths = {name: path.read_text("utf-8").count("\n") for name, path in modules().items()}
-    wrong = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
-    assert not wrong, report(sorted(wrong))
 
 
 def test_no_room_imports_the_private_modules_of_another() -> None:
