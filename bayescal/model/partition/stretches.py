@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, stdtrit
+from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.logistic import softplus
@@ -28,7 +28,7 @@ TYPES = 4
 STRETCHES_STEPS = 16
 LONGEST_STEP = 2.0  # in log-odds, anywhere in the stretch
 STRETCHES_DEGREES = 5
-RINGS, SPOKES, LEVELS = 8, 8, 16
+RINGS, SPOKES, LEVELS = 6, 10, 16
 
 Index = NDArray[np.intp]
 
@@ -183,7 +183,7 @@ def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> P
     middle, direction = t[stretch] * variable, scale[stretch] * variable
     density = likelihood.ratio(points * shift, points * slope, middle, direction[None], z)
     density += log_prior(points)
-    density += log_volume[:, None] - np.log(precision) / 2
+    density += log_volume - np.log(precision) / 2
     return _weighted(density, points * shift, points * slope)
 
 
@@ -241,30 +241,39 @@ def _weighted(log_density: Floats, shift: Floats, slope: Floats) -> Part:
 
 
 @cache
+def _probabilities(size: int) -> tuple[Floats, Floats]:
+    """Gauss-Legendre nodes in (0, 1), and their log weights."""
+    node, weight = roots_legendre(size)
+    return (node + 1) / 2, np.log(weight / 2)
+
+
+@cache
 def _levels() -> tuple[Floats, Floats]:
-    """Middles of slices of equal Student-t probability, and their log volume."""
-    z = stdtrit(STRETCHES_DEGREES, (np.arange(LEVELS) + 0.5) / LEVELS)
+    """Quantiles of a Student-t for quadrature in its probability, and their log volumes."""
+    probability, log_weight = _probabilities(LEVELS)
+    z = stdtrit(STRETCHES_DEGREES, probability)[:, None]
     half = (STRETCHES_DEGREES + 1) / 2
     constant = gammaln(half) - gammaln(STRETCHES_DEGREES / 2)
     constant -= np.log(STRETCHES_DEGREES * np.pi) / 2
     log_density = constant - half * np.log1p(z**2 / STRETCHES_DEGREES)
-    return z[:, None], -np.log(LEVELS) - log_density
+    return z, log_weight[:, None] - log_density
 
 
 @cache
 def _rings() -> tuple[Floats, Floats]:
-    """Points on rings of equal probability under a Student-t in the plane, and log volumes.
+    """Points on rings for quadrature in the probability of a Student-t in the plane, log volumes.
 
     Every other ring is turned by half a spoke. The points mirror in either axis.
     """
+    probability, log_weight = _probabilities(RINGS)
     ring, spoke = np.divmod(np.arange(RINGS * SPOKES), SPOKES)
-    square = STRETCHES_DEGREES * ((1 - (ring + 0.5) / RINGS) ** (-2 / STRETCHES_DEGREES) - 1)
+    square = STRETCHES_DEGREES * ((1 - probability[ring]) ** (-2 / STRETCHES_DEGREES) - 1)
     angle = (spoke + 0.5 + 0.5 * (ring % 2)) * 2 * np.pi / SPOKES
     points = np.sqrt(square)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     log_density = -(STRETCHES_DEGREES + 2) / 2 * np.log1p(square / STRETCHES_DEGREES) - np.log(
         2 * np.pi
     )
-    return points, -np.log(ring.size) - log_density
+    return points, log_weight[ring] - np.log(SPOKES) - log_density
 
 
 def _sums(values: tuple[Floats, ...], cell: Index, first: Index, last: Index) -> list[Floats]:
