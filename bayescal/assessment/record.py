@@ -123,7 +123,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
 def _functionals(f: Findings) -> dict[str, dict[str, Any]]:
     rows = _rows(f.table)
     return {
-        name: {"label": FUNCTIONALS[name].label, "ideal": FUNCTIONALS[name].calibrated, **row}
+        name: {"label": FUNCTIONALS[name].label, "ideal": FUNCTIONALS[name].ideal, **row}
         for name, row in rows.items()
     }
 

@@ -190,11 +190,11 @@ class Averaged:
         from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.verdict import words
         from bayescal.assessment.words import exactness
-        from bayescal.cli import _parts
+        from bayescal.cli._parts import describe_method, drawn
 
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
-            table = _parts.measures_table(a, narrow=narrow)
+            table = drawn(a.tables["measures"], narrow=narrow)
         say(console, a.headline(), "bold")
         with steps.working("Computing leave-one-out, and what is true of other patients"):
             first = [words.ranges(a), words.whom(a), words.to_do(a), words.settling(a)]
@@ -202,20 +202,20 @@ class Averaged:
             say(console, text)
         console.print(table)
         if a.thresholds:
-            console.print(_parts.benefit_table(a, narrow=narrow))
+            console.print(drawn(a.tables["benefit"], narrow=narrow))
         with steps.working("Comparing estimators with those of calibrated models"):
-            table = _parts.estimators_table(a, narrow=narrow)
+            table = drawn(a.tables["estimators"], narrow=narrow)
         console.print(table)
         if a.data.groups:
             with steps.counting("Assessing groups", "groups") as progress:
                 for done, name in enumerate(a.data.groups, 1):
                     a.group(name)
                     progress(done, len(a.data.groups))
-                table = _parts.groups_table(a, narrow=narrow)
+                table = drawn(a.tables["groups"], narrow=narrow)
             console.print(table)
         if a.crossed is not None:
             with steps.working("Fitting subgroups"):
-                table = _parts.subgroups_table(a, narrow=narrow)
+                table = drawn(a.tables["levels"], narrow=narrow)
                 sentences = subgroup_sentences(a)
             console.print(table)
             for text in sentences:
@@ -225,7 +225,7 @@ class Averaged:
         for text in filter(None, last):
             say(console, text)
         say(console, "")
-        say(console, _parts.describe_method(a), "dim")
+        say(console, describe_method(a), "dim")
 
     def _write(
         self,

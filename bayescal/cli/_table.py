@@ -121,4 +121,4 @@ def _label(name: str, p: float) -> tuple[str, str]:
     label = functional.label[0].upper() + functional.label[1:]
     if name == "tce":
         label += NORMS.get(p, f" (p = {p:g})")
-    return label, f"{functional.calibrated:g}"
+    return label, f"{functional.ideal:g}"

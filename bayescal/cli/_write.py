@@ -211,7 +211,7 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
     functionals = {
         str(name): {
             "label": FUNCTIONALS[str(name)].label,
-            "ideal": FUNCTIONALS[str(name)].calibrated,
+            "ideal": FUNCTIONALS[str(name)].ideal,
             **{str(key): float(value) for key, value in row.items()},
         }
         for name, row in summary.iterrows()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -12,11 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["imputations_note", "imputations_sentence"]
 
-MEASURES_WITH_SHARES = {
-    "tce": "the true calibration error",
-    "observed_expected": "O/E",
-    "calibration_slope": "the slope",
-}
 FEW_IMPUTATIONS = 20
 MUCH_MISSING = 0.3
 
@@ -49,8 +45,8 @@ def _missing_information(post: ImputedPosterior) -> str:
     """The fractions of missing information, in a sentence."""
     shares = _shares(post)
     told = [
-        f"{shares[name]:.2f} for {label}"
-        for name, label in MEASURES_WITH_SHARES.items()
+        f"{shares[name]:.2f} ({FUNCTIONALS[name].words})"
+        for name in main_functionals()
         if name in shares
     ]
     return f"The fraction of missing information is {', '.join(told)}."

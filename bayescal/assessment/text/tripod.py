@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from bayescal._base.text import cases_and_events, count, in_natural_order, percent, shortened
+from bayescal._base.text import (
+    capitalised,
+    cases_and_events,
+    count,
+    in_natural_order,
+    percent,
+    shortened,
+)
 from bayescal.assessment.findings import LEAST_SITES, Findings
 from bayescal.assessment.notes import posterior_notes
+from bayescal.assessment.tables.decisions import benefit_table, information_table
+from bayescal.assessment.tables.groups import groups_table
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.verdict.words import whom
-from bayescal.assessment.words import first_words, of_group
+from bayescal.assessment.words import first_words
 from bayescal.model.curves import updates
+from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
@@ -138,7 +148,7 @@ def _updating_methods(f: Findings) -> list[str]:
 def _predictions(f: Findings) -> list[str]:
     return [
         "To be stated by the authors: this analysis begins with the predictions of the model.",
-        *(_sentence(note) for note in posterior_notes(f.posterior)),
+        *(capitalised(note) for note in posterior_notes(f.posterior)),
     ]
 
 
@@ -161,16 +171,16 @@ def _performance(f: Findings) -> list[str]:
     text = [*first_words(f), *performance(f), whom(f)]
     if f.thresholds:
         text += [
-            f"Per 1000 patients, net benefit of treating from a risk of {row.threshold} on was "
-            f"{row.model} by the model and {row.treat_all} treating everyone; the model was best "
-            f"with probability {row.prob_best}."
-            for row in benefit_rows(f.net_benefit)
+            f"Per 1000 patients, net benefit of treating from a risk of {threshold} on was "
+            f"{cells['model']} by the model and {cells['treat_all']} treating everyone; the model "
+            f"was best with probability {cells['prob_best']}."
+            for threshold, cells in benefit_table(f).texts().items()
         ]
         text += [
             "The expected value of perfect information, per 1000 patients and from a risk of "
-            f"{row.threshold} on, was {row.evpi} of the choice among strategies and "
-            f"{row.of_recalibrating} of recalibrating."
-            for row in information_rows(f.information)
+            f"{threshold} on, was {cells['evpi']} of the choice among strategies and "
+            f"{cells['evpi_of_recalibrating']} of recalibrating."
+            for threshold, cells in information_table(f).texts().items()
         ]
     return text
 
@@ -178,14 +188,13 @@ def _performance(f: Findings) -> list[str]:
 def _heterogeneity(f: Findings) -> list[str]:
     if not f.data.groups:
         return ["Not examined."]
-    measures = {"tce": "TCE", "observed_expected": "O/E", "calibration_slope": "slope"}
     each = {
-        str(name): ", ".join(
-            f"{label} {shown}"
-            for functional, label in measures.items()
-            if (shown := of_group(row, functional))
+        group: ", ".join(
+            f"{FUNCTIONALS[name].short} {cells[name]}"
+            for name in main_functionals()
+            if cells[name] != NOT_DEFINED
         )
-        for name, row in f.by_group.iterrows()
+        for group, cells in groups_table(f).texts().items()
     }
     level = f"Estimates with {percent(f.ci_prob)} credible intervals, each group by itself."
     return [level, _listed(f, each), *site_sentences(f)]
@@ -211,10 +220,6 @@ def _listed(f: Findings, of_groups: dict[str, str]) -> str:
 
 def _thresholds(f: Findings) -> str:
     return "the threshold" if len(f.thresholds) == 1 else "the thresholds"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _escaped(text: str) -> str:
