@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -190,7 +191,7 @@ class Averaged:
         from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.verdict import words
         from bayescal.assessment.words import exactness
-        from bayescal.cli._parts import describe_method, drawn
+        from bayescal.cli._table import drawn
 
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
@@ -225,7 +226,7 @@ class Averaged:
         for text in filter(None, last):
             say(console, text)
         say(console, "")
-        say(console, describe_method(a), "dim")
+        say(console, _describe_method(a), "dim")
 
     def _write(
         self,
@@ -243,3 +244,23 @@ class Averaged:
         if self.html is not None:
             with steps.working("Writing the report"):
                 write_report(self.html, a, source, title)
+
+
+def _describe_method(a: Assessment) -> str:
+    """How the numbers were computed, and whether the computation can be trusted."""
+    from bayescal.cli._table import about_clusters
+
+    diagnostics = a.posterior.diagnostics
+    families = [
+        name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
+    ]
+    verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
+    k = float(diagnostics["pareto_k"])
+    how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
+    if k == -math.inf:
+        how = "exact sums over partitions of the scores"
+    return (
+        f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
+        f"{how}: {verdict}. "
+        f"{about_clusters(a.posterior)}Seed {a.seed} repeats these numbers."
+    )

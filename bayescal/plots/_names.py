@@ -23,7 +23,7 @@ class Coordinate(NamedTuple):
     axis: str
 
 
-COORDINATES = {
+COORDINATE_NAMES = {
     "shift": Coordinate("Shift", "Shift (log-odds)"),
     "log_slope": Coordinate("Log slope", "Log slope (negative: overconfident)"),
     "asymmetry": Coordinate("Asymmetry", "Asymmetry, log(alpha / beta)"),
@@ -34,7 +34,7 @@ COORDINATES = {
 
 def short_name(name: str, **options: Any) -> str:
     """A few letters for titles and rows: `TCE`, or `TCE (p = 2)`."""
-    known = FUNCTIONALS.get(name) or COORDINATES.get(name)
+    known = FUNCTIONALS.get(name) or COORDINATE_NAMES.get(name)
     short = name if known is None else capitalised(known.short)
     return short if options.get("p", 1) == 1 else f"{short} (p = {options['p']:g})"
 
@@ -43,7 +43,7 @@ def axis_label(name: str) -> str:
     """The label of an axis, with its unit if it has one."""
     if name in FUNCTIONALS:
         return FUNCTIONALS[name].title
-    return COORDINATES[name].axis if name in COORDINATES else name
+    return COORDINATE_NAMES[name].axis if name in COORDINATE_NAMES else name
 
 
 def ideal(name: str) -> float:

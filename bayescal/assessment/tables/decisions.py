@@ -46,7 +46,6 @@ def updates_table(f: Findings) -> Table:
 
 def benefit_table(f: Findings) -> Table:
     """Net benefit at the thresholds that were given."""
-
     level = percent(f.ci_prob)
 
     def model(row: Row) -> str:

@@ -20,7 +20,7 @@ WIDEST_TABLE = 80
 PAGE, TERMINAL, TEXT = "page", "terminal", "text"
 MEDIA: tuple[str, ...] = (PAGE, TERMINAL, TEXT)
 """Where a table is read, the widest first."""
-LONGEST = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
+LONGEST_LABELS = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
 """Characters of a name from the data, by itself and beneath the heading of a section."""
 SHORTEST_LABEL = 8
 
@@ -268,7 +268,7 @@ class Table:
         if not self.names_cases:
             return [row.label for row in self.rows], ""
         sections = dict.fromkeys(row.section for row in self.rows)
-        longest = LONGEST[medium][any(sections)]
+        longest = LONGEST_LABELS[medium][any(sections)]
         omitted, by_section = "", {}
         for section in sections:
             mine = (row.label for row in self.rows if row.section == section)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from bayescal._base.text import capitalised, cases_and_events, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.imputed.words import imputations_sentence
@@ -128,10 +130,7 @@ def performance(f: Findings) -> list[str]:
         *([ranges(f)] if ranges(f) else []),
         exactness(f),
         f"{capitalised('; '.join(told))}.",
-        *(
-            f"{FUNCTIONALS[name].title} was {NOT_DEFINED}: {why}."
-            for name, why in table.attrs["undefined"].items()
-        ),
+        *_undefined(table.attrs["undefined"]),
     ]
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
@@ -140,3 +139,11 @@ def performance(f: Findings) -> list[str]:
             f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
         )
     return sentences
+
+
+def _undefined(reasons: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each reason why measures are not defined."""
+    for why in dict.fromkeys(reasons.values()):
+        names = [FUNCTIONALS[name].words for name in reasons if reasons[name] == why]
+        were = "were" if len(names) > 1 else "was"
+        yield f"{capitalised(' and '.join(names))} {were} {NOT_DEFINED}: {why}."
