@@ -23,10 +23,6 @@ FEW_CLUSTERS = 10
 def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
     """What is odd about the data of a fit; options have the names they have in Python.
 
-    Parameters
-    ----------
-    post : CalibrationPosterior
-
     Yields
     ------
     str
@@ -78,10 +74,6 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
 
 def assessment_notes(f: Findings) -> list[str]:
     """What a reader of an assessment should know of its data, its prior and its draws.
-
-    Parameters
-    ----------
-    f : Findings
 
     Returns
     -------

@@ -127,15 +127,6 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
     of pairs within cells: at most 0.003 on twelve simulated sets of 5000 to 500 000 cases, where it
     was off by less than 0.00015. Where the bound is above 0.005, or cases are weighted by other
     than whole counts, the table is returned as it is, and has no ranks.
-
-    Parameters
-    ----------
-    data : CalibrationData
-        Of one group.
-
-    Returns
-    -------
-    CalibrationData
     """
     events, others = data.hits, data.trials - data.hits
     counted = (data.hits % 1 == 0).all() and (data.trials % 1 == 0).all()
@@ -148,12 +139,6 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
 
 def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataFrame:
     """C-statistic and Brier scores with percentile bootstrap intervals.
-
-    Parameters
-    ----------
-    data : CalibrationData
-    ci_prob : float
-    seed : int
 
     Returns
     -------

@@ -22,12 +22,6 @@ def net_benefit_table(
 ) -> pd.DataFrame:
     """Net benefit per patient of treating by the model, everyone, or no one (which is 0).
 
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    thresholds : sequence of float in (0, 1)
-    ci_prob : float in (0, 1)
-
     Returns
     -------
     pandas.DataFrame
@@ -54,11 +48,6 @@ def net_benefit_table(
 
 def information_table(post: CalibrationPosterior, thresholds: Sequence[float]) -> pd.DataFrame:
     """Value of information per patient, by the posterior of the curve; empty of imputed scores.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    thresholds : sequence of float in (0, 1)
 
     Returns
     -------

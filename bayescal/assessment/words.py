@@ -39,10 +39,6 @@ LEAST_PLACES, MOST_PLACES = 2, 4
 def first_words(f: Findings) -> list[str]:
     """What must be known before any number: reversed scores, and labels in place of scores.
 
-    Parameters
-    ----------
-    f : Findings
-
     Returns
     -------
     list of str
@@ -86,19 +82,7 @@ def exactness(f: Findings) -> str:
 
 
 def directions(table: pd.DataFrame, data: CalibrationData) -> str:
-    """Which way predictions err, as far as the intervals of O/E and slope say.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        A summary of functionals.
-    data : CalibrationData
-        Whose own O/E stands beside that of the posterior.
-
-    Returns
-    -------
-    str
-    """
+    """Which way predictions err, as far as the intervals of O/E and slope say."""
     sentences = []
     for name, each in FUNCTIONALS.items():
         if not each.unclear:
@@ -116,18 +100,7 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
 
 
 def in_the_data(data: CalibrationData, row: Any) -> str:
-    """O/E of the data, to stand beside that of the posterior; empty where no event is expected.
-
-    Parameters
-    ----------
-    data : CalibrationData
-    row : mapping
-        O/E of the posterior, whose decimals are used.
-
-    Returns
-    -------
-    str
-    """
+    """O/E of the data, to stand beside that of the posterior; empty where no event is expected."""
     ratio = observed_expected(data)
     if ratio is None:
         return ""
@@ -161,10 +134,6 @@ def curve_places(rows: Floats) -> int:
 
 def where(parts: Sequence[Stretch]) -> str:
     """Where predictions are calibrated, and where they are too high or too low, in a sentence.
-
-    Parameters
-    ----------
-    parts : sequence of Stretch
 
     Returns
     -------

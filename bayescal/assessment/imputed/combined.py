@@ -23,18 +23,8 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
     """The mean of estimates over imputations; intervals, if there are any, know how these differ.
 
     Either arm of an interval is the root of the mean squared arm within an imputation and
-    z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates.
-
-    Parameters
-    ----------
-    tables : sequence of pandas.DataFrame
-        One for each imputation, with the columns title and estimate, perhaps lower and upper, and
-        others that are averaged. One alone is returned as it is.
-    ci_prob : float in (0, 1)
-
-    Returns
-    -------
-    pandas.DataFrame
+    z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates. Tables have
+    the columns title and estimate, and others that are averaged; one alone is returned as it is.
 
     References
     ----------

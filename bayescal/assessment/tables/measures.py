@@ -67,19 +67,7 @@ def measure_columns(ci_prob: float) -> tuple[Column, ...]:
 
 
 def functional_rows(summary: pd.DataFrame, in_data: Mapping[str, float]) -> list[Row]:
-    """The functionals of a summary by section, and those that the scores do not define.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        From `CalibrationPosterior.summary`.
-    in_data : mapping of str to float
-        Values of the data alone, which are told in the hint.
-
-    Returns
-    -------
-    list of Row
-    """
+    """The functionals of a summary by section, and those that the scores do not define."""
     rows = []
     for section, title in SECTIONS.items():
         names = [name for name, each in FUNCTIONALS.items() if each.section == section]
@@ -244,12 +232,6 @@ def imputations_table(f: Findings) -> Table:
 
 def round_scores(score: Floats, most: int | None = None) -> Floats:
     """Round probabilities within the range of the scores, or some of the scores themselves.
-
-    Parameters
-    ----------
-    score : ndarray
-    most : int, optional
-        How many at most; by default all of them, which are 19 at most.
 
     Returns
     -------

@@ -48,16 +48,7 @@ class TripodItem(NamedTuple):
 
 
 def tripod(f: Findings) -> str:
-    """The items as a table in Markdown, and the publications they cite.
-
-    Parameters
-    ----------
-    f : Findings
-
-    Returns
-    -------
-    str
-    """
+    """The items as a table in Markdown, and the publications they cite."""
     items = tripod_items(f)
     rows = [f"| {item.number} | {item.topic} | {_escaped(item.text)} |" for item in items]
     intro = (
@@ -71,16 +62,7 @@ def tripod(f: Findings) -> str:
 
 
 def tripod_items(f: Findings) -> list[TripodItem]:
-    """The items on calibration, in the order of the checklist.
-
-    Parameters
-    ----------
-    f : Findings
-
-    Returns
-    -------
-    list of TripodItem
-    """
+    """The items on calibration, in the order of the checklist."""
     parts = (
         ("12d", "Methods: heterogeneity between clusters", _heterogeneity_methods(f)),
         ("12e", "Methods: measures and plots of performance", _measures(f)),

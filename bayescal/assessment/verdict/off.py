@@ -78,21 +78,6 @@ def is_off(
     "cannot say" if one of these is clear but not "yes"; if the interval of O/E or of the slope
     alone excludes its ideal value; if draws cannot be trusted; and, where nothing is clear, with
     fewer than 20 events or non-events. "no sign" otherwise.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-        Averaged, or the mixture of several imputations.
-    table : pandas.DataFrame
-        Its summary at `ci_prob`.
-    parts : sequence of Stretch
-    ci_prob : float in (0, 1)
-    verdict : str
-        On the limit; see `bayescal.posterior.intervals.verdict_of`.
-
-    Returns
-    -------
-    Off
     """
     if float(post.diagnostics["pareto_k"]) > BAD_K:
         return Off(CANNOT_SAY, why="the computation cannot be trusted here")
@@ -110,11 +95,6 @@ def is_off(
 
 def sure_ranges(parts: Sequence[Stretch], ci_prob: float) -> list[Stretch]:
     """Ranges over which predictions are too high, or too low, with probability (1 + ci_prob) / 2.
-
-    Parameters
-    ----------
-    parts : sequence of Stretch
-    ci_prob : float in (0, 1)
 
     Returns
     -------
@@ -134,10 +114,6 @@ def depth_of_zero(x: Floats, y: Floats) -> float:
 
     The smallest share of the points on one side of a line through the origin. Shearing or scaling
     the plane does not change it.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (points,)
 
     Returns
     -------
