@@ -59,14 +59,14 @@ def drawn(table: Table, *, narrow: bool = False) -> rich.table.Table:
     notes = [f"Each name begins with: {shown.omitted}"] if shown.omitted else []
     made.caption = " ".join([*notes, *table.notes]) or None
     for line, after in zip(shown.lines, [*shown.lines[1:], None], strict=True):
-        label = f"{line.label} ({line.caution})" if line.caution else line.label
-        if table.names_cases and line.section:
-            label = f"{shortened(line.section, PARTS_SECTION)} {label}"
+        label = f"{line.label} ({line.row.caution})" if line.row.caution else line.label
+        if table.names_cases and line.row.section:
+            label = f"{shortened(line.row.section, PARTS_SECTION)} {label}"
         cells = [label, *line.cells]
         if narrow:
             cells = [f"{label}:\n{', '.join(cell for cell in line.cells if cell)}"]
-        made.add_row(*map(Text, cells), style="bold" if line.chosen else None)
-        if after is not None and after.section != line.section and not table.names_cases:
+        made.add_row(*map(Text, cells), style="bold" if line.row.chosen else None)
+        if after is not None and after.row.section != line.row.section and not table.names_cases:
             made.add_section()
     return made
 

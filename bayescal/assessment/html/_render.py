@@ -167,7 +167,6 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
     notes = [text for text in assessment_notes(f) if text not in alarms]
     score = f.posterior.data.score
     few, all_scores = round_scores(score, SHOWN_SCORES), round_scores(score)
-    tables = Tables(f)
     script = _file("report.js")
     name = label(source.get("Score") or MODEL)
     return {
@@ -192,29 +191,18 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
             "sites": _figures.sites_figure(f),
             "subgroups": _figures.subgroups_figure(f),
         },
-        "first": tables["first"],
-        "measures": tables["measures"],
+        "tables": Tables(f),
         "clinical": None if f.clinical is None else measures_table(f.clinical, "clinical-prior"),
         "curve": curve_table(f, few),
         "whole_curve": None
         if all_scores.size == few.size
         else curve_table(f, all_scores, "whole-curve"),
-        "near": tables["near"],
         "even_odds": f.comparison.prob_calibrated_at(0.5),
-        "families": tables["families"],
-        "updates": None if f.recommendation.choice is None else tables["updates"],
-        "benefit": tables["benefit"] if f.thresholds else None,
-        "information": tables["information"] if len(f.information) else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
-        "estimators": tables["estimators"],
-        "groups": tables["groups"] if f.data.groups else None,
         "sites": site_sentences(f) if f.data.groups else [],
-        "subgroups": [tables[name] for name in ("levels", "combinations") if name in tables],
         "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
         "tripod": _about.tripod_table(f),
-        "val_prob": tables["val_prob"],
-        "diagnostics": tables["diagnostics"],
         "data": _about.data_table(f, source),
         "method": short_method(f),
         "methods": methods(f),

@@ -24,6 +24,7 @@ from bayescal.assessment.tables.measures import (
     stretches_table,
 )
 from bayescal.assessment.tables.table import Table
+from bayescal.fitting.imputed.posterior import by_imputation
 
 __all__ = ["Tables"]
 
@@ -68,9 +69,12 @@ class Tables(Mapping[str, Table]):
             "diagnostics": diagnostics_table,
             "val_prob": val_prob_table,
         }
+        is_imputed = len(by_imputation(f.posterior)) > 1
         if f.thresholds:
-            known |= {"benefit": benefit_table, "information": information_table}
-        if f.missing_information is not None:
+            known["benefit"] = benefit_table
+        if f.thresholds and not is_imputed:
+            known["information"] = information_table
+        if is_imputed:
             known["imputations"] = imputations_table
         if f.data.groups:
             known["groups"] = groups_table

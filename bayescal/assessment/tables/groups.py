@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayescal._base.text import capitalised, percent
+from bayescal._base.text import capitalised, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances, counts, measured
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
@@ -40,7 +40,7 @@ def subgroups_table(f: Findings, of: str = "levels") -> Table:
     every = subgroups_of(f.crossed, of)
     table = f.by_subgroup if of == "levels" else f.by_subgroup.iloc[-len(every) :]
     rows = [
-        Row(f"{each.factor}: {each.level}", each.level, numbers, section=each.factor)
+        Row(f"{each.factor}: {each.level}", each.level, numbers, section=shortened(each.factor))
         for each, numbers in zip(every, table.to_dict("records"), strict=False)
     ]
     level, page = percent(f.ci_prob), MEDIA[:1]

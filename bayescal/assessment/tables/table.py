@@ -97,22 +97,11 @@ class Column:
 
 
 class Line(NamedTuple):
-    """A row as text.
+    """A row as text: its label, short enough for the medium, and its cells."""
 
-    Attributes
-    ----------
-    label : str
-    cells : tuple of str
-    section, hint, caution : str
-    chosen : bool
-    """
-
+    row: Row
     label: str
     cells: tuple[str, ...]
-    section: str
-    hint: str
-    caution: str
-    chosen: bool
 
 
 class Shown(NamedTuple):
@@ -182,14 +171,7 @@ class Table:
         columns = [column for column in self.columns if medium in column.media]
         labels, omitted = self._labels(medium)
         lines = [
-            Line(
-                label,
-                tuple(column.shown(row) for column in columns),
-                shortened(row.section),
-                row.hint,
-                row.caution,
-                row.chosen,
-            )
+            Line(row, label, tuple(column.shown(row) for column in columns))
             for label, row in zip(labels, self.rows, strict=True)
         ]
         head = self.head if medium == PAGE else self.short or self.head
@@ -237,8 +219,8 @@ class Table:
         parts = [line(shown.heads), line(["---"] + ["---:"] * (len(shown.heads) - 1))]
         section = ""
         for each in shown.lines:
-            if each.section != section:
-                section = each.section
+            if each.row.section != section:
+                section = each.row.section
                 parts.append(line([f"**{section}**", *[""] * len(each.cells)]))
             parts.append(line([each.label, *each.cells]))
         return "\n".join(parts)
@@ -283,7 +265,7 @@ def text_lines(table: Table) -> list[str]:
     Sections are named where the labels come from the data, which say little without them.
     """
     shown = table.show(TEXT)
-    named = table.names_cases and any(line.section for line in shown.lines)
+    named = table.names_cases and any(line.row.section for line in shown.lines)
     indent = "  " if named else ""
     cells = [shown.heads[1:], *(line.cells for line in shown.lines)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -302,9 +284,9 @@ def text_lines(table: Table) -> list[str]:
     lines += [f"each name begins with: {shown.omitted}"] if shown.omitted else []
     section = ""
     for line in shown.lines:
-        if named and line.section != section:
-            section = line.section
+        if named and line.row.section != section:
+            section = line.row.section
             lines.append(section)
         lines.append(row(f"{indent}{line.label}", line.cells))
-        lines += [f"  {text}" for text in wrap(line.caution, WIDEST_TABLE - 4)]
+        lines += [f"  {text}" for text in wrap(line.row.caution, WIDEST_TABLE - 4)]
     return lines

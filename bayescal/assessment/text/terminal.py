@@ -32,8 +32,7 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     first = first_words(f)
     parts: list[Iterable[str]] = [_summary(f, first)]
     names = ("measures", "estimators", "benefit", "information")
-    shown = [tables[name] for name in names if name in tables]
-    parts += [text_lines(table) for table in shown if table.rows]
+    parts += [text_lines(tables[name]) for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:
         parts.append(_with_sentences(tables["groups"], site_sentences(f)))
