@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.imputed.words import imputations_note
+from bayescal.assessment.imputed import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words

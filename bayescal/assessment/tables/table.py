@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -13,7 +14,7 @@ from bayescal._base.text import shortened, told_apart
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MEDIA", "Column", "Line", "Row", "Shown", "Table", "text_lines"]
+__all__ = ["MEDIA", "Column", "Line", "Row", "Shown", "Table", "in_markdown"]
 
 WIDEST_TABLE = 80
 """Of a table as text, in characters."""
@@ -23,6 +24,8 @@ MEDIA: tuple[str, ...] = (PAGE, TERMINAL, TEXT)
 LONGEST_LABELS = {PAGE: (80, 60), TERMINAL: (30, 14), TEXT: (23, 15)}
 """Characters of a name from the data, by itself and beneath the heading of a section."""
 SHORTEST_LABEL = 8
+MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
+"""Characters that Markdown or HTML in it could read as markup."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,37 @@ class Table:
             shortened(omitted.strip()),
         )
 
+    def lines(self) -> list[str]:
+        """The table as plain text, in lines of at most `WIDEST_TABLE` characters, unless the cells alone are wider.
+
+        Sections are named where the labels come from the data, which say little without them.
+        """
+        shown = self.show(TEXT)
+        indent = "  " if self._has_factors else ""
+        cells = [shown.heads[1:], *(line.cells for line in shown.lines)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        room = max(WIDEST_TABLE - sum(width + 2 for width in widths), SHORTEST_LABEL)
+        labels = [shown.heads[0], *(f"{indent}{line.label}" for line in shown.lines)]
+        first = min(max(map(len, labels)), room)
+
+        def row(label: str, texts: Sequence[str]) -> str:
+            aligned = (
+                f"{text:{'<' if column in shown.words else '>'}{width}s}"
+                for column, (text, width) in enumerate(zip(texts, widths, strict=True), 1)
+            )
+            return "  ".join([f"{label[:first]:{first}s}", *aligned]).rstrip()
+
+        lines = [row(shown.heads[0], shown.heads[1:])]
+        lines += [f"each name begins with: {shown.omitted}"] if shown.omitted else []
+        section = ""
+        for line in shown.lines:
+            if self._has_factors and line.row.section != section:
+                section = line.row.section
+                lines.append(section)
+            lines.append(row(f"{indent}{line.label}", line.cells))
+            lines += [f"  {text}" for text in wrap(line.row.caution, WIDEST_TABLE - 4)]
+        return [*lines, *(text for note in self.notes for text in wrap(note, WIDEST_TABLE - 2))]
+
     def texts(self) -> dict[str, dict[str, str]]:
         """What each cell shows, by the names of rows and columns."""
         return {
@@ -214,15 +248,16 @@ class Table:
         shown = self.show()
 
         def line(cells: Sequence[str]) -> str:
-            return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+            return f"| {' | '.join(cells)} |"
 
-        parts = [line(shown.heads), line(["---"] + ["---:"] * (len(shown.heads) - 1))]
+        parts = [line(list(map(in_markdown, shown.heads)))]
+        parts.append(line(["---"] + ["---:"] * (len(shown.heads) - 1)))
         section = ""
         for each in shown.lines:
             if each.row.section != section:
                 section = each.row.section
-                parts.append(line([f"**{section}**", *[""] * len(each.cells)]))
-            parts.append(line([each.label, *each.cells]))
+                parts.append(line([f"**{in_markdown(section)}**", *[""] * len(each.cells)]))
+            parts.append(line([in_markdown(text) for text in (each.label, *each.cells)]))
         return "\n".join(parts)
 
     def to_latex(self) -> str:
@@ -235,15 +270,23 @@ class Table:
         return str(frame.to_latex(index=False, escape=True, caption=self.title, label=self.name))
 
     def __str__(self) -> str:
-        return "\n".join(text_lines(self))
+        return "\n".join(self.lines())
 
     def __repr__(self) -> str:
         return f"{self.title}\n\n{self}"
 
     def _repr_html_(self) -> str:
         shown = self.show()
-        rows = {line.label: line.cells for line in shown.lines}
+        rows = {
+            f"{line.row.section}: {line.label}" if self._has_factors else line.label: line.cells
+            for line in shown.lines
+        }
         return card(self.title, shown.heads[1:], rows)
+
+    @property
+    def _has_factors(self) -> bool:
+        """Whether sections say what the labels are of."""
+        return self.names_cases and any(row.section for row in self.rows)
 
     def _labels(self, medium: str) -> tuple[list[str], str]:
         """Labels that fit the medium, no two of one section alike, and what was left out."""
@@ -259,34 +302,6 @@ class Table:
         return labels, "" if any(sections) else omitted
 
 
-def text_lines(table: Table) -> list[str]:
-    """Lines of at most `WIDEST_TABLE` characters, unless the cells alone are wider.
-
-    Sections are named where the labels come from the data, which say little without them.
-    """
-    shown = table.show(TEXT)
-    named = table.names_cases and any(line.row.section for line in shown.lines)
-    indent = "  " if named else ""
-    cells = [shown.heads[1:], *(line.cells for line in shown.lines)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    room = max(WIDEST_TABLE - sum(width + 2 for width in widths), SHORTEST_LABEL)
-    labels = [shown.heads[0], *(f"{indent}{line.label}" for line in shown.lines)]
-    first = min(max(map(len, labels)), room)
-
-    def row(label: str, texts: Sequence[str]) -> str:
-        aligned = (
-            f"{text:{'<' if column in shown.words else '>'}{width}s}"
-            for column, (text, width) in enumerate(zip(texts, widths, strict=True), 1)
-        )
-        return "  ".join([f"{label[:first]:{first}s}", *aligned]).rstrip()
-
-    lines = [row(shown.heads[0], shown.heads[1:])]
-    lines += [f"each name begins with: {shown.omitted}"] if shown.omitted else []
-    section = ""
-    for line in shown.lines:
-        if named and line.row.section != section:
-            section = line.row.section
-            lines.append(section)
-        lines.append(row(f"{indent}{line.label}", line.cells))
-        lines += [f"  {text}" for text in wrap(line.row.caution, WIDEST_TABLE - 4)]
-    return lines
+def in_markdown(text: str) -> str:
+    """Text for a cell of a table in Markdown, which shows as it is."""
+    return MARKUP.sub(r"\\\1", text)

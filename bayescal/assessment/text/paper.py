@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bayescal._base.text import capitalised, cases_and_events, percent
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.imputed.words import imputations_sentence
+from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.verdict.words import headline, ranges, settling, to_do, whom

@@ -8,7 +8,7 @@ from textwrap import wrap
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.tables.table import Table, text_lines
+from bayescal.assessment.tables.table import Table
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import (
@@ -32,7 +32,7 @@ def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     first = first_words(f)
     parts: list[Iterable[str]] = [_summary(f, first)]
     names = ("measures", "estimators", "benefit", "information")
-    parts += [text_lines(tables[name]) for name in names if name in tables]
+    parts += [tables[name].lines() for name in names if name in tables]
     parts.append(_wrapped(exactness(f)))
     if f.data.groups:
         parts.append(_with_sentences(tables["groups"], site_sentences(f)))
@@ -57,7 +57,7 @@ def _summary(f: Findings, first: list[str]) -> Iterator[str]:
 
 
 def _with_sentences(table: Table, sentences: list[str]) -> Iterator[str]:
-    yield from text_lines(table)
+    yield from table.lines()
     for text in sentences:
         yield ""
         yield from _wrapped(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from bayescal._base.text import (
@@ -17,6 +16,7 @@ from bayescal.assessment.findings import LEAST_SITES, Findings
 from bayescal.assessment.notes import posterior_notes
 from bayescal.assessment.tables.decisions import benefit_table, information_table
 from bayescal.assessment.tables.groups import groups_table
+from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
@@ -29,8 +29,6 @@ from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
 MOST_GROUPS_LISTED = 20
-MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
-"""Characters that Markdown or HTML in it could read as markup."""
 
 
 class TripodItem(NamedTuple):
@@ -50,7 +48,7 @@ class TripodItem(NamedTuple):
 def tripod(f: Findings) -> str:
     """The items as a table in Markdown, and the publications they cite."""
     items = tripod_items(f)
-    rows = [f"| {item.number} | {item.topic} | {_escaped(item.text)} |" for item in items]
+    rows = [f"| {item.number} | {item.topic} | {in_markdown(item.text)} |" for item in items]
     intro = (
         "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis (Collins et "
         "al., 2024). All other items are for the authors to answer."
@@ -202,8 +200,3 @@ def _listed(f: Findings, of_groups: dict[str, str]) -> str:
 
 def _thresholds(f: Findings) -> str:
     return "the threshold" if len(f.thresholds) == 1 else "the thresholds"
-
-
-def _escaped(text: str) -> str:
-    """Text for a cell of a table in Markdown, which shows as it is."""
-    return MARKUP.sub(r"\\\1", text)

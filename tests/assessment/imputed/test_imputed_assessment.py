@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.assessment.imputed.combined import combined_estimates
+from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.record import schema
 
 OPTIONS = {"draws": 400, "random_state": 1, "estimators": ["ece", "ici"]}

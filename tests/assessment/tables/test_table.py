@@ -68,6 +68,20 @@ def test_text_is_aligned_and_ends_without_spaces() -> None:
     ]
 
 
+def test_notes_stand_beneath_the_table() -> None:
+    noted = table(notes=("A note of several words. " * 6,))
+    assert noted.lines()[:-2] == table().lines()
+    assert max(map(len, noted.lines())) <= 78
+    assert " ".join(noted.lines()[-2:]).startswith("A note of several words. A note")
+
+
+def test_a_label_of_two_factors_is_shown_twice() -> None:
+    rows = [row("a: yes", 0.1, label="yes", section="a"), row("b", 0.1, label="yes", section="b")]
+    shown = table(rows=rows, names_cases=True)._repr_html_()
+    assert "a: yes" in shown
+    assert "b: yes" in shown
+
+
 def test_names_from_the_data_fit_and_stay_apart() -> None:
     rows = [row(f"{LONG}{k}", 0.1) for k in (1, 2)]
     named = table(rows=rows, names_cases=True)
@@ -90,7 +104,7 @@ def test_sections_are_named_where_labels_come_from_the_data() -> None:
 def test_markdown_and_latex_escape_what_is_markup() -> None:
     lines = table().to_markdown().splitlines()
     assert lines[0] == "| Name | Cases | An error | P \\| value |"
-    assert lines[-1] == "| b_% | 1,200 | not defined | 0.123 |"
+    assert lines[-1] == "| b\\_% | 1,200 | not defined | 0.123 |"
     latex = table().to_latex()
     assert "b\\_\\%" in latex
     assert "\\caption{A title}" in latex
