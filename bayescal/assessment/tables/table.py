@@ -187,7 +187,7 @@ class Table:
         )
 
     def lines(self) -> list[str]:
-        """The table as plain text, in lines of at most `WIDEST_TABLE` characters, unless the cells alone are wider.
+        """The table as plain text, in lines of at most 80 characters unless the cells are wider.
 
         Sections are named where the labels come from the data, which say little without them.
         """
