@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = [
     "NO_CHANGE",
+    "capitalised",
     "cases_and_events",
     "chance",
     "count",
@@ -77,6 +78,11 @@ def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str
 def percent(probability: float) -> str:
     """A probability as a percentage: `95 %`."""
     return f"{100 * probability:.4g} %"
+
+
+def capitalised(text: str) -> str:
+    """A text with a capital first letter; the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def count(number: float, noun: str = "") -> str:

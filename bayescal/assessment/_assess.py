@@ -18,6 +18,7 @@ from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL
 from bayescal.assessment.performance import close_enough
 from bayescal.assessment.record import as_dict
+from bayescal.assessment.tables import Tables
 from bayescal.assessment.text.paper import describe
 from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
@@ -215,6 +216,15 @@ class Assessment(Findings):
         """What a reader should bear in mind: moved scores, few events, draws not to be trusted."""
         return assessment_notes(self)
 
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables of the terminal and the page, by name, such as "measures" or "groups".
+
+        Each holds its numbers as they were computed: `tables["measures"].to_frame()`, and
+        `to_markdown()` or `to_latex()` for a paper.
+        """
+        return Tables(self)
+
     def headline(self) -> str:
         """Whether the model is off, by how much, and whether that is more than the limit."""
         return headline(self)
@@ -257,7 +267,7 @@ class Assessment(Findings):
         write(self, path, **details)
 
     def __str__(self) -> str:
-        return as_text(self)
+        return as_text(self, self.tables)
 
     def __repr__(self) -> str:
         data = self.posterior.data

@@ -14,7 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import in_natural_order
 from bayescal.assessment.groups import group_table
-from bayescal.assessment.imputed.combined import combined_estimates
+from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.panel import panel_of
 from bayescal.assessment.performance import is_extreme, mean_score, performance_of
 from bayescal.assessment.stretches import Stretch, stretches_of

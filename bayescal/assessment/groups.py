@@ -9,6 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["check_few_groups", "check_not_class_wise", "group_table"]
 
 MOST_GROUPS = 200
-COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
 
 
 def check_few_groups(groups: int) -> None:
@@ -63,11 +63,12 @@ def group_table(
     """One row a group; see `Assessment.by_group`. What a group does not define is NaN."""
     import pandas as pd
 
+    shown = main_functionals()
     rows = {}
     for name, post in groups.items():
-        summary = post.summary(ci_prob, names=COLUMNS_OF_GROUPS).reindex(COLUMNS_OF_GROUPS)
+        summary = post.summary(ci_prob, names=shown).reindex(shown)
         row = {"cases": post.data.n, "events": post.data.events}
-        for functional in COLUMNS_OF_GROUPS:
+        for functional in shown:
             for column in ("estimate", "lower", "upper"):
                 row[f"{functional}_{column}"] = float(summary[column][functional])
         rows[name] = row | {

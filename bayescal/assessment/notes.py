@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal._base.text import count
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.imputed.words import imputations_note
+from bayescal.assessment.imputed import imputations_note
 from bayescal.assessment.performance import is_extreme, mean_score
 from bayescal.assessment.verdict.words import headline
 from bayescal.assessment.words import first_words
@@ -22,10 +22,6 @@ FEW_CLUSTERS = 10
 
 def posterior_notes(post: CalibrationPosterior) -> Iterator[str]:
     """What is odd about the data of a fit; options have the names they have in Python.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
 
     Yields
     ------
@@ -78,10 +74,6 @@ def _about_data(post: CalibrationPosterior) -> Iterator[str]:
 
 def assessment_notes(f: Findings) -> list[str]:
     """What a reader of an assessment should know of its data, its prior and its draws.
-
-    Parameters
-    ----------
-    f : Findings
 
     Returns
     -------

@@ -28,13 +28,6 @@ LARGE_RESAMPLES = 200
 def panel_of(post: CalibrationPosterior, names: Sequence[str], seed: int) -> pd.DataFrame:
     """Each estimator on the data, and whether calibration alone explains it.
 
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    names : sequence of str
-        In the register of estimators.
-    seed : int
-
     Returns
     -------
     pandas.DataFrame

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOSE",
+    "OVERALL",
     "close_enough",
     "is_extreme",
     "mean_score",
@@ -34,11 +36,62 @@ SHARE_OF_RISK = 0.25
 LEAST_CLOSE = 1e-4
 RARE_RISK = 0.05
 RANK_ERROR = 5e-3
-MEASURES = {
-    "c_statistic": ("C-statistic (AUC)", scores.c_statistic),
-    "brier_score": ("Brier score", scores.brier_score),
-    "scaled_brier_score": ("Scaled Brier score", scores.scaled_brier_score),
+
+
+class Overall(NamedTuple):
+    """A measure of the predictions overall.
+
+    Attributes
+    ----------
+    function : callable
+        In `bayescal.scores`.
+    label, hint : str
+        What it is called, and what it is.
+    ideal : float
+        Of perfect predictions.
+    unit : str
+    in_short : str
+        The hint of the first screen; empty of what is not there.
+    """
+
+    function: Callable[..., Any]
+    label: str
+    hint: str
+    ideal: float
+    unit: str = "probability"
+    in_short: str = ""
+
+    @property
+    def words(self) -> str:
+        """The label without its abbreviation."""
+        return self.label.partition(" (")[0]
+
+
+OVERALL = {
+    "c_statistic": Overall(
+        scores.c_statistic,
+        "C-statistic (AUC)",
+        "discrimination: 0.5 is chance",
+        1,
+        in_short="0.5 is chance, 1 is perfect",
+    ),
+    "brier_score": Overall(
+        scores.brier_score,
+        "Brier score",
+        "mean squared difference of prediction and outcome",
+        0,
+        unit="squared probability",
+        in_short="0 is perfect",
+    ),
+    "scaled_brier_score": Overall(
+        scores.scaled_brier_score,
+        "Scaled Brier score",
+        "relative improvement over the base rate",
+        1,
+        unit="share",
+    ),
 }
+"""Measures of the predictions overall, by their names in `bayescal.scores`."""
 
 
 def mean_score(data: CalibrationData) -> float:
@@ -74,15 +127,6 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
     of pairs within cells: at most 0.003 on twelve simulated sets of 5000 to 500 000 cases, where it
     was off by less than 0.00015. Where the bound is above 0.005, or cases are weighted by other
     than whole counts, the table is returned as it is, and has no ranks.
-
-    Parameters
-    ----------
-    data : CalibrationData
-        Of one group.
-
-    Returns
-    -------
-    CalibrationData
     """
     events, others = data.hits, data.trials - data.hits
     counted = (data.hits % 1 == 0).all() and (data.trials % 1 == 0).all()
@@ -96,12 +140,6 @@ def with_ranks(data: CalibrationData) -> CalibrationData:
 def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataFrame:
     """C-statistic and Brier scores with percentile bootstrap intervals.
 
-    Parameters
-    ----------
-    data : CalibrationData
-    ci_prob : float
-    seed : int
-
     Returns
     -------
     pandas.DataFrame
@@ -112,10 +150,10 @@ def performance_of(data: CalibrationData, ci_prob: float, seed: int) -> pd.DataF
 
     resamples = Resamples(with_ranks(data), resamples_for(data), seed)
     rows = {}
-    for name, (title, function) in MEASURES.items():
-        rows[name] = {"title": title, "estimate": np.nan, "lower": np.nan, "upper": np.nan}
+    for name, each in OVERALL.items():
+        rows[name] = {"title": each.label, "estimate": np.nan, "lower": np.nan, "upper": np.nan}
         with suppress(InputError):
-            measure = Applied(name, function, {}, core=WEIGHTED[name])
+            measure = Applied(name, each.function, {}, core=WEIGHTED[name])
             interval = resamples.interval(measure, "percentile", ci_prob)
             rows[name] |= {key: getattr(interval, key) for key in ("estimate", "lower", "upper")}
     table = pd.DataFrame.from_dict(rows, orient="index")

@@ -6,7 +6,7 @@ import json
 import math
 from html.parser import HTMLParser
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
 from bayescal._base.files import existing_file
@@ -22,7 +22,17 @@ from bayescal.assessment.words import first_words
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.posterior.functionals import FUNCTIONALS
 
-__all__ = ["RECORD_ID", "SCHEMA_VERSION", "as_dict", "read_report", "schema"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "RECORD_ID",
+    "SCHEMA_VERSION",
+    "as_dict",
+    "functionals_record",
+    "read_report",
+    "schema",
+]
 
 RECORD_ID = "assessment"
 """Of the element of a page that carries the record."""
@@ -61,7 +71,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "prob_miscalibrated": f.prob_tce_above(f.close),
         "prob_calibrated": f.prob_calibrated,
         "prob_calibrated_even_odds": f.comparison.prob_calibrated_at(0.5),
-        "functionals": _functionals(f),
+        "functionals": functionals_record(f.table),
         "undefined": stated["undefined"],
         "stretches": [part._asdict() for part in f.stretches],
         "curves": _rows(f.comparison.table),
@@ -115,17 +125,20 @@ def as_dict(f: Findings) -> dict[str, Any]:
             "off": f.clinical.off._asdict(),
             "verdict": f.clinical.verdict,
             "headline": headline(f.clinical),
-            "functionals": _functionals(f.clinical),
+            "functionals": functionals_record(f.clinical.table),
         }
     return {name: _plain(value) for name, value in record.items()}
 
 
-def _functionals(f: Findings) -> dict[str, dict[str, Any]]:
-    rows = _rows(f.table)
-    return {
-        name: {"label": FUNCTIONALS[name].label, "ideal": FUNCTIONALS[name].calibrated, **row}
-        for name, row in rows.items()
-    }
+def functionals_record(summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows of a summary of functionals, with their words."""
+    return {name: _words(name) | row for name, row in _rows(summary).items()}
+
+
+def _words(name: str) -> dict[str, Any]:
+    """What the registry says of a functional."""
+    known = FUNCTIONALS[name]
+    return {key: getattr(known, key) for key in ("label", "short", "hint", "unit", "ideal")}
 
 
 def _rows(table: Any) -> dict[str, dict[str, Any]]:

@@ -44,17 +44,7 @@ class Stretch(NamedTuple):
 
 
 def stretches_of(post: CalibrationPosterior) -> list[Stretch]:
-    """Stretches over the range of the scores, from the lowest to the highest.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-        Averaged.
-
-    Returns
-    -------
-    list of Stretch
-    """
+    """Stretches over the range of the scores, from the lowest to the highest."""
     score = _some_scores(post)
     error = post.errors_where_known(score)
     shares = {

@@ -48,17 +48,6 @@ def raw_cases(
 ) -> tuple[RawCases, ...]:
     """The cases behind a table on a grid; none where its rows have the scores themselves.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or CalibrationData
-        The cases behind a table are not known.
-    scores : iterable of array-like of shape (n,)
-        One, or the scores of each imputation.
-    data : CalibrationData
-        The table of all of them.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : object, optional
-
     Returns
     -------
     tuple of RawCases

@@ -4,103 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance, decimals, percent, rounded
+from bayescal._base.text import capitalised, chance, decimals, percent, rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
-from bayescal.validation.consistency import RARE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "AS_IF_CALIBRATED",
-    "LARGER",
-    "SIDES",
-    "UNDEFINED",
-    "WITHIN_CHANCE",
-    "EstimatorRow",
+    "STATES",
+    "curve_places",
     "curve_rows",
     "directions",
-    "estimator_row",
     "exactness",
     "first_words",
     "in_the_data",
     "numbers",
-    "of_group",
-    "side",
     "where",
     "with_interval",
 ]
-
-SIDES = {
-    "observed_expected": (
-        "events are rarer than predicted",
-        "events are more frequent than predicted",
-        "events are not clearly rarer or more frequent than predicted",
-    ),
-    "calibration_in_the_large": (
-        "risks are too high on average",
-        "risks are too low on average",
-        "risks are not clearly too high or too low on average",
-    ),
-    "calibration_slope": (
-        "predictions are too extreme (over-confident)",
-        "predictions are too moderate (under-confident)",
-        "predictions are not clearly too extreme or too moderate",
-    ),
-    "calibration_intercept": (
-        "events are rarer than predicted at one half",
-        "events are more frequent than predicted at one half",
-        "events are not clearly rarer or more frequent at one half",
-    ),
-}
-"""What a measure says when its interval is below its ideal value, above it, or around it."""
-
-AS_IF_CALIBRATED, LARGER, UNDEFINED = "within chance", "larger than chance explains", "undefined"
-"""The verdicts on an estimate."""
-
-WITHIN_CHANCE = {AS_IF_CALIBRATED: "yes", LARGER: "no", UNDEFINED: UNDEFINED}
-"""The same in a word, for columns headed "within chance"."""
-
-TITLES = {"Integrated calibration index (Eavg)": "ICI (Eavg) of a loess curve"}
-"""Titles that say how an estimator differs from a measure of the posterior of the same name."""
 
 STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 MOST_STRETCHES = 4
 LEAST_PLACES, MOST_PLACES = 2, 4
 
 
-class EstimatorRow(NamedTuple):
-    """An estimator as a row of text.
-
-    Attributes
-    ----------
-    title : str
-    estimate, if_calibrated : str
-        Empty where the estimate is undefined.
-    verdict : str
-        "within chance", "larger than chance explains" or "undefined".
-    """
-
-    title: str
-    estimate: str
-    if_calibrated: str
-    verdict: str
-
-
 def first_words(f: Findings) -> list[str]:
     """What must be known before any number: reversed scores, and labels in place of scores.
-
-    Parameters
-    ----------
-    f : Findings
 
     Returns
     -------
@@ -145,72 +82,25 @@ def exactness(f: Findings) -> str:
 
 
 def directions(table: pd.DataFrame, data: CalibrationData) -> str:
-    """Which way predictions err, as far as the intervals of O/E and slope say.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        A summary of functionals.
-    data : CalibrationData
-        Whose own O/E stands beside that of the posterior.
-
-    Returns
-    -------
-    str
-    """
-    own = in_the_data(data, table.loc["observed_expected"])
-    sentences = [_direction(table, "observed_expected", "O/E", own)]
-    if "calibration_slope" in table.index:
-        sentences.append(_direction(table, "calibration_slope", "slope"))
-    elif "calibration_slope" in table.attrs["undefined"]:
-        why = table.attrs["undefined"]["calibration_slope"]
-        sentences.append(f"The slope is {NOT_DEFINED}: {why}.")
+    """Which way predictions err, as far as the intervals of O/E and slope say."""
+    sentences = []
+    for name, each in FUNCTIONALS.items():
+        if not each.unclear:
+            continue
+        if name in table.index:
+            row = table.loc[name]
+            side = each.side(float(table["lower"][name]), float(table["upper"][name]))
+            told = capitalised(each.unclear if side is None else side.clause)
+            own = in_the_data(data, row) if name == "observed_expected" else ""
+            sentences.append(f"{told}: {each.short} {with_interval(row, own)}.")
+        elif name in table.attrs["undefined"]:
+            why = table.attrs["undefined"][name]
+            sentences.append(f"The {each.short} is {NOT_DEFINED}: {why}.")
     return " ".join(sentences)
 
 
-def _direction(table: pd.DataFrame, name: str, label: str, beside: str = "") -> str:
-    row = table.loc[name]
-    told = side(name, row)
-    return f"{told[:1].upper()}{told[1:]}: {label} {with_interval(row, beside)}."
-
-
-def side(name: str, row: Any) -> str:
-    """On which side of its ideal value a measure lies, as far as its interval says.
-
-    Parameters
-    ----------
-    name : str
-        One of the keys of `SIDES`.
-    row : mapping
-        With the keys lower and upper.
-
-    Returns
-    -------
-    str
-        A clause without a full stop.
-    """
-    below, above, neither = SIDES[name]
-    ideal = FUNCTIONALS[name].calibrated
-    if name == "calibration_slope" and row["upper"] < 0:
-        return "predictions are reversed: where they are higher, events are rarer"
-    if row["upper"] < ideal:
-        return below
-    return above if row["lower"] > ideal else neither
-
-
 def in_the_data(data: CalibrationData, row: Any) -> str:
-    """O/E of the data, to stand beside that of the posterior; empty where no event is expected.
-
-    Parameters
-    ----------
-    data : CalibrationData
-    row : mapping
-        O/E of the posterior, whose decimals are used.
-
-    Returns
-    -------
-    str
-    """
+    """O/E of the data, to stand beside that of the posterior; empty where no event is expected."""
     ratio = observed_expected(data)
     if ratio is None:
         return ""
@@ -232,59 +122,18 @@ def with_interval(row: Any, beside: str = "") -> str:
 def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:
     """The curve at some scores: mean, lower and upper end, all to one number of decimals."""
     rows = f.curve_at(scores)
-    places = max(decimals(lower, upper) for _, lower, upper in rows)
-    places = min(max(places, LEAST_PLACES), MOST_PLACES)
+    places = curve_places(rows)
     return [tuple(f"{value:.{places}f}" for value in row) for row in rows]
 
 
-def of_group(row: Any, functional: str) -> str:
-    """A functional of one group and its interval; empty where the group does not define it.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of `Findings.by_group`.
-    functional : str
-
-    Returns
-    -------
-    str
-    """
-    parts = {part: row[f"{functional}_{part}"] for part in ("estimate", "lower", "upper")}
-    return "" if math.isnan(parts["estimate"]) else with_interval(parts)
-
-
-def estimator_row(row: Any) -> EstimatorRow:
-    """An estimate beside what calibrated models give, and the verdict on it.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of `Findings.estimators`.
-
-    Returns
-    -------
-    EstimatorRow
-    """
-    title = TITLES.get(str(row["title"]), str(row["title"]))
-    if math.isnan(row["estimate"]):
-        return EstimatorRow(title, "", "", UNDEFINED)
-    names = ("estimate", "calibrated_lower", "calibrated_upper")
-    middle, lower, upper = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
-    return EstimatorRow(
-        title,
-        middle,
-        f"{lower} to {upper}",
-        LARGER if row["prob_exceeds"] < RARE else AS_IF_CALIBRATED,
-    )
+def curve_places(rows: Floats) -> int:
+    """Decimals for the curve at some scores: as many as the shortest interval deserves."""
+    places = max(decimals(lower, upper) for _, lower, upper in rows)
+    return min(max(places, LEAST_PLACES), MOST_PLACES)
 
 
 def where(parts: Sequence[Stretch]) -> str:
     """Where predictions are calibrated, and where they are too high or too low, in a sentence.
-
-    Parameters
-    ----------
-    parts : sequence of Stretch
 
     Returns
     -------

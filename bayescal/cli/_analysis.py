@@ -143,7 +143,8 @@ class Analysis:
             remark(as_typed(text))
         with working("Computing measures of calibration"):
             summary = post.summary(self.ci_prob, p=self.p)
-        console.print(_table.summary_table(summary, self.p, narrow=is_narrow(console)))
+        table = _table.summary_table(summary, self.p)
+        console.print(_table.drawn(table, narrow=is_narrow(console)))
         say(console, _table.describe_error(summary, self.p), "bold")
         say(console, directions(summary, data))
         say(console, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -190,11 +191,11 @@ class Averaged:
         from bayescal.assessment.text.subgroups import subgroup_sentences
         from bayescal.assessment.verdict import words
         from bayescal.assessment.words import exactness
-        from bayescal.cli import _parts
+        from bayescal.cli._table import drawn
 
         narrow = is_narrow(console)
         with steps.working("Computing measures of calibration"):
-            table = _parts.measures_table(a, narrow=narrow)
+            table = drawn(a.tables["measures"], narrow=narrow)
         say(console, a.headline(), "bold")
         with steps.working("Computing leave-one-out, and what is true of other patients"):
             first = [words.ranges(a), words.whom(a), words.to_do(a), words.settling(a)]
@@ -202,20 +203,20 @@ class Averaged:
             say(console, text)
         console.print(table)
         if a.thresholds:
-            console.print(_parts.benefit_table(a, narrow=narrow))
+            console.print(drawn(a.tables["benefit"], narrow=narrow))
         with steps.working("Comparing estimators with those of calibrated models"):
-            table = _parts.estimators_table(a, narrow=narrow)
+            table = drawn(a.tables["estimators"], narrow=narrow)
         console.print(table)
         if a.data.groups:
             with steps.counting("Assessing groups", "groups") as progress:
                 for done, name in enumerate(a.data.groups, 1):
                     a.group(name)
                     progress(done, len(a.data.groups))
-                table = _parts.groups_table(a, narrow=narrow)
+                table = drawn(a.tables["groups"], narrow=narrow)
             console.print(table)
         if a.crossed is not None:
             with steps.working("Fitting subgroups"):
-                table = _parts.subgroups_table(a, narrow=narrow)
+                table = drawn(a.tables["levels"], narrow=narrow)
                 sentences = subgroup_sentences(a)
             console.print(table)
             for text in sentences:
@@ -225,7 +226,7 @@ class Averaged:
         for text in filter(None, last):
             say(console, text)
         say(console, "")
-        say(console, _parts.describe_method(a), "dim")
+        say(console, _describe_method(a), "dim")
 
     def _write(
         self,
@@ -243,3 +244,23 @@ class Averaged:
         if self.html is not None:
             with steps.working("Writing the report"):
                 write_report(self.html, a, source, title)
+
+
+def _describe_method(a: Assessment) -> str:
+    """How the numbers were computed, and whether the computation can be trusted."""
+    from bayescal.cli._table import about_clusters
+
+    diagnostics = a.posterior.diagnostics
+    families = [
+        name for name, weight in a.comparison.prior_prob.items() if weight and name != "identity"
+    ]
+    verdict = "ok" if diagnostics["verdict"] == "ok" else "not good enough, see the note"
+    k = float(diagnostics["pareto_k"])
+    how = f"importance sampling, Pareto k-hat {k:.2f} (limit 0.7)"
+    if k == -math.inf:
+        how = "exact sums over partitions of the scores"
+    return (
+        f"Method: average of {', '.join(families[:-1])} and {families[-1]}, {a.prior.name} prior; "
+        f"{how}: {verdict}. "
+        f"{about_clusters(a.posterior)}Seed {a.seed} repeats these numbers."
+    )

@@ -1,17 +1,19 @@
-"""A posterior as a table and in words, for readers who are not statisticians."""
+"""Tables on a terminal, and a posterior in words, for readers who are not statisticians."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+import rich.table
 from rich.text import Text
 
-from bayescal._base.text import cases_and_events, percent
+from bayescal._base.text import capitalised, cases_and_events, percent, shortened
 from bayescal.assessment.performance import mean_score
+from bayescal.assessment.tables.measures import functional_rows, measure_columns
+from bayescal.assessment.tables.table import Table
 from bayescal.assessment.words import numbers
 from bayescal.cli._terminal import new_table
-from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 if TYPE_CHECKING:
@@ -20,12 +22,56 @@ if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["about_clusters", "describe_cases", "describe_error", "describe_method", "summary_table"]
+__all__ = [
+    "about_clusters",
+    "describe_cases",
+    "describe_error",
+    "describe_method",
+    "drawn",
+    "summary_table",
+]
 
+PARTS_SECTION = 14
 NORMS = {1.0: "", 2.0: " (root mean square, p = 2)", float("inf"): " (largest, p = inf)"}
 
 
-def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) -> Table:
+def drawn(table: Table, *, narrow: bool = False) -> rich.table.Table:
+    """A table of an assessment for a terminal.
+
+    Parameters
+    ----------
+    table : Table
+    narrow : bool
+        Stack the columns, for a terminal too narrow to stand them side by side.
+
+    Returns
+    -------
+    rich.table.Table
+    """
+    shown, made = table.show("terminal"), new_table()
+    first, *others = shown.heads
+    if narrow:
+        made.add_column(f"{first}: {', '.join(map(_inside, others))}")
+    else:
+        made.add_column(first)
+        for head in others:
+            made.add_column(head, justify="right", no_wrap=True)
+    notes = [f"Each name begins with: {shown.omitted}"] if shown.omitted else []
+    made.caption = " ".join([*notes, *table.notes]) or None
+    for line, after in zip(shown.lines, [*shown.lines[1:], None], strict=True):
+        label = f"{line.label} ({line.row.caution})" if line.row.caution else line.label
+        if table.names_cases and line.row.section:
+            label = f"{shortened(line.row.section, PARTS_SECTION)} {label}"
+        cells = [label, *line.cells]
+        if narrow:
+            cells = [f"{label}:\n{', '.join(cell for cell in line.cells if cell)}"]
+        made.add_row(*map(Text, cells), style="bold" if line.row.chosen else None)
+        if after is not None and after.row.section != line.row.section and not table.names_cases:
+            made.add_section()
+    return made
+
+
+def summary_table(summary: pd.DataFrame, p: float = 1) -> Table:
     """A table of functionals: what each is, its estimate and interval, and its ideal value.
 
     Parameters
@@ -34,40 +80,22 @@ def summary_table(summary: pd.DataFrame, p: float = 1, *, narrow: bool = False) 
         From `CalibrationPosterior.summary`.
     p : float
         Norm of its row "tce".
-    narrow : bool
-        Stack the columns, for a terminal too narrow to stand them side by side.
 
     Returns
     -------
-    rich.table.Table
+    Table
     """
-    level = f"{percent(summary.attrs['ci_prob'])} interval"
-    table = new_table()
-    if narrow:
-        table.add_column(f"Measure: estimate ({level}); ideal")
-    else:
-        table.add_column("Measure")
-        for heading in ("Estimate", level, "Ideal"):
-            table.add_column(heading, justify="right", no_wrap=True)
-    for name, row in summary.iterrows():
-        label, ideal = _label(str(name), p)
-        if caution := summary.attrs["cautions"].get(str(name)):
-            label = f"{label} ({caution})"
-        middle, low, high = numbers(row)
-        cells = [label, middle, f"{low} to {high}", ideal]
-        if narrow:
-            cells = [f"{label}:\n{middle} ({low} to {high}); {ideal}"]
-        table.add_row(*map(Text, cells), style="bold" if name == "tce" else None)
-    for name, why in summary.attrs["undefined"].items():
-        label, ideal = _label(name, p)
-        cells = [label, NOT_DEFINED, why, ideal]
-        if narrow:
-            cells = [f"{label}:\n{NOT_DEFINED} ({why}); {ideal}"]
-        table.add_row(*map(Text, cells))
-    cautions = [FUNCTIONALS[str(name)].caution for name in summary.index]
-    told = "; ".join(text for text in cautions if text)
-    table.caption = f"{told[:1].upper()}{told[1:]}." if told else None
-    return table
+    rows = functional_rows(summary, {})
+    if p != 1:
+        label = f"{FUNCTIONALS['tce'].title}{NORMS.get(p, f' (p = {p:g})')}"
+        rows = [replace(row, label=label) if row.name == "tce" else row for row in rows]
+    rows = [replace(row, chosen=row.name == "tce") for row in rows]
+    cautions = "; ".join(filter(None, (FUNCTIONALS[str(name)].caution for name in summary.index)))
+    columns = measure_columns(summary.attrs["ci_prob"])
+    notes = (f"{capitalised(cautions)}.",) if cautions else ()
+    return Table(
+        "functionals", "Functionals of the posterior", "Measure", columns, rows, notes=notes
+    )
 
 
 def describe_cases(data: CalibrationData) -> str:
@@ -115,10 +143,6 @@ def about_clusters(post: CalibrationPosterior) -> str:
     return "" if post.design is None else f"Cases come in {post.design}. "
 
 
-def _label(name: str, p: float) -> tuple[str, str]:
-    """A functional's label, and its value when calibration is perfect."""
-    functional = FUNCTIONALS[name]
-    label = functional.label[0].upper() + functional.label[1:]
-    if name == "tce":
-        label += NORMS.get(p, f" (p = {p:g})")
-    return label, f"{functional.calibrated:g}"
+def _inside(head: str) -> str:
+    """A heading within a line: without its capital, unless that is an abbreviation's."""
+    return head[:1].lower() + head[1:] if head[1:2].islower() else head

@@ -205,23 +205,15 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
     dict
     """
     from bayescal.assessment.performance import mean_score
-    from bayescal.posterior.functionals import FUNCTIONALS
+    from bayescal.assessment.record import functionals_record
 
     data, problem, stated = post.data, post.problem, summary.attrs
-    functionals = {
-        str(name): {
-            "label": FUNCTIONALS[str(name)].label,
-            "ideal": FUNCTIONALS[str(name)].calibrated,
-            **{str(key): float(value) for key, value in row.items()},
-        }
-        for name, row in summary.iterrows()
-    }
     return {
         "cases": data.n,
         "events": data.events,
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
-        "functionals": functionals,
+        "functionals": functionals_record(summary),
         "undefined": stated["undefined"],
         "settings": {
             "curve": problem.curve.name,

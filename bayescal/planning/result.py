@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["PLANNED_LABELS", "Plan"]
 
 PLANNED_LABELS = {name: functional.label for name, functional in FUNCTIONALS.items()} | {
-    "observed_expected": "ratio of observed to expected events (O/E)",
-    "calibration_in_the_large": "calibration-in-the-large",
-    "calibration_intercept": "calibration intercept",
-    "calibration_slope": "calibration slope",
-    "signed_error": "mean signed error",
     "c_statistic": "c-statistic",
     "gain": "fall in the Brier score",
 }

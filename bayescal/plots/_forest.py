@@ -12,8 +12,9 @@ from bayescal._base.text import shortened
 from bayescal.data.validate import as_level, check_choice
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.plots import style
-from bayescal.plots._names import SCALES, ideal, scale_of, short_name
+from bayescal.plots._names import ideal, scale_of, short_name
 from bayescal.plots.text import label, minus, percent, rounded
+from bayescal.posterior.functional import UNITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,7 @@ def forest(
     """
     table, level = _as_table(post, ci_prob)
     rows = [*_functionals(table, names), *_estimates(estimators)]
-    groups = {scale: [row for row in rows if row.scale == scale] for scale in SCALES}
+    groups = {scale: [row for row in rows if row.scale == scale] for scale in UNITS}
     groups = {scale: members for scale, members in groups.items() if members}
     panels = (
         _new_panels(
@@ -110,7 +111,7 @@ def forest(
     )
     for ax, (scale, members) in zip(panels, groups.items(), strict=True):
         _draw(ax, members)
-        ax.set_xlabel(SCALES[scale])
+        ax.set_xlabel(UNITS[scale])
     return panels
 
 

@@ -2,24 +2,23 @@
 
 Each takes draws of the curve and of the population and returns one number per draw, which gives
 its posterior and its interval. To add one, write it here and add its line to the
-registry at the end of the file. Net benefit is not in the registry: it needs a threshold, and
-has no ideal value at perfect calibration.
+registry at the end of the file. The line carries its words, so that every table, figure and text
+shows it. Net benefit is not in the registry: it needs a threshold, and has no ideal value at
+perfect calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base import decision
 from bayescal._base.arrays import Floats, power_mean
 from bayescal.data.validate import as_order
-from bayescal.posterior.line import Totals, nearest_line, nearest_shift
-from bayescal.posterior.population import Population
+from bayescal.posterior.curve_draws import CurveDraws
+from bayescal.posterior.functional import Functional, Side
+from bayescal.posterior.line import Totals
 
 __all__ = [
     "FUNCTIONALS",
@@ -31,144 +30,15 @@ __all__ = [
     "e50",
     "e90",
     "emax",
+    "heading",
     "ici",
+    "main_functionals",
     "net_benefit",
     "net_benefit_of_all",
     "observed_expected",
     "signed_error",
     "tce",
 ]
-
-ERROR_LEVELS = (0.5, 0.9)  # of E50 and E90
-
-
-@dataclass(frozen=True)
-class CurveDraws:
-    """Draws of a calibration curve at the scores of a population.
-
-    What several functionals need is worked out once and kept.
-
-    Attributes
-    ----------
-    curve : ndarray of shape (draws, rows)
-        g at each score.
-    population : Population
-        The scores and their weights.
-    """
-
-    curve: Floats
-    population: Population
-
-    @cached_property
-    def error(self) -> Floats:
-        """The curve minus the score, of shape (draws, rows)."""
-        return self.curve - self.population.score
-
-    @cached_property
-    def distance(self) -> Floats:
-        """Absolute errors, of shape (draws, rows), or (1, rows) where all draws are one curve."""
-        one_curve = self.curve.strides[0] == 0 and self.population.score.ndim == 1
-        error = (self.curve[:1] if one_curve else self.curve) - self.population.score
-        return np.abs(error, out=error)
-
-    @cached_property
-    def order(self) -> NDArray[np.intp]:
-        """Rows in ascending order of absolute error, of shape (draws, rows) or (1, rows)."""
-        return np.argsort(self.distance, axis=1)
-
-    @cached_property
-    def below(self) -> Floats:
-        """Weight, or cases where they are whole, up to each row in that order, itself included."""
-        order, population = self.order, self.population
-        counted = population.weight if population.trials is None else population.trials
-        if counted.ndim == 1:
-            ranked = counted[order]
-        elif len(order) == 1:
-            ranked = counted[:, order[0]]
-        else:
-            ranked = counted.ravel().take(order + counted.shape[1] * np.arange(len(order))[:, None])
-        return np.cumsum(ranked, axis=1)
-
-    @cached_property
-    def error_quantiles(self) -> Floats:
-        """The quantiles `ERROR_LEVELS` of the absolute error, of shape (levels, draws).
-
-        Of type 7 over patients for a sample, else the weighted inverse CDF. Where the cases of a
-        row differ they are interpolated between rows.
-        """
-        total, share = self.below[:, -1], np.array(ERROR_LEVELS)[:, None]
-        if self.population.merged:
-            quantiles = self._interpolated(share * total)
-        elif self.population.trials is None:
-            quantiles = self._error_at(self._reaching(share * total))
-        else:
-            position = (total - 1) * share
-            floor = np.floor(position)
-            lower, upper = (self._error_at(self._reaching(floor + k)) for k in (1, 2))
-            quantiles = lower + (position - floor) * (upper - lower)
-        return np.array(np.broadcast_to(quantiles, (len(share), len(self.curve))))
-
-    def _interpolated(self, level: Floats) -> Floats:
-        """The errors at which the weight below is `level`, half the weight of a row below its own.
-
-        Beyond the middles of the outer rows it is the least or the largest.
-        """
-        draw = np.arange(len(self.below))
-
-        def middle(row: NDArray[np.intp]) -> Floats:
-            before = np.where(row > 0, self.below[draw, row - 1], 0)
-            return np.asarray(before + self.below[draw, row]) / 2
-
-        row = self._reaching(level)
-        row += middle(row) < level
-        lower, upper = np.maximum(row - 1, 0), np.minimum(row, self.below.shape[1] - 1)
-        start = middle(lower)
-        gap = middle(upper) - start
-        share = np.clip((level - start) / np.where(gap > 0, gap, 1), 0, 1)
-        first, last = self._error_at(lower), self._error_at(upper)
-        return np.asarray(first + share * (last - first))
-
-    def _reaching(self, level: Floats) -> NDArray[np.intp]:
-        """The first of the ordered rows with which the weight reaches each level."""
-        return np.stack([(self.below >= each[:, None]).argmax(axis=1) for each in level])
-
-    def _error_at(self, row: NDArray[np.intp]) -> Floats:
-        """The absolute errors at ordered rows, of shape (levels, draws)."""
-        draw = np.arange(row.shape[1]) if len(self.order) > 1 else 0
-        return np.asarray(self.distance[draw, self.order[draw, row]])
-
-    @cached_property
-    def events(self) -> Floats:
-        """Expected events a case, E_w g, of shape (draws,)."""
-        return self.mean(self.curve)
-
-    @cached_property
-    def predicted(self) -> Floats:
-        """Predicted events a case, E_w s, of shape (draws,)."""
-        return self.mean(self.population.score)
-
-    @cached_property
-    def line(self) -> tuple[Floats, Floats]:
-        """Intercept and slope of the line in log-odds nearest to each draw."""
-        return nearest_line(self.curve, self.population.weight, self.population.score)
-
-    @cached_property
-    def shift(self) -> Floats:
-        """The shift in log-odds that gives each draw its expected events."""
-        return nearest_shift(self.events, self.population.weight, self.population.score)
-
-    def mean(self, values: Floats) -> Floats:
-        """Average over the population, one number a draw."""
-        weight = self.population.weight
-        if values.ndim == 1:
-            return self.each(weight @ values)
-        if weight.ndim == 1:
-            return np.asarray(np.broadcast_to(values, self.curve.shape) @ weight)
-        return np.asarray(np.vecdot(np.broadcast_to(values, self.curve.shape), weight))
-
-    def each(self, values: Floats) -> Floats:
-        """One number a draw, of numbers that may be the same for all."""
-        return np.array(np.broadcast_to(values, self.curve.shape[:1]))
 
 
 def tce(draws: CurveDraws, p: float = 1) -> Floats:
@@ -326,73 +196,127 @@ def _above(score: Floats, values: Floats, thresholds: Floats) -> Floats:
     return np.stack([np.sum(spread, axis=1, where=score >= low) for low in least], axis=1)
 
 
-@dataclass(frozen=True)
-class Functional:
-    """A functional as the registry knows it.
-
-    Attributes
-    ----------
-    compute : callable
-        From CurveDraws, or Totals, and options to an array of shape (draws,).
-    label : str
-        What tables call it.
-    calibrated : float
-        Its value when the model is perfectly calibrated.
-    on_sample : bool
-        Whether it depends on the observed scores alone, whatever the population and its weights.
-    by_totals : bool
-        Whether `Totals` know it too, of all draws at once.
-    is_distance : bool
-        Whether it is never negative, and zero only at calibration.
-    is_floored : bool
-        Whether it is at least the size of the signed error, whatever the curve; then no quantile
-        of it in an average lies below that of the signed error's size.
-    caution : str
-        What a reader must know of its interval; empty where it covers as it should.
-    same_as : str
-        The functional that it equals at that one's default options; a summary has that row only.
-    """
-
-    compute: Callable[..., Floats]
-    label: str
-    calibrated: float
-    on_sample: bool = False
-    by_totals: bool = False
-    is_distance: bool = False
-    is_floored: bool = False
-    caution: str = ""
-    same_as: str = ""
-
-
-_distance = partial(Functional, calibrated=0.0, is_distance=True)
+_distance = partial(Functional, is_distance=True)
+_direction = partial(Functional, section="direction", by_totals=True)
 
 FUNCTIONALS: dict[str, Functional] = {
-    "tce": _distance(tce, "true calibration error (TCE)", is_floored=True),
-    "ici": _distance(ici, "integrated calibration index (ICI)", is_floored=True, same_as="tce"),
-    "e50": _distance(e50, "median error (E50)"),
-    "e90": _distance(e90, "90th percentile of error (E90)"),
+    "tce": _distance(
+        tce,
+        "true calibration error (TCE)",
+        "TCE",
+        "mean distance of prediction and actual risk",
+        is_floored=True,
+        is_main=True,
+        definition="The true calibration error is the mean absolute difference between the curve "
+        "and the predicted probability",
+    ),
+    "ici": _distance(
+        ici, "integrated calibration index (ICI)", "ICI", is_floored=True, same_as="tce"
+    ),
+    "e50": _distance(e50, "median error (E50)", "E50", "half of the predictions are off by less"),
+    "e90": _distance(
+        e90,
+        "90th percentile of error (E90)",
+        "E90",
+        "one prediction in ten is off by more",
+        is_of_ends=True,
+    ),
     "emax": _distance(
         emax,
-        "largest error over observed scores (Emax)",
+        "largest error (Emax)",
+        "Emax",
+        "over the observed predictions",
         on_sample=True,
         is_floored=True,
+        is_of_ends=True,
         caution="the interval of Emax is too short where the curve jumps or bends quickly; it "
         "contained the true value in 32 to 100 % of simulated data sets",
     ),
     "signed_error": Functional(
-        signed_error, "mean signed error (curve minus score)", 0.0, by_totals=True
+        signed_error,
+        "mean signed error",
+        "mean signed error",
+        "actual risk minus prediction; negative: too high",
+        by_totals=True,
     ),
-    "observed_expected": Functional(
-        observed_expected, "observed / expected events (O/E)", 1.0, by_totals=True
+    "observed_expected": _direction(
+        observed_expected,
+        "observed / expected events (O/E)",
+        "O/E",
+        "below 1: risks too high on average",
+        unit="ratio",
+        ideal=1.0,
+        is_main=True,
+        result="the ratio of observed to expected events was {}",
+        below=Side(
+            "too many events predicted",
+            "events are rarer than predicted",
+            "there were fewer events than predicted",
+        ),
+        above=Side(
+            "too few events predicted",
+            "events are more frequent than predicted",
+            "there were more events than predicted",
+        ),
+        unclear="events are not clearly rarer or more frequent than predicted",
     ),
-    "calibration_in_the_large": Functional(
-        calibration_in_the_large, "calibration-in-the-large (at slope 1)", 0.0, by_totals=True
+    "calibration_in_the_large": _direction(
+        calibration_in_the_large,
+        "calibration-in-the-large",
+        "calibration-in-the-large",
+        "intercept with the slope fixed at 1, in log-odds",
+        unit="log-odds",
+        result="calibration-in-the-large (the intercept with the slope fixed at 1) was {}",
     ),
-    "calibration_intercept": Functional(
-        calibration_intercept, "intercept, fitted jointly with the slope", 0.0, by_totals=True
+    "calibration_slope": _direction(
+        calibration_slope,
+        "calibration slope",
+        "slope",
+        "below 1: predictions too extreme",
+        unit="ratio",
+        ideal=1.0,
+        is_main=True,
+        needs_line=True,
+        definition="Calibration slope and intercept are those of the line in log-odds closest to "
+        "the curve (Cox, 1958)",
+        result="the calibration slope was {}",
+        below=Side(
+            "over-confident",
+            "predictions are too extreme (over-confident)",
+            "its risks are too extreme, over-confident",
+        ),
+        above=Side(
+            "under-confident",
+            "predictions are too moderate (under-confident)",
+            "its risks are too moderate, under-confident",
+        ),
+        negative=Side(
+            "reversed",
+            "predictions are reversed: where they are higher, events are rarer",
+            "where its risks are higher, events are rarer",
+        ),
+        unclear="predictions are not clearly too extreme or too moderate",
     ),
-    "calibration_slope": Functional(
-        calibration_slope, "slope, fitted jointly with the intercept", 1.0, by_totals=True
+    "calibration_intercept": _direction(
+        calibration_intercept,
+        "intercept fitted jointly with the slope",
+        "intercept, with slope",
+        "in log-odds, at a prediction of one half; “Intercept” of R's val.prob",
+        unit="log-odds",
+        needs_line=True,
+        result="the jointly fitted intercept was {}",
     ),
 }
-"""The functionals by name."""
+"""The functionals by name, in the order of tables."""
+
+
+def main_functionals() -> tuple[str, ...]:
+    """Names of those that are shown where there is room for a few."""
+    return tuple(name for name, each in FUNCTIONALS.items() if each.is_main)
+
+
+def heading(name: str) -> str:
+    """The title of a row, with the short names of all that it also is: `... (TCE, ICI)`."""
+    known = FUNCTIONALS[name]
+    same = ", ".join([known.short, *(e.short for e in FUNCTIONALS.values() if e.same_as == name)])
+    return known.title.replace(f"({known.short})", f"({same})")

@@ -16,7 +16,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment import html as report
-from bayescal.assessment.text.measures import measure_sections
 from bayescal.model.curves import CURVES
 
 VOID = {"br", "col", "hr", "img", "input", "link", "meta"}
@@ -225,11 +224,11 @@ def test_it_says_what_the_assessment_says(off, off_page) -> None:
     printed = Page(off_page).printed()
     for text in (str(off.recommendation), *off.notes, off.sha256):
         assert text in printed
-    for section in measure_sections(off):
-        for row in section.rows:
-            assert f"{row.title}{row.hint}" in printed
-            assert f">{row.estimate}</td>" in off_page
-            assert f">{row.interval}</td>" in off_page
+    table = off.tables["measures"]
+    for row, cells in zip(table.rows, table.texts().values(), strict=True):
+        assert f"{row.label}{row.hint}" in printed
+        assert f">{cells['estimate']}</td>" in off_page
+        assert f">{cells['interval']}</td>" in off_page
     for _, row in off.estimators.iterrows():
         assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in printed
     for name in off.recommendation.table.index.drop("identity"):

@@ -11,7 +11,6 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.record import schema
-from bayescal.assessment.text.subgroups import subgroup_rows
 from bayescal.errors import InputError
 
 N = 300
@@ -41,19 +40,21 @@ def test_all_cases_are_assessed_and_subgroups_beside_them(a):
 def test_the_terminal_has_every_level_and_the_sentences(a):
     text = str(a)
     assert max(map(len, text.splitlines())) <= 80
-    for row in subgroup_rows(a, "levels"):
-        (line,) = [line for line in text.splitlines() if line.startswith(f"  {row.level} ")]
-        for part in (row.cases, row.ratio, row.raw, row.prob_off):
-            assert part in line
+    table = a.tables["levels"]
+    for row, cells in zip(table.rows, table.texts().values(), strict=True):
+        (line,) = [line for line in text.splitlines() if line.startswith(f"  {row.label} ")]
+        for part in ("cases", "observed_expected", "raw", "prob_off"):
+            assert cells[part] in line
     told = " ".join(text.split())
     assert "The factors sex (2 levels) and <i>age (2 levels) were fitted at once" in told
     assert "By sex: observed / expected events differ by more than 0.05" in told
 
 
 def test_rows_of_cells_are_those_of_the_table(a):
-    rows = list(subgroup_rows(a))
-    assert [row.cases for row in rows] == [f"{n:g}" for n in a.by_subgroup["cases"]]
-    assert list(subgroup_rows(a, "cells")) == rows[4:]
+    rows = [*a.tables["levels"].rows, *a.tables["combinations"].rows]
+    assert [row["cases"] for row in rows] == a.by_subgroup["cases"].tolist()
+    assert [row["tce"] for row in rows] == a.by_subgroup["tce"].tolist()
+    assert sorted(row.label for row in rows[4:]) == sorted(", ".join(c) for c in a.crossed.cells)
 
 
 def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):

@@ -18,7 +18,6 @@ import pytest
 
 import bayescal as bc
 from bayescal._base.text import chance
-from bayescal.assessment.words import estimator_row
 from bayescal.cli import main
 from bayescal.errors import DiagnosticWarning
 from bayescal.model.curves import CURVES
@@ -121,8 +120,8 @@ def test_assess_tells_what_the_assessment_says(run, csv, patients, tmp_path) -> 
     printed, document = " ".join(result.out.split()), json.loads(record.read_text())
     for text in (a.headline(), str(a.recommendation), *a.notes):
         assert text in printed
-    for record_of_one in a.estimators.to_dict("records"):
-        assert estimator_row(record_of_one).title in printed
+    for row in a.tables["estimators"].rows:
+        assert row.label in printed
     assert document["headline"] == a.headline()
     assert document["close"] == 0.05
     assert document["sha256"] == a.sha256

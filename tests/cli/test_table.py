@@ -6,7 +6,7 @@ import numpy as np
 from rich.console import Console
 
 import bayescal as bc
-from bayescal.cli._table import summary_table
+from bayescal.cli._table import drawn, summary_table
 
 
 def test_a_caution_stands_on_the_line_of_its_number():
@@ -14,7 +14,7 @@ def test_a_caution_stands_on_the_line_of_its_number():
     y = (np.random.default_rng(2).random(300) < s).astype(int)
     printed = StringIO()
     Console(width=240, file=printed).print(
-        summary_table(bc.fit(y, s, draws=400, random_state=1).summary())
+        drawn(summary_table(bc.fit(y, s, draws=400, random_state=1).summary()))
     )
     lines = [line for line in printed.getvalue().splitlines() if "may be too narrow" in line]
     assert ["E90" in line or "Emax" in line for line in lines] == [True, True]

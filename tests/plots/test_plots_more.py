@@ -77,9 +77,9 @@ def test_every_functional_can_be_drawn(average, name) -> None:
     ax = bc.plots.functional(average, name, figure.subplots(), close=0.1)
     figure.canvas.draw()
     region = ax.patches[0]
-    low = 0.0 if FUNCTIONALS[name].is_distance else FUNCTIONALS[name].calibrated - 0.1
+    low = 0.0 if FUNCTIONALS[name].is_distance else FUNCTIONALS[name].ideal - 0.1
     assert region.get_x() == pytest.approx(low)
-    assert region.get_x() + region.get_width() == pytest.approx(FUNCTIONALS[name].calibrated + 0.1)
+    assert region.get_x() + region.get_width() == pytest.approx(FUNCTIONALS[name].ideal + 0.1)
 
 
 def test_a_region_far_from_the_draws_is_in_the_picture(post, ax) -> None:

@@ -71,7 +71,7 @@ def test_functional_is_its_definition(name):
 def test_functional_of_perfect_calibration(name):
     perfect = f.CurveDraws(np.broadcast_to(SCORE, CURVE.shape), Population(SCORE, WEIGHT))
     functional = f.FUNCTIONALS[name]
-    np.testing.assert_allclose(functional.compute(perfect), functional.calibrated, atol=1e-9)
+    np.testing.assert_allclose(functional.compute(perfect), functional.ideal, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)

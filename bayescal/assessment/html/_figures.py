@@ -11,12 +11,15 @@ from bayescal import plots
 from bayescal._base.arrays import Floats
 from bayescal._base.text import percent, shortened, told_apart
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html._measures import round_scores
 from bayescal.assessment.html._svg import Zone, drawing, inline_svg, lay_out
+from bayescal.assessment.tables.decisions import benefit_table
+from bayescal.assessment.tables.groups import groups_table
+from bayescal.assessment.tables.measures import round_scores
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.treatment import benefit_rows
+from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
-from bayescal.assessment.words import curve_rows, of_group
+from bayescal.assessment.words import curve_rows
+from bayescal.multilevel.factors.answers import subgroups_of
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 
@@ -24,11 +27,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["benefit_figure", "error_figure", "groups_figure", "reliability_figure", "sites_figure"]
+__all__ = [
+    "benefit_figure",
+    "error_figure",
+    "groups_figure",
+    "reliability_figure",
+    "sites_figure",
+    "subgroups_figure",
+]
 
 ZONES = 48
 MOST_GROUPS_DRAWN = 6
 MOST_SITES = 60
+MOST_SUBGROUPS = 80
 LONGEST_GROUP = 24
 
 
@@ -74,8 +85,8 @@ def benefit_figure(f: Findings, name: str) -> Markup:
             axes.axvline(threshold, color=DIAGONAL, lw=1, ls="--")
         axes.set_title("", loc="left")
         words = [
-            f"Treating from a risk of {row.threshold} on: {row.model} per 1000 patients."
-            for row in benefit_rows(f.net_benefit)
+            f"Treating from a risk of {threshold} on: {cells['model']} per 1000 patients."
+            for threshold, cells in benefit_table(f).texts().items()
         ]
         return inline_svg(figure, "benefit-figure", "Decision curve", " ".join(words))
 
@@ -83,8 +94,8 @@ def benefit_figure(f: Findings, name: str) -> Markup:
 def groups_figure(f: Findings) -> Markup:
     """A curve for each group; of many groups, the error of each with its interval."""
     sentences = " ".join(
-        f"{shortened(name)}: true calibration error {of_group(row, 'tce')}."
-        for name, row in f.by_group.iterrows()
+        f"{shortened(name)}: true calibration error {cells['tce']}."
+        for name, cells in groups_table(f).texts().items()
     )
     few = 2 <= len(f.groups) <= MOST_GROUPS_DRAWN
     drawn = _group_curves(f) if few else _group_errors(f)
@@ -105,6 +116,24 @@ def sites_figure(f: Findings) -> Markup | None:
         axes.set_title("", loc="left")
         title = "Observed / expected events of each group, of the average group and of a new one"
         return inline_svg(figure, "sites-figure", title, " ".join(site_sentences(f)))
+
+
+def subgroups_figure(f: Findings) -> Markup | None:
+    """A forest of the levels of every factor; None without factors, or of too many levels."""
+    from matplotlib.figure import Figure
+
+    if f.subgroups is None or f.crossed is None:
+        return None
+    number = len(subgroups_of(f.crossed, "levels"))
+    if number > MOST_SUBGROUPS:
+        return None
+    with drawing():
+        height = 1.0 + 0.27 * (number + 1.7 * len(f.crossed.names))
+        figure = Figure(figsize=(6.6, height), layout="constrained")
+        axes = plots.subgroups(f.subgroups, ax=figure.subplots(), ci_prob=f.ci_prob)
+        axes.set_title("", loc="left")
+        title = "Observed / expected events of each level of each factor"
+        return inline_svg(figure, "subgroups-figure", title, " ".join(subgroup_sentences(f)))
 
 
 def _group_curves(f: Findings) -> Figure:

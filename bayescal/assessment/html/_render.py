@@ -16,10 +16,17 @@ from markupsafe import Markup, escape
 from bayescal._base.files import as_path, check_page, replacing
 from bayescal._base.text import count, percent, plain, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.html import _details, _figures, _measures, _subgroups
+from bayescal.assessment.html import _about, _figures
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.record import RECORD_ID, as_dict
+from bayescal.assessment.tables import Tables
+from bayescal.assessment.tables.measures import (
+    SHOWN_SCORES,
+    curve_table,
+    measures_table,
+    round_scores,
+)
 from bayescal.assessment.text.paper import methods, short_method
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
@@ -159,7 +166,7 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
         kind, sign = ALARM
     notes = [text for text in assessment_notes(f) if text not in alarms]
     score = f.posterior.data.score
-    few, all_scores = _measures.round_scores(score, _measures.SHOWN), _measures.round_scores(score)
+    few, all_scores = round_scores(score, SHOWN_SCORES), round_scores(score)
     script = _file("report.js")
     name = label(source.get("Score") or MODEL)
     return {
@@ -182,36 +189,21 @@ def _content(f: Findings, source: Mapping[str, object]) -> dict[str, Any]:
             "benefit": _figures.benefit_figure(f, name) if f.thresholds else None,
             "groups": _figures.groups_figure(f) if f.data.groups else None,
             "sites": _figures.sites_figure(f),
-            "subgroups": _subgroups.subgroups_figure(f),
+            "subgroups": _figures.subgroups_figure(f),
         },
-        "first": _measures.first_table(f),
-        "measures": _measures.measures_table(f),
-        "clinical": None
-        if f.clinical is None
-        else _measures.measures_table(f.clinical, "clinical-prior"),
-        "curve": _measures.curve_table(f, few),
+        "tables": Tables(f),
+        "clinical": None if f.clinical is None else measures_table(f.clinical, "clinical-prior"),
+        "curve": curve_table(f, few),
         "whole_curve": None
         if all_scores.size == few.size
-        else _measures.curve_table(f, all_scores, "whole-curve"),
-        "near": _measures.near_table(f),
+        else curve_table(f, all_scores, "whole-curve"),
         "even_odds": f.comparison.prob_calibrated_at(0.5),
-        "families": _details.families_table(f),
-        "updates": None if f.recommendation.choice is None else _details.updates_table(f),
-        "benefit": _details.benefit_table(f) if f.thresholds else None,
-        "information": _details.information_table(f) if len(f.information) else None,
         "too_few": next((text for text in f.estimators["verdict"] if TOO_FEW in text), None),
-        "estimators": _details.estimators_table(f),
-        "groups": _details.groups_table(f) if f.data.groups else None,
         "sites": site_sentences(f) if f.data.groups else [],
-        "subgroups": []
-        if f.crossed is None
-        else [_subgroups.subgroup_table(f, of) for of in ("levels", "cells")],
         "of_subgroups": subgroup_sentences(f),
         "most_curves": _figures.MOST_GROUPS_DRAWN,
-        "tripod": _details.tripod_table(f),
-        "val_prob": _details.val_prob_table(f),
-        "diagnostics": _details.diagnostics_table(f),
-        "data": _details.data_table(f, source),
+        "tripod": _about.tripod_table(f),
+        "data": _about.data_table(f, source),
         "method": short_method(f),
         "methods": methods(f),
         "references": [

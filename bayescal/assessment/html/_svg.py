@@ -79,13 +79,7 @@ def drawing() -> Iterator[None]:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find the places of all axes, once: whatever is drawn later keeps them.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        With a layout engine, which it has no longer afterwards.
-    """
+    """Find the places of all axes, once; the figure has no layout engine afterwards."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
@@ -97,21 +91,7 @@ def lay_out(figure: Figure) -> None:
 def inline_svg(
     figure: Figure, name: str, title: str, description: str, zones: Sequence[Zone] = ()
 ) -> Markup:
-    """The figure as an `svg` element without links to anything outside itself.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    name : str
-        Stands before every id, so that no two figures of a page share one.
-    title, description : str
-        What a screen reader says.
-    zones : sequence of Zone
-
-    Returns
-    -------
-    markupsafe.Markup
-    """
+    """The figure as an `svg` element without links to anything outside itself."""
     lay_out(figure)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata=NOTHING)

@@ -45,16 +45,6 @@ def first_fault(record: Any, schema: Rules) -> str:
     """What of a parsed record contradicts a schema, and where; empty if nothing does.
 
     Numbers must be finite, and values nested at most 50 levels deep.
-
-    Parameters
-    ----------
-    record : object
-    schema : mapping
-        Whose references are to its own `$defs`.
-
-    Returns
-    -------
-    str
     """
     waiting: list[tuple[Path, Any, Rules]] = [((), record, schema)]
     while waiting:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bayescal._base.text import cases_and_events, percent
+from collections.abc import Iterator, Mapping
+
+from bayescal._base.text import capitalised, cases_and_events, percent
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.imputed.words import imputations_sentence
+from bayescal.assessment.imputed import imputations_sentence
 from bayescal.assessment.performance import mean_score
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.verdict.words import headline, ranges, settling, to_do, whom
@@ -15,6 +17,7 @@ from bayescal.assessment.words import (
     with_interval,
 )
 from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["describe", "methods", "performance", "sample", "short_method"]
 
@@ -47,6 +50,9 @@ def methods(f: Findings) -> str:
     problem = f.comparison.problem
     weights = f.comparison.prior_prob
     families = ", ".join(f"{name} ({weight:.2g})" for name, weight in weights.items() if weight)
+    others = [
+        each.definition for name, each in FUNCTIONALS.items() if each.definition and name != "tce"
+    ]
     scores = "scores" if f.posterior.design is None else "clusters"
     return (
         "Calibration was assessed by the posterior of the calibration curve, with a "
@@ -56,15 +62,13 @@ def methods(f: Findings) -> str:
         f"{imputations_sentence(f.posterior)}"
         f"The {problem.prior.name} prior was used for the coordinates of the curves. "
         f"{_clusters_in_words(f)}"
-        "The true calibration error is the mean absolute difference between the curve and the "
-        "predicted probability, over a population of cases like these: the Bayesian bootstrap of "
-        f"the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error below "
-        f"{f.close:g} was regarded as close enough to calibrated. It was said to be off if that "
-        "interval started above 0 and perfect calibration was outside the joint "
+        f"{FUNCTIONALS['tce'].definition}, over a population of cases like these: the Bayesian "
+        f"bootstrap of the {scores} (Rubin, 1981). {_interval_in_words(f)} A model with an error "
+        f"below {f.close:g} was regarded as close enough to calibrated. It was said to be off if "
+        "that interval started above 0 and perfect calibration was outside the joint "
         f"{percent(f.ci_prob)} region of calibration-in-the-large and slope, or predictions over a "
         f"range were too high, or too low, with a probability of {percent((1 + f.ci_prob) / 2)}. "
-        "Calibration slope and intercept "
-        "are those of the line in log-odds closest to the curve (Cox, 1958). Estimators were "
+        f"{''.join(f'{text}. ' for text in others)}Estimators were "
         "compared with "
         "their distribution under perfect calibration, by consistency resampling (Broecker and "
         "Smith, 2007). Updates of the model were compared by what they gain in each draw of the "
@@ -115,24 +119,19 @@ def sample(f: Findings) -> str:
 def performance(f: Findings) -> list[str]:
     """The measures of calibration, discrimination and overall performance, in sentences."""
     data, table = f.posterior.data, f.table
-    ratio = table.loc["observed_expected"]
+    own = in_the_data(data, table.loc["observed_expected"])
+    told = [
+        each.result.format(with_interval(table.loc[name], own * (name == "observed_expected")))
+        for name, each in FUNCTIONALS.items()
+        if each.result and name in table.index
+    ]
     sentences = [
         headline(f),
         *([ranges(f)] if ranges(f) else []),
         exactness(f),
-        "The ratio of observed to expected events was "
-        f"{with_interval(ratio, in_the_data(data, ratio))}; "
-        "calibration-in-the-large (the intercept with the slope fixed at 1) was "
-        f"{with_interval(table.loc['calibration_in_the_large'])}.",
+        f"{capitalised('; '.join(told))}.",
+        *_undefined(table.attrs["undefined"]),
     ]
-    if "calibration_slope" in table.index:
-        sentences.append(
-            f"The calibration slope was {with_interval(table.loc['calibration_slope'])}, with a "
-            f"jointly fitted intercept of {with_interval(table.loc['calibration_intercept'])}."
-        )
-    else:
-        why = table.attrs["undefined"]["calibration_slope"]
-        sentences.append(f"Calibration slope and intercept were {NOT_DEFINED}: {why}.")
     c_statistic = f.performance.loc["c_statistic"]
     if c_statistic["estimate"] == c_statistic["estimate"]:
         sentences.append(
@@ -140,3 +139,11 @@ def performance(f: Findings) -> list[str]:
             f"{with_interval(f.performance.loc['brier_score'])}, with bootstrap intervals."
         )
     return sentences
+
+
+def _undefined(reasons: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each reason why measures are not defined."""
+    for why in dict.fromkeys(reasons.values()):
+        names = [FUNCTIONALS[name].words for name in reasons if reasons[name] == why]
+        were = "were" if len(names) > 1 else "was"
+        yield f"{capitalised(' and '.join(names))} {were} {NOT_DEFINED}: {why}."

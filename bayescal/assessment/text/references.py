@@ -109,10 +109,6 @@ _CITATION = re.compile("|".join(re.escape(words) for words in REFERENCES))
 def cited(text: str) -> list[str]:
     """The references that a text cites, in the order in which it does.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     list of str

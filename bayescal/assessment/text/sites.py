@@ -12,6 +12,7 @@ from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
 from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.posterior.functionals import main_functionals
 
 __all__ = ["site_sentences", "sites_record"]
 
@@ -118,6 +119,6 @@ def _of(view: Any, f: Findings, name: str) -> str:
 
 
 def _functionals(view: Any, f: Findings) -> dict[str, dict[str, float]]:
-    table = view.summary(f.ci_prob, names=["tce", "observed_expected", "calibration_slope"])
+    table = view.summary(f.ci_prob, names=main_functionals())
     rows: dict[str, dict[str, float]] = table[["estimate", "lower", "upper"]].to_dict("index")
     return rows

@@ -1,72 +1,19 @@
-"""Subgroups by several factors in words, rows and numbers, for a fairness review."""
+"""Subgroups by several factors in words and numbers, for a fairness review."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from bayescal._base.text import chance, count, shortened
+from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.multilevel.factors.answers import OFF_BY, subgroups_of
 from bayescal.multilevel.factors.posterior import SubgroupPosterior
 
-__all__ = ["SubgroupWords", "subgroup_rows", "subgroup_sentences", "subgroups_record"]
+__all__ = ["subgroup_sentences", "subgroups_record"]
 
 MEASURE = "observed_expected"
 SPREAD_MATTERS = 0.5
-
-
-class SubgroupWords(NamedTuple):
-    """One subgroup as text.
-
-    Attributes
-    ----------
-    factor, level : str
-    cases, events : str
-    ratio : str
-        O/E with its interval.
-    raw : str
-        O/E of the subgroup's cases alone.
-    error : str
-        True calibration error with its interval.
-    prob_off : str
-        Probability that the error is above the limit.
-    prob_worst : str
-        Probability that it is the largest of the factor.
-    """
-
-    factor: str
-    level: str
-    cases: str
-    events: str
-    ratio: str
-    raw: str
-    error: str
-    prob_off: str
-    prob_worst: str
-
-
-def subgroup_rows(f: Findings, of: str = "all") -> Iterator[SubgroupWords]:
-    """The levels of every factor, then the combinations, as text."""
-    if f.crossed is None:
-        return
-    every = subgroups_of(f.crossed, of)
-    table = f.by_subgroup if of != "cells" else f.by_subgroup.iloc[-len(every) :]
-    for each, (_, row) in zip(every, table.iterrows(), strict=False):
-        yield SubgroupWords(
-            each.factor,
-            each.level,
-            count(row["cases"]),
-            count(row["events"]),
-            _with_interval(row, MEASURE),
-            f"{row[f'{MEASURE}_raw']:.2f}",
-            _with_interval(row, "tce"),
-            chance(row["prob_off"]),
-            chance(row["prob_worst"]),
-        )
 
 
 def subgroup_sentences(f: Findings) -> list[str]:
@@ -141,9 +88,3 @@ def subgroups_record(f: Findings) -> dict[str, Any] | None:
             for factor in post.factors
         },
     }
-
-
-def _with_interval(row: Any, name: str) -> str:
-    """An estimate with its interval; empty where the subgroup does not define it."""
-    parts = {"estimate": row[name], "lower": row[f"{name}_lower"], "upper": row[f"{name}_upper"]}
-    return with_interval(parts) if np.isfinite(parts["estimate"]) else ""

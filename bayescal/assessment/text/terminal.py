@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
-from bayescal._base.text import cases_and_events, count, percent, shortened, told_apart
+from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.text.measures import measure_sections
+from bayescal.assessment.tables.table import Table
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.text.subgroups import subgroup_rows, subgroup_sentences
-from bayescal.assessment.treatment import benefit_rows, information_rows
+from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import (
     at_thresholds,
     headline,
@@ -21,33 +20,24 @@ from bayescal.assessment.verdict.words import (
     to_do,
     whom,
 )
-from bayescal.assessment.words import (
-    WITHIN_CHANCE,
-    estimator_row,
-    exactness,
-    first_words,
-    of_group,
-)
-from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.assessment.words import exactness, first_words
 
 __all__ = ["as_text"]
 
 LINE_WIDTH = 78
-LABEL = 43
-TITLE = 37
-TERMINAL_GROUP = 24
-TERMINAL_LEVEL = 18
 
 
-def as_text(f: Findings) -> str:
+def as_text(f: Findings, tables: Mapping[str, Table]) -> str:
     """All that an assessment says, at most 80 columns wide."""
     first = first_words(f)
-    parts = [_summary(f, first), _measures(f), _estimators(f)]
-    parts += [_benefit(f)] if f.thresholds else []
-    parts += [_information(f)] if len(f.information) else []
-    parts += [_calibrated(f)]
-    parts += [_groups(f)] if f.data.groups else []
-    parts += [_subgroups(f)] if f.crossed is not None else []
+    parts: list[Iterable[str]] = [_summary(f, first)]
+    names = ("measures", "estimators", "benefit", "information")
+    parts += [tables[name].lines() for name in names if name in tables]
+    parts.append(_wrapped(exactness(f)))
+    if f.data.groups:
+        parts.append(_with_sentences(tables["groups"], site_sentences(f)))
+    if f.crossed is not None:
+        parts.append(_with_sentences(tables["levels"], subgroup_sentences(f)))
     notes = [text for text in assessment_notes(f) if text not in first]
     parts += [_notes(notes)] if notes else []
     return "\n\n".join("\n".join(lines) for lines in parts)
@@ -66,75 +56,9 @@ def _summary(f: Findings, first: list[str]) -> Iterator[str]:
         yield from _wrapped(text)
 
 
-def _measures(f: Findings) -> Iterator[str]:
-    yield f"{'':{LABEL}s}{'estimate':>9s}  {percent(f.ci_prob)} interval"
-    for section in measure_sections(f):
-        for row in section.rows:
-            if row.estimate == NOT_DEFINED:
-                yield f"{row.title:{LABEL - 2}s}{NOT_DEFINED}: {row.interval}"
-                continue
-            yield f"{row.title:{LABEL}s}{row.estimate:>9s}  {row.interval}"
-            if row.caution:
-                yield from (f"  {line}" for line in wrap(row.caution, LINE_WIDTH - 2))
-
-
-def _estimators(f: Findings) -> Iterator[str]:
-    yield f"{'estimator':{TITLE}s}{'value':>7s}  {'if calibrated':16s} within chance"
-    for record in f.estimators.to_dict("records"):
-        row = estimator_row(record)
-        title, value = row.title[:TITLE], row.estimate or "-"
-        within = WITHIN_CHANCE[row.verdict]
-        yield f"{title:{TITLE}s}{value:>7s}  {row.if_calibrated:16s} {within}"
-
-
-def _benefit(f: Findings) -> Iterator[str]:
-    yield f"net benefit per 1000 {'by the model':>27s}  treat all  best"
-    for row in benefit_rows(f.net_benefit):
-        at = f"treated from a risk of {row.threshold} on"
-        yield f"{at:31s}{row.model:>17s}{row.treat_all:>11s}{row.prob_best:>6s}"
-
-
-def _information(f: Findings) -> Iterator[str]:
-    yield f"{'perfect information, per 1000':30s}{'ahead now':>27s}   choice    curve"
-    for row in information_rows(f.information):
-        at = f"from a risk of {row.threshold} on"
-        yield f"{at:30s}{row.best:>27s}{row.evpi:>9s}{row.of_recalibrating:>9s}"
-
-
-def _calibrated(f: Findings) -> Iterator[str]:
-    yield from _wrapped(exactness(f))
-
-
-def _groups(f: Findings) -> Iterator[str]:
-    yield f"{'group':{TERMINAL_GROUP}s}{'cases':>8s}{'events':>8s}  true calibration error"
-    names, omitted = told_apart(f.by_group.index, TERMINAL_GROUP - 1)
-    if omitted:
-        yield f"each name begins with: {shortened(omitted)}"
-    for name, row in f.by_group.iterrows():
-        cases, events = count(row["cases"]), count(row["events"])
-        yield f"{names[str(name)]:{TERMINAL_GROUP}s}{cases:>8s}{events:>8s}  {of_group(row, 'tce')}"
-    for text in site_sentences(f):
-        yield ""
-        yield from _wrapped(text)
-
-
-def _subgroups(f: Findings) -> Iterator[str]:
-    rows = list(subgroup_rows(f, "levels"))
-    level = percent(f.ci_prob)
-    yield (
-        f"{'subgroup':{TERMINAL_LEVEL}s}{'cases':>8s}{'events':>8s}  "
-        f"{f'O/E ({level} interval)':22s}{'alone':>6s}  P(TCE > {f.close:g})"
-    )
-    for factor in dict.fromkeys(row.factor for row in rows):
-        yield shortened(factor, LINE_WIDTH)
-        mine = [row for row in rows if row.factor == factor]
-        names, _ = told_apart((row.level for row in mine), TERMINAL_LEVEL - 3)
-        for row in mine:
-            yield (
-                f"  {names[row.level]:{TERMINAL_LEVEL - 2}s}{row.cases:>8s}{row.events:>8s}  "
-                f"{row.ratio:22s}{row.raw:>6s}  {row.prob_off}"
-            )
-    for text in subgroup_sentences(f):
+def _with_sentences(table: Table, sentences: list[str]) -> Iterator[str]:
+    yield from table.lines()
+    for text in sentences:
         yield ""
         yield from _wrapped(text)
 

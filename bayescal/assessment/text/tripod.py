@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from bayescal._base.text import cases_and_events, count, in_natural_order, percent, shortened
+from bayescal._base.text import (
+    capitalised,
+    cases_and_events,
+    count,
+    in_natural_order,
+    percent,
+    shortened,
+)
 from bayescal.assessment.findings import LEAST_SITES, Findings
 from bayescal.assessment.notes import posterior_notes
+from bayescal.assessment.tables.decisions import benefit_table, information_table
+from bayescal.assessment.tables.groups import groups_table
+from bayescal.assessment.tables.table import in_markdown
 from bayescal.assessment.text.paper import methods, performance, sample
 from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
-from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.verdict.words import whom
-from bayescal.assessment.words import first_words, of_group
+from bayescal.assessment.words import first_words
 from bayescal.model.curves import updates
+from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
 MOST_GROUPS_LISTED = 20
-MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
-"""Characters that Markdown or HTML in it could read as markup."""
 
 
 class TripodItem(NamedTuple):
@@ -38,18 +46,9 @@ class TripodItem(NamedTuple):
 
 
 def tripod(f: Findings) -> str:
-    """The items as a table in Markdown, and the publications they cite.
-
-    Parameters
-    ----------
-    f : Findings
-
-    Returns
-    -------
-    str
-    """
+    """The items as a table in Markdown, and the publications they cite."""
     items = tripod_items(f)
-    rows = [f"| {item.number} | {item.topic} | {_escaped(item.text)} |" for item in items]
+    rows = [f"| {item.number} | {item.topic} | {in_markdown(item.text)} |" for item in items]
     intro = (
         "Items of the TRIPOD+AI checklist on calibration, filled in with this analysis (Collins et "
         "al., 2024). All other items are for the authors to answer."
@@ -61,16 +60,7 @@ def tripod(f: Findings) -> str:
 
 
 def tripod_items(f: Findings) -> list[TripodItem]:
-    """The items on calibration, in the order of the checklist.
-
-    Parameters
-    ----------
-    f : Findings
-
-    Returns
-    -------
-    list of TripodItem
-    """
+    """The items on calibration, in the order of the checklist."""
     parts = (
         ("12d", "Methods: heterogeneity between clusters", _heterogeneity_methods(f)),
         ("12e", "Methods: measures and plots of performance", _measures(f)),
@@ -138,7 +128,7 @@ def _updating_methods(f: Findings) -> list[str]:
 def _predictions(f: Findings) -> list[str]:
     return [
         "To be stated by the authors: this analysis begins with the predictions of the model.",
-        *(_sentence(note) for note in posterior_notes(f.posterior)),
+        *(capitalised(note) for note in posterior_notes(f.posterior)),
     ]
 
 
@@ -161,16 +151,16 @@ def _performance(f: Findings) -> list[str]:
     text = [*first_words(f), *performance(f), whom(f)]
     if f.thresholds:
         text += [
-            f"Per 1000 patients, net benefit of treating from a risk of {row.threshold} on was "
-            f"{row.model} by the model and {row.treat_all} treating everyone; the model was best "
-            f"with probability {row.prob_best}."
-            for row in benefit_rows(f.net_benefit)
+            f"Per 1000 patients, net benefit of treating from a risk of {threshold} on was "
+            f"{cells['model']} by the model and {cells['treat_all']} treating everyone; the model "
+            f"was best with probability {cells['prob_best']}."
+            for threshold, cells in benefit_table(f).texts().items()
         ]
         text += [
             "The expected value of perfect information, per 1000 patients and from a risk of "
-            f"{row.threshold} on, was {row.evpi} of the choice among strategies and "
-            f"{row.of_recalibrating} of recalibrating."
-            for row in information_rows(f.information)
+            f"{threshold} on, was {cells['evpi']} of the choice among strategies and "
+            f"{cells['evpi_of_recalibrating']} of recalibrating."
+            for threshold, cells in information_table(f).texts().items()
         ]
     return text
 
@@ -178,14 +168,13 @@ def _performance(f: Findings) -> list[str]:
 def _heterogeneity(f: Findings) -> list[str]:
     if not f.data.groups:
         return ["Not examined."]
-    measures = {"tce": "TCE", "observed_expected": "O/E", "calibration_slope": "slope"}
     each = {
-        str(name): ", ".join(
-            f"{label} {shown}"
-            for functional, label in measures.items()
-            if (shown := of_group(row, functional))
+        group: ", ".join(
+            f"{FUNCTIONALS[name].short} {cells[name]}"
+            for name in main_functionals()
+            if cells[name] != NOT_DEFINED
         )
-        for name, row in f.by_group.iterrows()
+        for group, cells in groups_table(f).texts().items()
     }
     level = f"Estimates with {percent(f.ci_prob)} credible intervals, each group by itself."
     return [level, _listed(f, each), *site_sentences(f)]
@@ -211,12 +200,3 @@ def _listed(f: Findings, of_groups: dict[str, str]) -> str:
 
 def _thresholds(f: Findings) -> str:
     return "the threshold" if len(f.thresholds) == 1 else "the thresholds"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
-def _escaped(text: str) -> str:
-    """Text for a cell of a table in Markdown, which shows as it is."""
-    return MARKUP.sub(r"\\\1", text)

@@ -93,13 +93,6 @@ def update_equation(comparison: CurveComparison, curve: str) -> Equation | None:
     The mean of curves of a family is not quite a curve of it, so that the equation is an
     approximation.
 
-    Parameters
-    ----------
-    comparison : CurveComparison
-        Of several imputations: the mean curves of all are one.
-    curve : str
-        A family.
-
     Returns
     -------
     Equation or None

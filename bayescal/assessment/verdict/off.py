@@ -33,13 +33,6 @@ __all__ = [
 
 YES, NO_SIGN, CANNOT_SAY = ANSWERS = ("yes", "no sign", "cannot say")
 
-WAYS = {
-    "observed_expected": ("too many events predicted", "too few events predicted"),
-    "calibration_slope": ("over-confident", "under-confident"),
-}
-"""What it means that a measure is clearly below its ideal value, or above it."""
-
-REVERSED = "reversed"
 LEVEL_AND_SLOPE = "level and slope together"
 OVER_A_RANGE = {"high": "too high over a range", "low": "too low over a range"}
 FEWEST = 20
@@ -85,21 +78,6 @@ def is_off(
     "cannot say" if one of these is clear but not "yes"; if the interval of O/E or of the slope
     alone excludes its ideal value; if draws cannot be trusted; and, where nothing is clear, with
     fewer than 20 events or non-events. "no sign" otherwise.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-        Averaged, or the mixture of several imputations.
-    table : pandas.DataFrame
-        Its summary at `ci_prob`.
-    parts : sequence of Stretch
-    ci_prob : float in (0, 1)
-    verdict : str
-        On the limit; see `bayescal.posterior.intervals.verdict_of`.
-
-    Returns
-    -------
-    Off
     """
     if float(post.diagnostics["pareto_k"]) > BAD_K:
         return Off(CANNOT_SAY, why="the computation cannot be trusted here")
@@ -117,11 +95,6 @@ def is_off(
 
 def sure_ranges(parts: Sequence[Stretch], ci_prob: float) -> list[Stretch]:
     """Ranges over which predictions are too high, or too low, with probability (1 + ci_prob) / 2.
-
-    Parameters
-    ----------
-    parts : sequence of Stretch
-    ci_prob : float in (0, 1)
 
     Returns
     -------
@@ -141,10 +114,6 @@ def depth_of_zero(x: Floats, y: Floats) -> float:
 
     The smallest share of the points on one side of a line through the origin. Shearing or scaling
     the plane does not change it.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (points,)
 
     Returns
     -------
@@ -179,7 +148,7 @@ def _is_jointly_clear(post: CalibrationPosterior, table: pd.DataFrame, ci_prob: 
     if "calibration_slope" not in table.index:
         return _is_clear(table, "calibration_in_the_large")
     shift, slope = (
-        post.values_of(name) - FUNCTIONALS[name].calibrated
+        post.values_of(name) - FUNCTIONALS[name].ideal
         for name in ("calibration_in_the_large", "calibration_slope")
     )
     return depth_of_zero(shift, slope) < float(ndtr(-np.sqrt(-2 * np.log1p(-ci_prob))))
@@ -188,7 +157,7 @@ def _is_jointly_clear(post: CalibrationPosterior, table: pd.DataFrame, ci_prob: 
 def _is_clear(table: pd.DataFrame, name: str) -> bool:
     """Whether the interval of a measure excludes its ideal value."""
     lower, upper = _ends(table, name)
-    return not lower <= FUNCTIONALS[name].calibrated <= upper
+    return not lower <= FUNCTIONALS[name].ideal <= upper
 
 
 def _ends(table: pd.DataFrame, name: str) -> tuple[float, float]:
@@ -197,16 +166,10 @@ def _ends(table: pd.DataFrame, name: str) -> tuple[float, float]:
 
 def _ways_alone(table: pd.DataFrame) -> list[str]:
     """Ways whose own interval is clear."""
-    ways = []
-    for name, (below, above) in WAYS.items():
-        if name not in table.index or not _is_clear(table, name):
-            continue
-        _, upper = _ends(table, name)
-        if name == "calibration_slope" and upper < 0:
-            ways.append(REVERSED)
-        else:
-            ways.append(below if upper < FUNCTIONALS[name].calibrated else above)
-    return ways
+    sides = (
+        each.side(*_ends(table, name)) for name, each in FUNCTIONALS.items() if name in table.index
+    )
+    return [side.way for side in sides if side is not None and side.way]
 
 
 def _too_few(post: CalibrationPosterior) -> str:

@@ -27,17 +27,6 @@ def more_to_settle(error: Floats, close: float, ci_prob: float, n: float) -> flo
     patients the posterior is taken to keep its shape, to be narrower by the root of n / (n + m),
     and to be centred between the present mean and the truth, as the mean of a normal posterior is.
 
-    Parameters
-    ----------
-    error : ndarray of shape (draws,)
-        Draws of the true calibration error.
-    close : float
-        The limit.
-    ci_prob : float in (0, 1)
-        Of the verdict; see `bayescal.posterior.intervals.verdict_of`.
-    n : float
-        Cases so far.
-
     Returns
     -------
     float

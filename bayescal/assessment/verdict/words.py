@@ -41,16 +41,6 @@ TWO_ANSWERS = {
 }
 """The two answers in a few words: is it off, and by more than the limit?"""
 
-CLEAR = {
-    "observed_expected": (
-        "there were fewer events than predicted",
-        "there were more events than predicted",
-    ),
-    "calibration_slope": (
-        "its risks are too extreme, over-confident",
-        "its risks are too moderate, under-confident",
-    ),
-}
 MOST_NAMED, MOST_SITES, MOST_PLACES = 3, 60, 6
 LEAST_WHOLE = 20  # events from which predicted ones are shown as whole numbers
 
@@ -85,20 +75,14 @@ def first_answer(f: Findings) -> str:
 def _clear(f: Findings) -> list[str]:
     """Clauses on O/E and on the slope, where their own interval is clear."""
     clauses = []
-    for name, (below, above) in CLEAR.items():
+    for name, each in FUNCTIONALS.items():
         if name not in f.table.index:
             continue
-        ideal = FUNCTIONALS[name].calibrated
-        lower, upper = (float(f.table[end][name]) for end in ("lower", "upper"))
-        if lower <= ideal <= upper:
+        side = each.side(float(f.table["lower"][name]), float(f.table["upper"][name]))
+        if side is None or not side.verdict:
             continue
-        way = below if upper < ideal else above
-        if name == "calibration_slope" and upper < 0:
-            way = "where its risks are higher, events are rarer"
-        if name == "observed_expected":
-            clauses.append(f"{way}{_counts(f, ', {} for {}')} ({_ratio(f)})")
-        else:
-            clauses.append(f"{way} ({_slope(f)})")
+        counts = _counts(f, ", {} for {}") if name == "observed_expected" else ""
+        clauses.append(f"{side.verdict}{counts} ({_told(f, name)})")
     return clauses
 
 
@@ -135,18 +119,21 @@ def _counts(f: Findings, pattern: str) -> str:
 
 
 def _ratio(f: Findings) -> str:
-    """O/E with its interval, and beside it that of the data, where it is another number."""
-    row: Any = f.table.loc["observed_expected"]
-    middle, low, high = numbers(row)
-    own = observed_expected(f.posterior.data)
-    (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])
-    beside = "" if shown == middle else f"; {shown} in the data"
-    return f"O/E {middle}, {low} to {high}{beside}"
+    return _told(f, "observed_expected")
 
 
 def _slope(f: Findings) -> str:
-    middle, low, high = numbers(f.table.loc["calibration_slope"])
-    return f"slope {middle}, {low} to {high}"
+    return _told(f, "calibration_slope")
+
+
+def _told(f: Findings, name: str) -> str:
+    """A measure with its interval, and beside it O/E of the data, where it is another number."""
+    row: Any = f.table.loc[name]
+    middle, low, high = numbers(row)
+    own = observed_expected(f.posterior.data) if name == "observed_expected" else None
+    (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])
+    beside = "" if shown == middle else f"; {shown} in the data"
+    return f"{FUNCTIONALS[name].short} {middle}, {low} to {high}{beside}"
 
 
 def ranges(f: Findings) -> str:

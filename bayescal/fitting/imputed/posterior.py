@@ -26,7 +26,7 @@ from bayescal.fitting.imputed.tree import (
 from bayescal.model.clusters.design import Design
 from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import Wanted
-from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.tree import Drawn, prior_dataset
@@ -41,7 +41,6 @@ WORST: dict[str, Callable[[Sequence[float]], float]] = {
     "pareto_k": max, "ess": min, "log_evidence_error": max,
     "r_hat": max, "ess_bulk": min, "ess_tail": min, "divergences": sum,
 }  # fmt: skip
-SHOWN_FUNCTIONALS = ("tce", "observed_expected", "calibration_slope")
 
 
 class ImputedPosterior(CalibrationPosterior):
@@ -367,7 +366,7 @@ class ImputedPosterior(CalibrationPosterior):
         _, cases, *lines = super().__repr__().splitlines()
         shares = self.missing_information["missing_information"]
         told = ", ".join(
-            f"{name} {shares[name]:.2f}" for name in SHOWN_FUNCTIONALS if name in shares.index
+            f"{name} {shares[name]:.2f}" for name in main_functionals() if name in shares.index
         )
         return "\n".join(
             [

@@ -19,6 +19,7 @@ from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.gain.development.folds import check_folds, out_of_fold, seeded
 from bayescal.gain.development.resampled import MEASURES_RESAMPLED, Resampled, resample_model
 from bayescal.posterior.checks.undefined import NOT_DEFINED
+from bayescal.posterior.functionals import main_functionals
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Optimism", "optimism"]
 
 MOST_SPLITS, MOST_MODELS = 100, 100_000
-OPTIMISM_ROWS = ("tce", "observed_expected", "calibration_slope")
 OPTIMISM_COLUMNS = ("apparent", "estimate", "lower", "upper")
 
 
@@ -98,7 +98,7 @@ class Optimism:
             f"  developed on {cases_and_events(data.n, data.events, data.n)}; "
             f"{len(self.predictions)} repeats of cross-validation",
         ]
-        for name in OPTIMISM_ROWS:
+        for name in filter(main_functionals().__contains__, MEASURES_RESAMPLED):
             before, estimate, lower, upper = (float(table[key][name]) for key in OPTIMISM_COLUMNS)
             if np.isnan([before, estimate]).any():
                 lines.append(f"  {name}: {NOT_DEFINED}")

@@ -53,7 +53,7 @@ def off_by(values: Floats, name: str, side: Side = "both") -> Floats:
             "at perfect calibration, 0. Leave side= out, or choose a functional that has two "
             "sides, such as 'observed_expected'."
         )
-    off: Floats = values - functional.calibrated
+    off: Floats = values - functional.ideal
     if side == "both":
         return np.abs(off)
     return off if side == "above" else -off

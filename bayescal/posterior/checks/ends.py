@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayescal.model.problem import Problem
+from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["NEAR_ENDS", "cautions_at_ends"]
 
 NEAR_ENDS = 1e-3
 FEWEST_CASES, LEAST_SHARE = 20, 0.02
 """From so many cases on, and this share of them, with scores that near to 0 or 1 one is told."""
-OF_ENDS = ("e90", "emax")
 
 
 def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
@@ -40,5 +40,5 @@ def cautions_at_ends(tables: Sequence[Problem]) -> dict[str, str]:
         share = float(data.trials[near].sum() / data.n)
         if cases >= FEWEST_CASES and share >= LEAST_SHARE:
             why = f"{100 * share:.0f} % of scores are near 0 or 1: its interval may be too narrow"
-            return dict.fromkeys(OF_ENDS, why)
+            return {name: why for name, each in FUNCTIONALS.items() if each.is_of_ends}
     return {}

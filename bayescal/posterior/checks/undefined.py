@@ -8,13 +8,13 @@ import numpy as np
 
 from bayescal.data.data import CalibrationData
 from bayescal.model.problem import Problem
+from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["MOST_AT_ENDS", "NOT_DEFINED", "share_at_ends", "undefined_measures"]
 
 NOT_DEFINED = "not defined"
 """In the place of a number."""
 
-LINE = ("calibration_intercept", "calibration_slope")
 MOST_AT_ENDS = 0.005
 """Share of the cases with a score of exactly 0 or 1 from which on no line in log-odds is shown.
 
@@ -37,15 +37,16 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     dict of str to str
         Such as "17 % of scores are 1" for the slope and the intercept.
     """
+    lines = [name for name, each in FUNCTIONALS.items() if each.needs_line]
     if any(np.unique(table.score).size < 2 for table in tables):
-        return dict.fromkeys(LINE, "all scores are equal")
+        return dict.fromkeys(lines, "all scores are equal")
     most = max((table.data for table in tables), key=share_at_ends)
     if share_at_ends(most) < MOST_AT_ENDS:
         return {}
     ends = [f"{end:g}" for end in (0, 1) if (most.score == end).any()]
     share = 100 * share_at_ends(most)
     shown = f"{share:.0f}" if share >= 10 else f"{share:.2g}"
-    return dict.fromkeys(LINE, f"{shown} % of scores are {' or '.join(ends)}")
+    return dict.fromkeys(lines, f"{shown} % of scores are {' or '.join(ends)}")
 
 
 def share_at_ends(data: CalibrationData) -> float:

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.assessment.imputed.combined import combined_estimates
+from bayescal.assessment.imputed import combined_estimates
 from bayescal.assessment.record import schema
 
 OPTIONS = {"draws": 400, "random_state": 1, "estimators": ["ece", "ici"]}
@@ -43,9 +43,9 @@ def test_the_report_says_so(assessment):
     jsonschema.validate(record, schema())
     assert record["imputations"]["number"] == 3
     shares = record["imputations"]["functionals"]
-    told = f"{shares['observed_expected']['missing_information']:.2f} for O/E"
+    told = f"{shares['observed_expected']['missing_information']:.2f} (observed / expected events)"
     assert any("3 imputations were combined" in note and told in note for note in record["notes"])
-    assert told in str(assessment)
+    assert told in " ".join(str(assessment).split())
     text = assessment.describe()
     assert "3 imputations were combined" in text
     assert "Rubin DB (1987)" in text

@@ -170,7 +170,7 @@ def test_the_order_of_the_page(off) -> None:
         "Recommended: ",
         "more patients like these would settle",
         "The default limit",
-        "estimate ",
+        "Measure ",
     ]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)

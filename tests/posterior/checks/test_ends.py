@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.assessment.text.measures import measure_sections
 from bayescal.model.problem import prepare
 from bayescal.posterior.checks.ends import cautions_at_ends
 
@@ -38,7 +37,7 @@ def test_it_stands_beside_the_number_in_terminal_and_page(tmp_path):
     s = rng.beta(0.2, 0.3, 400)
     y = (rng.random(400) < 0.03 + 0.92 * s).astype(int)
     a = bc.assess(y, s, draws=400, random_state=1)
-    rows = {row.name: row for part in measure_sections(a) for row in part.rows}
+    rows = {row.name: row for row in a.tables["measures"].rows}
     assert "near 0 or 1: its interval may be too narrow" in rows["emax"].hint
     assert "near 0 or 1: its interval may be too narrow" in rows["e90"].hint
     assert "near 0 or 1" not in rows["tce"].hint

@@ -1,0 +1,96 @@
+"""Several imputations: estimates averaged, intervals by Rubin's rules, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.validation.consistency import RARE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["combined_estimates", "imputations_note", "imputations_sentence"]
+
+LARGER_ON_AVERAGE = "larger than calibrated models give, on average over the imputations"
+WITHIN_ON_AVERAGE = "within what calibrated models give, on average over the imputations"
+FEW_IMPUTATIONS = 20
+MUCH_MISSING = 0.3
+
+
+def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.DataFrame:
+    """The mean of estimates over imputations; intervals, if there are any, know how these differ.
+
+    Either arm of an interval is the root of the mean squared arm within an imputation and
+    z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates. Tables have
+    the columns title and estimate, and others that are averaged; one alone is returned as it is.
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1.
+    """
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    table = first.copy()
+    for column in first.columns.drop(["title", "verdict"], errors="ignore"):
+        table[column] = np.mean([one[column].to_numpy(dtype=np.float64) for one in tables], axis=0)
+    estimates = np.array([one["estimate"].to_numpy(dtype=np.float64) for one in tables])
+    extra = ndtri((1 + ci_prob) / 2) ** 2 * (1 + 1 / len(tables)) * estimates.var(axis=0, ddof=1)
+    for end, sign in (("lower", -1), ("upper", 1)):
+        if end in table:
+            arms = [(one[end] - one["estimate"]).to_numpy(dtype=np.float64) for one in tables]
+            arm = np.sqrt(np.mean(np.square(arms), axis=0) + extra)
+            table[end] = table["estimate"] + sign * arm
+    if "verdict" in table:
+        exceeds = table["prob_exceeds"]
+        known = exceeds.notna()
+        table.loc[known, "verdict"] = np.where(
+            exceeds[known] < RARE, LARGER_ON_AVERAGE, WITHIN_ON_AVERAGE
+        )
+    return table
+
+
+def imputations_sentence(post: CalibrationPosterior) -> str:
+    """How imputations were combined, for the methods; empty if nothing was imputed."""
+    if not isinstance(post, ImputedPosterior):
+        return ""
+    return (
+        f"{len(post.imputations)} imputations were combined: the curves were fitted to each, and "
+        "the draws of their posteriors were mixed in equal shares (Zhou and Reiter, 2010), with "
+        "the deviations between imputations enlarged to Rubin's total variance (Rubin, 1987). "
+        f"{_missing_information(post)} Estimators were computed on each imputation and averaged. "
+    )
+
+
+def imputations_note(post: ImputedPosterior) -> str:
+    """What a reader should know of the imputations."""
+    m, share = len(post.imputations), float(_shares(post).max())
+    text = f"{m} imputations were combined. {_missing_information(post)}"
+    if m < FEW_IMPUTATIONS and share > MUCH_MISSING:
+        text += (
+            f" With a fraction as large as {share:.2f}, {m} imputations are too few to estimate "
+            f"the variance between them: impute at least {FEW_IMPUTATIONS} times."
+        )
+    return text
+
+
+def _missing_information(post: ImputedPosterior) -> str:
+    """The fractions of missing information, in a sentence."""
+    shares = _shares(post)
+    told = [
+        f"{shares[name]:.2f} ({FUNCTIONALS[name].words})"
+        for name in main_functionals()
+        if name in shares
+    ]
+    return f"The fraction of missing information is {', '.join(told)}."
+
+
+def _shares(post: ImputedPosterior) -> pd.Series:
+    return post.missing_information["missing_information"]

@@ -1,1 +1,0 @@
-"""Assessments of several imputations: tables of estimates combined, and words about them."""

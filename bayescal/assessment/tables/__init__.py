@@ -1,0 +1,84 @@
+"""The tables of an assessment, by name: each is made once, and every reader draws the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from bayescal._base.errors import check_choice
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.tables.decisions import benefit_table, information_table, updates_table
+from bayescal.assessment.tables.details import (
+    diagnostics_table,
+    estimators_table,
+    families_table,
+    val_prob_table,
+)
+from bayescal.assessment.tables.groups import groups_table, subgroups_table
+from bayescal.assessment.tables.measures import (
+    curve_table,
+    first_table,
+    imputations_table,
+    measures_table,
+    near_table,
+    stretches_table,
+)
+from bayescal.assessment.tables.table import Table
+from bayescal.fitting.imputed.posterior import by_imputation
+
+__all__ = ["Tables"]
+
+
+class Tables(Mapping[str, Table]):
+    """The tables of an assessment that its data define; each is made when it is first read."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._made: dict[str, Table] = {}
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self._made:
+            check_choice(name, self._known, "name")
+            self._made[name] = self._known[name](self._findings)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(self)})"
+
+    @property
+    def _known(self) -> dict[str, Callable[[Findings], Table]]:
+        f = self._findings
+        known: dict[str, Callable[[Findings], Table]] = {
+            "first": first_table,
+            "measures": measures_table,
+            "near": near_table,
+            "curve": curve_table,
+            "stretches": stretches_table,
+            "estimators": estimators_table,
+            "updates": updates_table,
+            "families": families_table,
+            "diagnostics": diagnostics_table,
+            "val_prob": val_prob_table,
+        }
+        is_imputed = len(by_imputation(f.posterior)) > 1
+        if f.thresholds:
+            known["benefit"] = benefit_table
+        if f.thresholds and not is_imputed:
+            known["information"] = information_table
+        if is_imputed:
+            known["imputations"] = imputations_table
+        if f.data.groups:
+            known["groups"] = groups_table
+        if f.crossed is not None:
+            known["levels"] = subgroups_table
+            known["combinations"] = partial(subgroups_table, of="cells")
+        return known

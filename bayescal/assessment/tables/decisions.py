@@ -1,0 +1,103 @@
+"""Tables of what to do: updates, net benefit, and what it is worth to know more."""
+
+from __future__ import annotations
+
+from bayescal._base.text import capitalised, chance, percent
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.tables.columns import chances
+from bayescal.assessment.tables.table import Column, Row, Table
+from bayescal.model.curves import updates
+
+__all__ = ["benefit_table", "information_table", "updates_table"]
+
+IN_WORDS = {
+    "treat_none": "treat no one",
+    "treat_all": "treat everyone",
+    "model": "the model",
+    "updated_model": "the updated model",
+}
+SMALLEST = 0.05  # per 1000 patients
+
+
+def updates_table(f: Findings) -> Table:
+    """The expected gain of each update relative to no update."""
+    advice = f.recommendation
+    heads = {"brier": "Fall of the Brier score"}
+    heads |= {f"net_benefit@{t:g}": f"Rise of net benefit at {t:g}" for t in f.thresholds}
+    rows = []
+    for index, numbers in advice.table.drop("identity").iterrows():
+        name, chosen = str(index), str(index) == advice.choice
+        hint = "recommended" if chosen else ""
+        label = capitalised(updates()[name])
+        rows.append(Row(name, label, numbers.to_dict(), hint=hint, chosen=chosen))
+
+    def gain(measure: str, head: str) -> Column:
+        return Column(measure, head, lambda row: advice.shown(row.name, measure))
+
+    return Table(
+        "updates",
+        f"Expected gain on new patients, per 1000 of them ({percent(f.ci_prob)} interval)",
+        "Update",
+        [*(gain(*each) for each in heads.items()), chances("prob_better", "P(better)")],
+        rows,
+        stacks=True,
+    )
+
+
+def benefit_table(f: Findings) -> Table:
+    """Net benefit at the thresholds that were given."""
+    level = percent(f.ci_prob)
+
+    def model(row: Row) -> str:
+        middle, low, high = (_of_1000(row[key]) for key in ("estimate", "lower", "upper"))
+        return f"{middle} ({low} to {high})"
+
+    return Table(
+        "benefit",
+        "Net benefit per 1000 patients, by the risk treated from on; treating no one has 0",
+        "Treated from",
+        (
+            Column("model", f"By the model ({level} interval)", model, f"By the model ({level})"),
+            Column("treat_all", "Everyone", lambda row: _of_1000(row["treat_all"]), "Treating all"),
+            chances("prob_best", "Model best", short="P(model best)"),
+        ),
+        [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.net_benefit.iterrows()],
+        short="Net benefit per 1000, from",
+        stacks=True,
+    )
+
+
+def information_table(f: Findings) -> Table:
+    """The value of information at the thresholds that were given."""
+
+    def best(row: Row) -> str:
+        return f"{IN_WORDS[row['best']]} ({chance(float(row['prob_best']))})"
+
+    return Table(
+        "information",
+        "Expected value of perfect information, in net benefit per 1000 patients",
+        "Treated from",
+        (
+            Column("best", "Ahead now (probability)", best, "Ahead now", is_text=True),
+            Column("evpi", "Of the choice", lambda row: _tenths(row["evpi"]), "Choice"),
+            Column(
+                "evpi_of_recalibrating",
+                "Of recalibrating",
+                lambda row: _tenths(row["evpi_of_recalibrating"]),
+                "Curve",
+            ),
+        ),
+        [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.information.iterrows()],
+        short="Perfect information, per 1000, from",
+        stacks=True,
+    )
+
+
+def _of_1000(value: float) -> str:
+    """Patients of 1000, without a minus before nought."""
+    return f"{round(1000 * value) + 0:d}"
+
+
+def _tenths(value: float) -> str:
+    """Patients of 1000, to one decimal."""
+    return f"{1000 * value:.1f}" if 1000 * value >= SMALLEST else f"< {SMALLEST:g}"

@@ -1,0 +1,64 @@
+"""Tables of groups, sites and subgroups."""
+
+from __future__ import annotations
+
+from bayescal._base.text import capitalised, percent, shortened
+from bayescal.assessment.findings import Findings
+from bayescal.assessment.tables.columns import chances, counts, measured
+from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
+from bayescal.multilevel.factors.answers import subgroups_of
+from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
+
+__all__ = ["groups_table", "subgroups_table"]
+
+
+def groups_table(f: Findings) -> Table:
+    """Each group by itself."""
+    level = percent(f.ci_prob)
+    columns = [counts("cases", "Cases"), counts("events", "Events")]
+    for name in main_functionals():
+        short = capitalised(FUNCTIONALS[name].short)
+        media = MEDIA if name == "tce" else MEDIA[:1]
+        columns.append(measured(name, short, short=f"{short} ({level} interval)", media=media))
+    limit, short = f"P(TCE below {f.close:g})", f"P(< {f.close:g})"
+    columns.append(chances("prob_close", limit, short=short, media=MEDIA[:2]))
+    rows = [Row(str(name), str(name), row.to_dict()) for name, row in f.by_group.iterrows()]
+    return Table(
+        "groups",
+        f"Each group by itself: estimates and {level} intervals",
+        "Group",
+        columns,
+        rows,
+        names_cases=True,
+        stacks=True,
+    )
+
+
+def subgroups_table(f: Findings, of: str = "levels") -> Table:
+    """The levels of each factor, or the combinations that occur, of one fit."""
+    assert f.crossed is not None
+    every = subgroups_of(f.crossed, of)
+    table = f.by_subgroup if of == "levels" else f.by_subgroup.iloc[-len(every) :]
+    rows = [
+        Row(f"{each.factor}: {each.level}", each.level, numbers, section=shortened(each.factor))
+        for each, numbers in zip(every, table.to_dict("records"), strict=False)
+    ]
+    level, page = percent(f.ci_prob), MEDIA[:1]
+    what = "Levels of each factor" if of == "levels" else "Combinations of levels"
+    return Table(
+        "levels" if of == "levels" else "combinations",
+        f"{what}: estimates and {level} intervals of one fit",
+        "Subgroup",
+        (
+            counts("cases", "Cases"),
+            counts("events", "Events"),
+            measured("observed_expected", "O/E", "{}", short=f"O/E ({level} interval)"),
+            Column("raw", "O/E alone", lambda row: f"{row['observed_expected_raw']:.2f}", "Alone"),
+            measured("tce", "TCE", "{}", media=page),
+            chances("prob_off", f"P(TCE above {f.close:g})", short=f"P(TCE > {f.close:g})"),
+            chances("prob_worst", "P(worst)", media=page),
+        ),
+        rows,
+        names_cases=True,
+        stacks=True,
+    )

@@ -1,0 +1,139 @@
+"""What the registry knows of a functional: how it is computed, its unit and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bayescal._base.arrays import Floats
+from bayescal._base.text import capitalised
+
+__all__ = ["SECTIONS", "UNITS", "Functional", "Side"]
+
+UNITS = {
+    "probability": "Error (difference in probability)",
+    "ratio": "Ratio",
+    "log-odds": "Log-odds",
+}
+"""What functionals are measured in, in the order of panels, and the labels of their axes."""
+
+SECTIONS = {
+    "size": "Size of the error, as a probability",
+    "direction": "Direction of the error",
+}
+"""Parts of a table of functionals, and their titles. Each is shown to one number of decimals."""
+
+
+class Side(NamedTuple):
+    """What it means that a functional lies on one side of its ideal value.
+
+    Attributes
+    ----------
+    way : str
+        In a few words; empty if this alone does not say that a model is off.
+    clause : str
+        As a clause, of the predictions.
+    verdict : str
+        As a clause of the verdict, of the model; empty where `way` is.
+    """
+
+    way: str
+    clause: str
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Functional:
+    """A functional as the registry knows it, with its words.
+
+    Attributes
+    ----------
+    compute : callable
+        From CurveDraws, or Totals, and options to an array of shape (draws,).
+    label : str
+        What tables call it, in lower case, with its abbreviation in brackets.
+    short : str
+        What rows of a figure and sentences about several call it.
+    hint : str
+        What it is, in a few words beneath its label.
+    unit : str
+        A key of `UNITS`.
+    section : str
+        A key of `SECTIONS`.
+    ideal : float
+        Its value when the model is perfectly calibrated.
+    on_sample : bool
+        Whether it depends on the observed scores alone, whatever the population and its weights.
+    by_totals : bool
+        Whether `Totals` know it too, of all draws at once.
+    is_distance : bool
+        Whether it is never negative, and zero only at calibration. Chance makes such a functional
+        larger, so an average has draws of its own for it.
+    is_floored : bool
+        Whether it is at least the size of the signed error, whatever the curve; then no quantile
+        of it in an average lies below that of the signed error's size.
+    is_main : bool
+        Whether it is shown where there is room for a few: of groups, sites and imputations.
+    needs_line : bool
+        Whether it is undefined where the scores define no line in log-odds.
+    is_of_ends : bool
+        Whether its interval is less sure where many scores are near 0 or 1.
+    caution : str
+        What a reader must know of its interval; empty where it covers as it should.
+    same_as : str
+        The functional that it equals at that one's default options; a summary has that row only.
+    definition : str
+        How the methods section of a paper defines it, as a sentence without its full stop; empty
+        where the label says it.
+    result : str
+        How a paper tells its value, as a clause with `{}` for the numbers; empty where a paper does
+        not.
+    below, above : Side or None
+        What it means that it is below, or above, its ideal value.
+    negative : Side or None
+        What it means instead that it is below 0.
+    unclear : str
+        The clause where its interval contains the ideal value.
+    """
+
+    compute: Callable[..., Floats]
+    label: str
+    short: str
+    hint: str = ""
+    unit: str = "probability"
+    section: str = "size"
+    ideal: float = 0.0
+    on_sample: bool = False
+    by_totals: bool = False
+    is_distance: bool = False
+    is_floored: bool = False
+    is_main: bool = False
+    needs_line: bool = False
+    is_of_ends: bool = False
+    caution: str = ""
+    same_as: str = ""
+    definition: str = ""
+    result: str = ""
+    below: Side | None = None
+    above: Side | None = None
+    negative: Side | None = None
+    unclear: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label as a heading: `True calibration error (TCE)`."""
+        return capitalised(self.label)
+
+    @property
+    def words(self) -> str:
+        """The label without its abbreviation: `true calibration error`."""
+        return self.label.partition(" (")[0]
+
+    def side(self, lower: float, upper: float) -> Side | None:
+        """On which side of its ideal value an interval lies; None if it contains it."""
+        if upper < 0 and self.negative is not None:
+            return self.negative
+        if upper < self.ideal:
+            return self.below
+        return self.above if lower > self.ideal else None
