@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import chance, decimals, percent, rounded
+from bayescal._base.text import chance, percent, rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
@@ -74,7 +74,6 @@ TITLES = {"Integrated calibration index (Eavg)": "ICI (Eavg) of a loess curve"}
 
 STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 MOST_STRETCHES = 4
-LEAST_PLACES, MOST_PLACES = 2, 4
 
 
 class EstimatorRow(NamedTuple):
@@ -230,11 +229,8 @@ def with_interval(row: Any, beside: str = "") -> str:
 
 
 def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:
-    """The curve at some scores: mean, lower and upper end, all to one number of decimals."""
-    rows = f.curve_at(scores)
-    places = max(decimals(lower, upper) for _, lower, upper in rows)
-    places = min(max(places, LEAST_PLACES), MOST_PLACES)
-    return [tuple(f"{value:.{places}f}" for value in row) for row in rows]
+    """The curve at some scores: mean, lower and upper end."""
+    return [rounded(tuple(row), row[1], row[2]) for row in f.curve_at(scores)]
 
 
 def of_group(row: Any, functional: str) -> str:
@@ -269,8 +265,8 @@ def estimator_row(row: Any) -> EstimatorRow:
     title = TITLES.get(str(row["title"]), str(row["title"]))
     if math.isnan(row["estimate"]):
         return EstimatorRow(title, "", "", UNDEFINED)
-    names = ("estimate", "calibrated_lower", "calibrated_upper")
-    middle, lower, upper = (f"{round(row[name], 3) + 0.0:.3f}" for name in names)
+    ends = row["calibrated_lower"], row["calibrated_upper"]
+    middle, lower, upper = rounded((row["estimate"], *ends), *ends)
     return EstimatorRow(
         title,
         middle,

@@ -1,4 +1,4 @@
-"""The curve that is drawn, where it falls and what its band covers: `docs/benchmarks/ends_drawn.py`.
+"""The curve that is drawn, where it falls, what its band covers: `docs/benchmarks/ends_drawn.py`.
 
 Curves of an average are moved before they are drawn, so that their mean passes gradually from cell
 to cell and rises, unless a jump or a fall is probable. Every data set is evaluated twice: the draws
@@ -81,7 +81,7 @@ def stream(known: Truth, n: int, run: int) -> np.random.Generator:
 def of_case(known: Truth, case: Case) -> dict[str, float]:
     """Of the plain and of the drawn curve: error of the mean, largest fall, coverage of bands."""
     post = bc.compare(*case, draws=DRAWS, random_state=1).posterior
-    grid = GRID[(GRID >= case.s.min()) & (GRID <= case.s.max())]
+    grid = GRID[(case.s.min() <= GRID) & (case.s.max() >= GRID)]
     at = np.concatenate([grid, [known.score_quantile(level) for level in AT], post.problem.score])
     of_grid, of_levels = slice(0, grid.size), slice(grid.size, grid.size + len(AT))
     of_cases = slice(grid.size + len(AT), at.size)
@@ -104,7 +104,10 @@ def of_case(known: Truth, case: Case) -> dict[str, float]:
             ),
             f"{version}_width": float(weight @ (upper - lower)[of_cases]),
         }
-        row |= {f"{version}_at_{level:g}": float(c) for level, c in zip(AT, inside[of_levels])}
+        row |= {
+            f"{version}_at_{level:g}": float(c)
+            for level, c in zip(AT, inside[of_levels], strict=True)
+        }
     sides = expit(np.array([STEP - NEAR, STEP + NEAR]))
     steps = post.curve(sides).to_numpy().reshape(-1, 2).mean(axis=0)
     row["step"], row["true_step"] = float(np.diff(steps)[0]), float(np.diff(known.curve(sides))[0])

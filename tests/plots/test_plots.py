@@ -224,9 +224,9 @@ def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, mes
 @pytest.mark.parametrize(
     ("median", "lower", "upper", "expected"),
     [
-        (0.0432, 0.0181, 0.0712, "0.043 (95 % CrI 0.018 to 0.071)"),
+        (0.0432, 0.0181, 0.0712, "0.04 (95 % CrI 0.02 to 0.07)"),
         (0.15, 0.04, 0.34, "0.15 (95 % CrI 0.04 to 0.34)"),
-        (-0.0004, -0.05, 0.049, "0.000 (95 % CrI -0.050 to 0.049)"),
+        (-0.0004, -0.05, 0.049, "0.00 (95 % CrI -0.05 to 0.05)"),
         (3.21, 0.4, 24.04, "3.2 (95 % CrI 0.4 to 24.0)"),
         (0.5, 0.5, 0.5, "0.500 (95 % CrI 0.500 to 0.500)"),
         (np.nan, np.nan, np.nan, "nan (95 % CrI nan to nan)"),

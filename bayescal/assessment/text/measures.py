@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
-from bayescal._base.text import decimals
+from bayescal._base.text import rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["Measure", "Section", "measure_sections"]
-
-LEAST_PLACES, MOST_PLACES = 2, 4
 
 
 class Measure(NamedTuple):
@@ -109,7 +108,7 @@ def measure_sections(f: Findings) -> list[Section]:
 def _section(
     title: str, known: dict[str, tuple[str, str]], table: Any, in_data: dict[str, float]
 ) -> Section:
-    """The rows of a table that are known, to the decimals that the first of them deserves."""
+    """The rows of a table that are known."""
     wanted = [
         (name, table.loc[name])
         for name in known
@@ -117,20 +116,17 @@ def _section(
     ]
     if not wanted:
         return Section(title, [])
-    first = wanted[0][1]
-    places = min(max(decimals(first["lower"], first["upper"]), LEAST_PLACES), MOST_PLACES)
-
-    def shown(value: float) -> str:
-        return f"{round(value, places) + 0.0:.{places}f}"
-
     rows = []
     for name, row in wanted:
         label, hint = known[name]
+        ends = row["lower"], row["upper"]
+        middle, low, high, data = rounded(
+            (row["estimate"], *ends, in_data.get(name, math.nan)), *ends
+        )
         if name in in_data:
-            hint = f"{shown(in_data[name])} in the data; {hint}"
+            hint = f"{data} in the data; {hint}"
         caution = table.attrs.get("cautions", {}).get(name, "")
         hint = f"{hint}; {caution}" if caution else hint
         ideal = f"{FUNCTIONALS[name].calibrated:g}" if name in FUNCTIONALS else BEST[name]
-        interval = f"{shown(row['lower'])} to {shown(row['upper'])}"
-        rows.append(Measure(name, label, hint, shown(row["estimate"]), interval, ideal, caution))
+        rows.append(Measure(name, label, hint, middle, f"{low} to {high}", ideal, caution))
     return Section(title, rows)
