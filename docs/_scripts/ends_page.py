@@ -99,7 +99,7 @@ def drawn_section(table: pd.DataFrame) -> list[str]:
     rising = pd.DataFrame(
         {
             "groups": groups_of.size(),
-            "patients": groups_of["patients"].median(),
+            "patients": groups_of["patients"].median().astype(int),
             **{
                 f"falls by {FALL:g}, {VERSIONS[version]}": groups_of[f"{version}_fall"].agg(
                     lambda falls: (falls >= FALL).mean()
@@ -125,7 +125,7 @@ def drawn_section(table: pd.DataFrame) -> list[str]:
         f"scores have logit s ~ Normal({SCORES.mean:g}, {SCORES.sd:g}).",
         f"Random groups: {len(groups)} groups, four of each of {len(groups) // GROUPS} data sets "
         f"of {GROUPED[0]} to {GROUPED[1]} patients, whose true curves rise and are smooth. The "
-        f"mean curve falls by {FALL:g} or more in {steep['drawn']} groups ({steep['plain']} "
+        f"mean curve falls by {FALL:g} or more in {steep['drawn']} of them ({steep['plain']} "
         "before). *Error* is the mean distance between the mean curve and the true curve, over "
         "the patients, and *covers* the share of patients at whose scores the 95 % band contains "
         "the true curve.",
