@@ -17,9 +17,9 @@ def seeds(*ends):
 
 def test_the_largest_difference_is_counted_in_units_of_the_last_digit():
     table = seeds((0.0301, 0.0502), (0.0297, 0.0502), (0.0304, 0.0522))
-    found = benchmark.steadiness(table).iloc[0]
-    assert found["units"] == 2
-    assert found["share"] == pytest.approx(0.002 / 0.0208, rel=1e-3)
+    finer = benchmark.steadiness(table).iloc[0]
+    assert finer["units"] == 2
+    assert finer["share"] == pytest.approx(0.002 / 0.0208, rel=1e-3)
     coarser = benchmark.steadiness(seeds((0.0301, 0.0699), (0.0301, 0.0752))).iloc[0]
     assert coarser["units"] == 1
 

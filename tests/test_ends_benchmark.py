@@ -77,7 +77,7 @@ def test_the_page_compares_both_versions_on_the_same_sets():
 def test_a_drawn_curve_is_compared_with_the_true_one(monkeypatch):
     monkeypatch.setattr(drawn, "DRAWS", 400)
     known = drawn.ROUGH[1]
-    (row,) = drawn.batch(drawn.whole, known, 5000, 0)
+    (row,) = drawn.batch(drawn.one_set, known, 5000, 0)
     step = known.curve(expit(np.array([drawn.STEP - drawn.NEAR, drawn.STEP + drawn.NEAR])))
     assert row["true_step"] == pytest.approx(np.diff(step).item())
     assert row["step"] < 0
@@ -91,18 +91,18 @@ def test_a_drawn_curve_is_compared_with_the_true_one(monkeypatch):
 
 def test_drawn_curves_rise_and_bands_keep_their_coverage():
     table = page.stored("drawn")
-    groups, whole = table[table["n"] == 0], table[table["n"] > 0]
+    groups, sets = table[table["n"] == 0], table[table["n"] > 0]
     assert len(groups) == 100
     assert (
         (groups["drawn_fall"] < page.FALL).mean()
         >= 0.95
         > (groups["plain_fall"] < page.FALL).mean()
     )
-    for each in (groups, whole):
+    for each in (groups, sets):
         cells = each.groupby(page.KEYS).mean()
         assert (cells["drawn_covered"] > cells["plain_covered"] - 0.01).all()
         assert (cells["drawn_error"] < 1.02 * cells["plain_error"]).all()
-    steps = whole[(whole["n"] == 5000) & (whole["population"] != "wave")]
+    steps = sets[(sets["n"] == 5000) & (sets["population"] != "wave")]
     means = steps.groupby("population")[["step", "true_step"]].mean()
     np.testing.assert_allclose(means["step"], means["true_step"], rtol=0.1)
     assert "## The curve as it is drawn" in page.ends_page()

@@ -85,8 +85,8 @@ def drawn_section(table: pd.DataFrame) -> list[str]:
     """Where the curve falls, and what its band covers, before draws are moved and after."""
     if table.empty:
         return []
-    whole, groups = table[table["n"] > 0], table[table["n"] == 0]
-    cells = whole.groupby(KEYS, sort=False).mean()
+    sets, groups = table[table["n"] > 0], table[table["n"] == 0]
+    cells = sets.groupby(KEYS, sort=False).mean()
     fall = {version: groups[f"{version}_fall"] for version in VERSIONS}
     steep = {version: int((fall[version] >= FALL).sum()) for version in VERSIONS}
     bands = {
@@ -131,7 +131,7 @@ def drawn_section(table: pd.DataFrame) -> list[str]:
         "the true curve.",
         markdown(rising),
         "Curves that jump or bend: logit g = x + 1 or x - 1 from x = .2 on, and x before; and "
-        f"x + .8 sin(2.2 x); x = logit s. {whole['run'].nunique()} data sets of each. *Away* "
+        f"x + .8 sin(2.2 x); x = logit s. {sets['run'].nunique()} data sets of each. *Away* "
         f"leaves out scores within {NEAR:g} log-odds of the jump.",
         markdown(pd.DataFrame(bands), 2),
         "Coverage of the drawn band at some quantiles of the scores:",

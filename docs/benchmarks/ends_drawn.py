@@ -60,7 +60,7 @@ class Case(NamedTuple):
     s: np.ndarray
 
 
-def whole(known: Truth, n: int, run: int) -> Iterator[Case]:
+def one_set(known: Truth, n: int, run: int) -> Iterator[Case]:
     """One data set."""
     yield Case(*known.sample(n, stream(known, n, run)))
 
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    work = [(whole, known, n, k) for n in SIZES for known in ROUGH for k in range(options.runs)]
+    work = [(one_set, known, n, k) for n in SIZES for known in ROUGH for k in range(options.runs)]
     sets = max(1, options.runs * SETS_OF_GROUPS // (RUNS * len(RISING)))
     work += [(groups, known, 0, k) for known in RISING for k in range(sets)]
     parts = Parallel(n_jobs=options.jobs, verbose=1)(delayed(batch)(*each) for each in work)

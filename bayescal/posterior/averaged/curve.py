@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
@@ -23,8 +22,8 @@ from bayescal.posterior.line import nearest_shift
 
 __all__ = ["DrawnCurve"]
 
-BLOCK = 1 << 18  # numbers
-FARTHEST = 2.0
+MOST_AT_ONCE = 1 << 18  # numbers
+MOST_MOVED = 2.0
 """Most that draws are moved, in log-odds."""
 
 
@@ -47,7 +46,7 @@ class DrawnCurve:
         """The curves, of shape (draws, scores)."""
         at, size = self.problem.inside(scores), len(self.u)
         curves = np.empty((size, at.size))
-        for part in blocks(at.size, size, BLOCK):
+        for part in blocks(at.size, size, MOST_AT_ONCE):
             plain = self._plain(at[part])
             mean = self._rising(at[part], self._gradual(at[part]))
             curves[:, part] = moved_to(mean, plain, at[part])
@@ -87,6 +86,8 @@ class DrawnCurve:
         Where the mean curve falls it is level instead, at its mean over these cases, unless at
         least half of the draws fall there, too. Such falls are numbered from 1.
         """
+        from scipy.optimize import isotonic_regression
+
         score = self.problem.score
         mean, plain = self._gradual(score), self._plain(score)
         pooled = isotonic_regression(mean, weights=self.problem.trials)
@@ -137,7 +138,7 @@ def moved_to(mean: Floats, curves: Floats, score: Floats) -> Floats:
     target = (mean[needed] * len(curves) - (few * ~among).sum(axis=0)) / size
     target = np.clip(target, 0, 1)
     shift = nearest_shift(target, (among / size).T, few.T)
-    shift = np.clip(shift, -FARTHEST, FARTHEST)
+    shift = np.clip(shift, -MOST_MOVED, MOST_MOVED)
     result = np.array(curves)
     result[:, needed] = np.where(among, expit(logit(few) + shift), few)
     return result
