@@ -9,6 +9,7 @@ import pytest
 
 import bayescal as bc
 from bayescal._base.card import card
+from bayescal._base.text import interval
 
 
 class Tags(HTMLParser):
@@ -84,4 +85,5 @@ def test_text_is_escaped(text) -> None:
 def test_the_number_in_the_card_is_that_of_the_summary(results) -> None:
     post = results["posterior"]
     shown = text_of(post._repr_html_())
-    assert f"{post.summary().loc['tce', 'estimate']:.3f}" in shown
+    row = post.summary().loc["tce"]
+    assert interval(row["estimate"], row["lower"], row["upper"], 0.95) in shown

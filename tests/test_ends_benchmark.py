@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 import ends as benchmark
+import ends_drawn as drawn
 import ends_page as page
 from ends_populations import JUMPS, POPULATIONS, STATED, STATED_SHARES, STATED_TRUE
 
@@ -70,3 +72,37 @@ def test_the_page_compares_both_versions_on_the_same_sets():
     text = page.ends_page()
     assert f"{len(page.misses(page.coverage(present)))} of" in text
     assert all(truth.description in text for truth in POPULATIONS)
+
+
+def test_a_drawn_curve_is_compared_with_the_true_one(monkeypatch):
+    monkeypatch.setattr(drawn, "DRAWS", 400)
+    known = drawn.ROUGH[1]
+    (row,) = drawn.batch(drawn.one_set, known, 5000, 0)
+    step = known.curve(expit(np.array([drawn.STEP - drawn.NEAR, drawn.STEP + drawn.NEAR])))
+    assert row["true_step"] == pytest.approx(np.diff(step).item())
+    assert row["step"] < 0
+    for version in page.VERSIONS:
+        assert 0.5 < row[f"{version}_covered"] <= 1
+        assert 0 < row[f"{version}_error"] < row[f"{version}_width"] < 0.5
+    groups = list(drawn.groups(drawn.RISING[0], 0, 0))
+    assert len(groups) == drawn.GROUPS
+    assert drawn.GROUPED[0] <= sum(case.y.size for case in groups) <= drawn.GROUPED[1]
+
+
+def test_drawn_curves_rise_and_bands_keep_their_coverage():
+    table = page.stored("drawn")
+    groups, sets = table[table["n"] == 0], table[table["n"] > 0]
+    assert len(groups) == 100
+    assert (
+        (groups["drawn_fall"] < page.FALL).mean()
+        >= 0.95
+        > (groups["plain_fall"] < page.FALL).mean()
+    )
+    for each in (groups, sets):
+        cells = each.groupby(page.KEYS).mean()
+        assert (cells["drawn_covered"] > cells["plain_covered"] - 0.01).all()
+        assert (cells["drawn_error"] < 1.02 * cells["plain_error"]).all()
+    steps = sets[(sets["n"] == 5000) & (sets["population"] != "wave")]
+    means = steps.groupby("population")[["step", "true_step"]].mean()
+    np.testing.assert_allclose(means["step"], means["true_step"], rtol=0.1)
+    assert "## The curve as it is drawn" in page.ends_page()

@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
+MOST_PLACES, SHORTEST = 6, 1e-6
+LAST_DIGIT = 0.02
+"""Least unit of the last digit that is printed, as a share of the interval's length."""
 NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
@@ -36,11 +39,20 @@ RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
 
 def decimals(lower: float, upper: float) -> int:
-    """Decimal places that show an interval's width to about two significant digits."""
-    width = abs(upper - lower)
-    if not (math.isfinite(width) and width > 1e-6):
+    """Decimal places of an interval: a unit of the last is at least 2 % of its length.
+
+    With another seed an end moves by about 1 % of the length, so that finer digits would be others
+    in the next computation. At least one place.
+
+    Examples
+    --------
+    >>> decimals(0.031, 0.052), decimals(0.09, 0.19), decimals(0.6, 1.4)
+    (3, 2, 1)
+    """
+    length = abs(upper - lower)
+    if not (math.isfinite(length) and length > SHORTEST):
         return 3
-    return min(max(1 - math.floor(math.log10(width)), 2 if width < 10 else 1), 6)
+    return min(max(math.floor(-math.log10(LAST_DIGIT * length)), 1), MOST_PLACES)
 
 
 def exact(value: Any) -> str:
@@ -70,7 +82,7 @@ def signed(value: float, places: int = 4) -> str:
 
 
 def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:
-    """An estimate and its credible interval: `0.043 (95 % CrI 0.018 to 0.071)`."""
+    """An estimate and its credible interval: `0.043 (95 % CrI 0.031 to 0.052)`."""
     middle, low, high = rounded((estimate, lower, upper), lower, upper)
     return f"{middle} ({percent(ci_prob)} CrI {low} to {high})"
 
@@ -133,17 +145,10 @@ def ratio(value: float) -> str:
     return f"10^{round(math.log10(value))}"
 
 
-def per_thousand(value: float, lower: float, upper: float) -> tuple[str, str, str]:
-    """A gain per patient and its interval, of 1000 patients: `6.7`, `2.2`, `11.2`.
-
-    To two significant digits of a quarter of the interval, which is about the standard error.
-    """
-    error = 250 * (upper - lower)
-    places = min(max(1 - math.floor(math.log10(error)), 0), 4) if error > 1e-9 else 1
-    middle, low, high = (
-        f"{round(1000 * each, places) + 0.0:.{places}f}" for each in (value, lower, upper)
-    )
-    return middle, low, high
+def per_thousand(value: float, lower: float, upper: float) -> tuple[str, ...]:
+    """A gain per patient and its interval, of 1000 patients: `6.7`, `4.8`, `8.6`."""
+    numbers = (1000 * value, 1000 * lower, 1000 * upper)
+    return rounded(numbers, *numbers[1:])
 
 
 def plain(text: object) -> str:

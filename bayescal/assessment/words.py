@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.arrays import Floats
-from bayescal._base.text import capitalised, chance, decimals, percent, rounded
+from bayescal._base.text import capitalised, chance, percent, rounded
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import observed_expected
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STATES",
-    "curve_places",
     "curve_rows",
     "directions",
     "exactness",
@@ -33,7 +32,6 @@ __all__ = [
 
 STATES = {"on": "calibrated", "high": "too high", "low": "too low"}
 MOST_STRETCHES = 4
-LEAST_PLACES, MOST_PLACES = 2, 4
 
 
 def first_words(f: Findings) -> list[str]:
@@ -120,16 +118,8 @@ def with_interval(row: Any, beside: str = "") -> str:
 
 
 def curve_rows(f: Findings, scores: Floats) -> list[tuple[str, ...]]:
-    """The curve at some scores: mean, lower and upper end, all to one number of decimals."""
-    rows = f.curve_at(scores)
-    places = curve_places(rows)
-    return [tuple(f"{value:.{places}f}" for value in row) for row in rows]
-
-
-def curve_places(rows: Floats) -> int:
-    """Decimals for the curve at some scores: as many as the shortest interval deserves."""
-    places = max(decimals(lower, upper) for _, lower, upper in rows)
-    return min(max(places, LEAST_PLACES), MOST_PLACES)
+    """The curve at some scores: mean, lower and upper end."""
+    return [rounded(tuple(row), row[1], row[2]) for row in f.curve_at(scores)]
 
 
 def where(parts: Sequence[Stretch]) -> str:

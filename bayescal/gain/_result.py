@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import as_flag
-from bayescal._base.text import NO_CHANGE, chance, count, signed
+from bayescal._base.text import NO_CHANGE, chance, count, decimals, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, mixture_of
@@ -301,7 +301,8 @@ class RecalibrationGain:
         """An estimate and its interval, which is empty where there is nothing to add."""
         if name in self.unchanged:
             return NO_CHANGE, ""
-        middle, lower, upper = (signed(row[key]) for key in ("estimate", "lower", "upper"))
+        places = decimals(row["lower"], row["upper"])
+        middle, lower, upper = (signed(row[key], places) for key in ("estimate", "lower", "upper"))
         return middle, "" if lower == upper else f"{lower} to {upper}"
 
     def _known(self, measure: str) -> str:

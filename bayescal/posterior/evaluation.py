@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal.data.validate import as_order, check_choice
-from bayescal.model.curve import CurveAtScores
 from bayescal.model.problem import Problem
+from bayescal.posterior.averaged.curve import DrawnCurve
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
@@ -73,8 +73,8 @@ class Evaluation:
         Log-odds of scores, and a curve there to evaluate in place of the mean of the draws.
     gradual : bool
         Whether curves, as they are drawn and predict, are moved so that their mean passes
-        gradually from cell to cell, unless a jump is probable. Draws on the diagonal stay there;
-        functionals are of the curves before.
+        gradually from cell to cell and rises, unless a jump or a fall is probable (see
+        `DrawnCurve`). Functionals are of the curves before.
     """
 
     problem: Problem
@@ -119,25 +119,14 @@ class Evaluation:
 
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores), as they are drawn and predict."""
-        problem, jumps = self.problem, self._jumps
-        at = problem.inside(scores)
-        curves = problem.curve.probability(self.u, at, problem.frame)
-        if jumps is None:
-            return curves
-        gradual = CurveAtScores(problem.curve, at, problem.frame, jumps).probability(self.u)
-        off = curves != at
-        share = np.maximum(off.mean(axis=0), 1 / len(curves))
-        moved = (logit(gradual.mean(axis=0)) - logit(curves.mean(axis=0))) / share
-        np.copyto(curves, expit(logit(curves) + moved), where=off & (moved != 0))
-        return curves
+        if self.gradual:
+            return self._drawn_curve.at(scores)
+        problem = self.problem
+        return problem.curve.probability(self.u, problem.inside(scores), problem.frame)
 
     @cached_property
-    def _jumps(self) -> NDArray[np.bool_] | None:
-        """The borders between cells at which curves probably jump; None if all count as jumps."""
-        problem = self.problem
-        if not self.gradual or len(problem.frame.cells) < 3:
-            return None
-        return problem.curve.jumps(self.u, problem.frame)
+    def _drawn_curve(self) -> DrawnCurve:
+        return DrawnCurve(self.problem, self.u)
 
     def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""

@@ -12,7 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
-from bayescal._base.text import chance
+from bayescal._base.text import chance, interval
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.family import RATE_PRIORS
@@ -270,7 +270,7 @@ class CalibrationPosterior(DecisionMeasures):
             f"  {self._cases_in_words}\n"
             + (f"  {self.design}\n" if self.design is not None else "")
             + f"  {self._curve_in_words}, {self.problem.prior.name} prior, {self.engine}\n"
-            f"  TCE {self.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
+            f"  TCE {interval(self.estimate('tce'), lower, upper, 0.95)}"
             + f"; {self._atom_in_words}"
         )
 

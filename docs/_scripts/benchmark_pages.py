@@ -385,6 +385,7 @@ def _families(runs: pd.DataFrame) -> pd.DataFrame:
 def write_pages() -> None:
     """Write every page for which there are results, and their index."""
     from clusters_page import clusters_page
+    from digits_page import digits_page
     from drift_page import drift_page
     from ends_page import ends_page
     from imputation_page import imputation_page
@@ -407,6 +408,7 @@ def write_pages() -> None:
         "one_posterior": one_posterior_page(),
         "verdict": verdict_page(),
         "ends": ends_page(),
+        "digits": digits_page(),
         "numbers": numbers_page(),
         "coverage": coverage_page(),
         "gain": gain_page(),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark_pages import RESULTS, markdown
+from ends_drawn import AT, GROUPED, GROUPS, NEAR, SCORES
 from ends_populations import JUMPS, POPULATIONS
 
 CURVE = ("curve_0.01", "curve_0.05", "curve_0.95", "curve_0.99")
@@ -22,6 +23,15 @@ SHOWN = {
     "curve_0.95": "curve, 95 %",
     "curve_0.99": "curve, 99 %",
 }
+VERSIONS = {"drawn": "drawn", "plain": "before"}
+OF_BANDS = {
+    "covered": "covers",
+    "covered_away": "covers, away",
+    "width": "width",
+    "error": "error",
+}
+FALL = 0.02
+"""By which a curve visibly falls."""
 TINY = 1e-6
 KEYS = ["population", "n"]
 
@@ -66,8 +76,70 @@ def ends_page() -> str:
         markdown(then.rename(columns=SHOWN), 2),
         "Mean length of 95 % intervals, present over former, geometric mean over populations:",
         markdown(lengths(present, former), 2),
+        *drawn_section(stored("drawn")),
     ]
     return "\n\n".join(paragraphs) + "\n"
+
+
+def drawn_section(table: pd.DataFrame) -> list[str]:
+    """Where the curve falls, and what its band covers, before draws are moved and after."""
+    if table.empty:
+        return []
+    sets, groups = table[table["n"] > 0], table[table["n"] == 0]
+    cells = sets.groupby(KEYS, sort=False).mean()
+    fall = {version: groups[f"{version}_fall"] for version in VERSIONS}
+    steep = {version: int((fall[version] >= FALL).sum()) for version in VERSIONS}
+    bands = {
+        f"{what}, {VERSIONS[version]}": cells[f"{version}_{column}"]
+        for column, what in OF_BANDS.items()
+        for version in VERSIONS
+    }
+    points = {f"curve, {100 * level:g} %": cells[f"drawn_at_{level:g}"] for level in AT}
+    groups_of = groups.groupby("population", sort=False)
+    rising = pd.DataFrame(
+        {
+            "groups": groups_of.size(),
+            "patients": groups_of["patients"].median().astype(int),
+            **{
+                f"falls by {FALL:g}, {VERSIONS[version]}": groups_of[f"{version}_fall"].agg(
+                    lambda falls: (falls >= FALL).mean()
+                )
+                for version in VERSIONS
+            },
+            **{
+                f"error, {VERSIONS[version]}": groups_of[f"{version}_error"].mean()
+                for version in VERSIONS
+            },
+            **{
+                f"covers, {VERSIONS[version]}": groups_of[f"{version}_covered"].mean()
+                for version in VERSIONS
+            },
+        }
+    )
+    steps = cells.loc[cells.index.get_level_values("population") != "wave", ["step", "true_step"]]
+    return [
+        "## The curve as it is drawn",
+        "Draws of the curve of an average are [moved before they are drawn](../comparison.md), "
+        "so that their mean passes gradually from cell to cell unless a jump is probable, and "
+        "rises unless a fall is probable. *Before* is of the draws before they are moved. All "
+        f"scores have logit s ~ Normal({SCORES.mean:g}, {SCORES.sd:g}).",
+        f"Random groups: {len(groups)} groups, four of each of {len(groups) // GROUPS} data sets "
+        f"of {GROUPED[0]} to {GROUPED[1]} patients, whose true curves rise and are smooth. The "
+        f"mean curve falls by {FALL:g} or more in {steep['drawn']} of them ({steep['plain']} "
+        "before). *Error* is the mean distance between the mean curve and the true curve, over "
+        "the patients, and *covers* the share of patients at whose scores the 95 % band contains "
+        "the true curve.",
+        markdown(rising),
+        "Curves that jump or bend: logit g = x + 1 or x - 1 from x = .2 on, and x before; and "
+        f"x + .8 sin(2.2 x); x = logit s. {sets['run'].nunique()} data sets of each. *Away* "
+        f"leaves out scores within {NEAR:g} log-odds of the jump.",
+        markdown(pd.DataFrame(bands), 2),
+        "Coverage of the drawn band at some quantiles of the scores:",
+        markdown(pd.DataFrame(points), 2),
+        f"Difference of the drawn curve between {NEAR:g} log-odds above and below the jump, and "
+        "of the true curve:",
+        markdown(steps.rename(columns={"step": "drawn", "true_step": "true"})),
+    ]
 
 
 def stored(version: str) -> pd.DataFrame:

@@ -70,7 +70,7 @@ def test_says_what_is_what(post, ax) -> None:
     assert ax.get_xlabel() == "Predicted probability"
     assert ax.get_ylabel() == "Probability of the event"
     title, cases = ax.get_title("left").split("\n")
-    assert title == f"TCE {estimate:.3f} (95 % CrI {lower:.3f} to {upper:.3f})"
+    assert title == f"TCE {estimate:.2f} (95 % CrI {lower:.2f} to {upper:.2f})"
     assert cases == f"200 cases, {post.data.events:.0f} with the event"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "Ideal",
@@ -90,7 +90,7 @@ def test_says_what_is_what(post, ax) -> None:
 def test_the_options_reach_the_picture(post, ax) -> None:
     bc.plots.reliability(post, ax, ci_probs=[0.9], n_bins=None, p=2, legend=False)
     (lower, upper), estimate = post.interval("tce", 0.9, p=2), post.estimate("tce", 0.9, p=2)
-    title = f"TCE (p = 2) {estimate:.3f} (90 % CrI {lower:.3f} to {upper:.3f})"
+    title = f"TCE (p = 2) {estimate:.2f} (90 % CrI {lower:.2f} to {upper:.2f})"
     assert ax.get_title("left").startswith(title)
     assert ax.get_legend() is None
     assert len(ax.collections) == 1
@@ -224,9 +224,9 @@ def test_bad_options_are_refused_before_anything_is_drawn(post, ax, options, mes
 @pytest.mark.parametrize(
     ("median", "lower", "upper", "expected"),
     [
-        (0.0432, 0.0181, 0.0712, "0.043 (95 % CrI 0.018 to 0.071)"),
+        (0.0432, 0.0181, 0.0712, "0.04 (95 % CrI 0.02 to 0.07)"),
         (0.15, 0.04, 0.34, "0.15 (95 % CrI 0.04 to 0.34)"),
-        (-0.0004, -0.05, 0.049, "0.000 (95 % CrI -0.050 to 0.049)"),
+        (-0.0004, -0.05, 0.049, "0.00 (95 % CrI -0.05 to 0.05)"),
         (3.21, 0.4, 24.04, "3.2 (95 % CrI 0.4 to 24.0)"),
         (0.5, 0.5, 0.5, "0.500 (95 % CrI 0.500 to 0.500)"),
         (np.nan, np.nan, np.nan, "nan (95 % CrI nan to nan)"),

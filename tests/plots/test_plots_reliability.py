@@ -75,7 +75,7 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
         expected = post.curve(line.get_xdata()).mean(("chain", "draw"))
         np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
         assert line.get_label().startswith(f"{name}: TCE (p = 2) ")
-        assert line.get_label().endswith(f"(90 % CrI {lower:.3f} to {upper:.3f})")
+        assert line.get_label().endswith(f"(90 % CrI {lower:.2f} to {upper:.2f})")
     styles = {(line.get_color(), line.get_linestyle()) for line in ax.get_lines()}
     assert len(styles) == 3
 

@@ -1,4 +1,4 @@
-"""The curve of an average as it is drawn: gradual where a jump is improbable."""
+"""The curve of an average as it is drawn: gradual and rising where nothing says otherwise."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.model.curve import CurveAtScores, Frame
 from bayescal.model.pieces import PIECES
+from bayescal.posterior.averaged.curve import moved_to
 
 FRAME = Frame(0.5, cells=(-2.0, 0.0, 1.0, 3.0))
 
@@ -55,6 +56,65 @@ def test_improbable_jumps_are_drawn_gradually_and_probable_ones_as_jumps(size, j
     assert steps.sum() == jumps
     if jumps:
         assert abs(edges[steps][0] - 0.2) < 0.15
+
+
+def drawn_mean(post, score):
+    return post.curve(score).to_numpy().reshape(-1, score.size).mean(axis=0)
+
+
+def largest_fall(values):
+    return (np.maximum.accumulate(values) - values).max()
+
+
+def test_two_patients_at_the_end_make_no_hook() -> None:
+    x = np.linspace(-4, 5, 150)
+    y = (np.random.default_rng(4).random(150) < expit(x)).astype(int)
+    y[-2:] = 0
+    post = bc.compare(y, expit(x), draws=1000, random_state=1).posterior
+    score = expit(np.linspace(-4, 5, 300))
+    of_draws = post.problem.probability(post._drawn.u, score).mean(axis=0)
+    assert largest_fall(of_draws) > 0.05
+    assert largest_fall(drawn_mean(post, score)) < 1e-9
+    assert drawn_mean(post, score)[-1] == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_curve_of_a_random_group_rises_where_the_truth_does() -> None:
+    rng, falls = np.random.default_rng(77), []
+    truths = (lambda x: x, lambda x: 0.75 * x, lambda x: x + 0.35, lambda x: 1.2 * x - 0.2)
+    for number in range(13):
+        n = rng.integers(800, 2001)
+        x, group = rng.normal(rng.uniform(-1.2, 0.4), 1.2, n), rng.integers(0, 4, n)
+        y = (rng.random(n) < expit(truths[number % 4](x))).astype(int)
+        for mine in (group == k for k in range(4)):
+            s = expit(x[mine])
+            post = bc.compare(y[mine], s, draws=400, random_state=1).posterior
+            grid = np.linspace(0.005, 0.995, 200)
+            grid = grid[(grid > s.min()) & (grid < s.max())]
+            falls.append(largest_fall(drawn_mean(post, grid)))
+    assert np.mean(np.array(falls) < 0.02) >= 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [-1.0, 1.0])
+def test_a_true_jump_is_drawn_as_one(size) -> None:
+    truth = lambda x: x + size * (x > 0.2)  # noqa: E731
+    post = bc.compare(*simulated(5000, truth), draws=1000, random_state=1).posterior
+    sides = np.array([0.0, 0.4])
+    true = np.diff(expit(truth(sides)))
+    assert np.diff(drawn_mean(post, expit(sides))) == pytest.approx(true, rel=0.25)
+
+
+def test_draws_on_the_diagonal_stay_and_the_others_have_the_mean() -> None:
+    rng = np.random.default_rng(2)
+    curves = expit(rng.normal(size=(200, 3)))
+    curves[:80, 1], curves[:, 2] = 0.3, 0.3
+    mean = np.array([0.6, 0.4, 0.9])
+    moved = moved_to(mean, curves, np.full(3, 0.3))
+    np.testing.assert_allclose(moved.mean(axis=0)[:2], mean[:2], atol=1e-6)
+    np.testing.assert_array_equal(moved[:80, 1], 0.3)
+    np.testing.assert_array_equal(moved[:, 2], 0.3)
+    np.testing.assert_array_equal(np.argsort(moved[:, 0]), np.argsort(curves[:, 0]))
 
 
 def test_the_band_is_as_wide_as_that_of_the_draws() -> None:

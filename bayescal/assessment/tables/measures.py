@@ -13,7 +13,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.performance import OVERALL, observed_expected
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
-from bayescal.assessment.words import STATES, curve_places, in_the_data, numbers
+from bayescal.assessment.words import STATES, in_the_data, numbers
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functional import SECTIONS
 from bayescal.posterior.functionals import FUNCTIONALS, heading
@@ -33,7 +33,6 @@ __all__ = [
     "stretches_table",
 ]
 
-LEAST_PLACES, MOST_PLACES = 2, 4
 ERRORS_SHOWN = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 ROUND = (
     *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
@@ -72,8 +71,8 @@ def functional_rows(summary: pd.DataFrame, in_data: Mapping[str, float]) -> list
     for section, title in SECTIONS.items():
         names = [name for name, each in FUNCTIONALS.items() if each.section == section]
         defined = [name for name in names if name in summary.index]
-        places = _places(summary.loc[defined[0]]) if defined else LEAST_PLACES
         for name in defined:
+            places = _places(summary.loc[name])
             known, caution = FUNCTIONALS[name], summary.attrs["cautions"].get(name, "")
             own = f"{as_fixed(in_data[name], places)} in the data" if name in in_data else ""
             hint = "; ".join(filter(None, (own, known.hint, caution)))
@@ -94,7 +93,6 @@ def _undefined(name: str, section: str, why: str) -> Row:
 
 def _performance_rows(f: Findings) -> list[Row]:
     table = f.performance.dropna(subset=["estimate"])
-    places = _places(table.iloc[0]) if len(table) else LEAST_PLACES
     return [
         Row(
             str(name),
@@ -105,7 +103,7 @@ def _performance_rows(f: Findings) -> list[Row]:
             },
             "Performance of the predictions",
             OVERALL[str(name)].hint,
-            decimals=places,
+            decimals=_places(row),
             unit=OVERALL[str(name)].unit,
         )
         for name, row in table.iterrows()
@@ -113,8 +111,8 @@ def _performance_rows(f: Findings) -> list[Row]:
 
 
 def _places(row: Any) -> int:
-    """The decimals of a section, which its first row deserves."""
-    return min(max(decimals(row["lower"], row["upper"]), LEAST_PLACES), MOST_PLACES)
+    """The decimals that an interval deserves."""
+    return decimals(row["lower"], row["upper"])
 
 
 def first_table(f: Findings) -> Table:
@@ -175,11 +173,10 @@ def curve_table(f: Findings, scores: Floats | None = None, name: str = "curve") 
     """The calibration curve at some predicted probabilities, with its interval."""
     at = round_scores(f.posterior.data.score) if scores is None else scores
     curve = f.curve_at(at)
-    places = curve_places(curve)
     rows = []
     for score, ends in zip(at, curve.tolist(), strict=True):
         values = dict(zip(("actual", "lower", "upper"), ends, strict=True))
-        rows.append(Row(f"{score:.4g}", f"{score:.4g}", values, decimals=places))
+        rows.append(Row(f"{score:.4g}", f"{score:.4g}", values, decimals=_places(values)))
     columns = fixed("actual", "Actual"), intervals(f"{percent(f.ci_prob)} interval")
     return Table(name, "Actual probability at some predictions", "Predicted", columns, rows)
 

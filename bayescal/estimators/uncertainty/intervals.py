@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from bayescal._base.arrays import Floats, RandomState, random_generator
 from bayescal._base.docstrings import documented
 from bayescal._base.errors import InputError
+from bayescal._base.text import percent, rounded
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_level, check_choice
 from bayescal.estimators.door import Cases, OutcomesLike, read
@@ -49,10 +50,12 @@ class Interval(NamedTuple):
     ci_prob: float
 
     def __str__(self) -> str:
-        level, ends = f"{100 * self.ci_prob:.4g} %", f"{self.lower:.3g} to {self.upper:.3g}"
+        ends = self.lower, self.upper
+        middle, low, high = rounded((self.estimate, *ends), *ends)
+        level = percent(self.ci_prob)
         if self.method == "consistency":
-            return f"{self.estimate:.3g} (if calibrated, {level} of estimates: {ends})"
-        return f"{self.estimate:.3g} ({level} {self.method} interval: {ends})"
+            return f"{middle} (if calibrated, {level} of estimates: {low} to {high})"
+        return f"{middle} ({level} {self.method} interval: {low} to {high})"
 
 
 @documented

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.card import card
 from bayescal._base.errors import DiagnosticWarning
 from bayescal._base.sampling.pareto import BAD_K
+from bayescal._base.text import rounded
 from bayescal.data.read import VarianceCases, read_variance_cases
 from bayescal.data.validate import as_draws, as_level, as_number, check_choice
 from bayescal.inference.variance.likelihood import rows_of
@@ -132,7 +133,8 @@ class VarianceGain:
         rows = {}
         for name, values in self.draws.items():
             lower, upper = self.interval(name)
-            rows[ROW_LABELS[name]] = (f"{values.mean():.4g}", f"{lower:.4g} to {upper:.4g}")
+            mean, low, high = rounded((float(values.mean()), lower, upper), lower, upper)
+            rows[ROW_LABELS[name]] = (mean, f"{low} to {high}")
         return rows
 
     def _head(self) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import check_type
+from bayescal._base.text import interval
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level, as_number, as_scores, check_choice
 from bayescal.multilevel.drift.draws import DrawnDrift
@@ -341,13 +342,12 @@ class DriftPosterior(ComparedCurves, SeveralCurves[DrawnDrift]):
         pooled, first, last = self.problem.pooled, self.labels[0], self.labels[-1]
         shares = ", ".join(f"{name} {value:.2f}" for name, value in self.explanations.items())
         now = self.now()
-        lower, upper = now.interval("tce")
         return [
             f"{len(self.labels)} periods, {first} to {last}, {self.data.n:g} cases, "
             f"{self.data.events:g} events",
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
             f"explanations: {shares}",
-            f"TCE now {now.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})",
+            f"TCE now {interval(now.estimate('tce'), *now.interval('tce'), 0.95)}",
         ]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
-from bayescal._base.text import rounded, shortened
+from bayescal._base.text import interval, rounded, shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number, check_choice
@@ -267,12 +267,11 @@ class SubgroupPosterior(SubgroupAnswers, SeveralCurves[DrawnSubgroups]):
             f"{shortened(name)} ({len(levels)})" for name, levels in table.levels.items()
         )
         view = self.subgroup()
-        lower, upper = view.interval("tce")
         return [
             f"{factors}: {len(table.cells)} cells",
             f"{self.data.n:g} cases, {self.data.events:g} events",
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
-            f"TCE of all cases {view.estimate('tce'):.3f} (95 % CrI {lower:.3f} to {upper:.3f})",
+            f"TCE of all cases {interval(view.estimate('tce'), *view.interval('tce'), 0.95)}",
         ]
 
 

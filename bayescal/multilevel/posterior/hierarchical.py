@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import check_type
+from bayescal._base.text import interval
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_number, as_scores, check_choice
@@ -321,9 +322,8 @@ class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
             f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
         ]
         for title, view in (("average site", self._average), ("new site", self._new_site)):
-            lower, upper = view.interval("tce")
-            middle = view.estimate("tce")
-            lines.append(f"TCE of the {title} {middle:.3f} (95 % CrI {lower:.3f} to {upper:.3f})")
+            error = interval(view.estimate("tce"), *view.interval("tce"), 0.95)
+            lines.append(f"TCE of the {title} {error}")
         return lines
 
 

@@ -317,7 +317,7 @@ def test_an_estimate_that_cannot_vary() -> None:
 def test_prints_a_line() -> None:
     y_true, y_prob = overconfident(100, 23)
     actual = estimator_interval(y_true, y_prob, random_state=1, ci_prob=0.9)
-    assert str(actual).startswith(f"{actual.estimate:.3g} (90 % percentile interval: ")
+    assert str(actual).startswith(f"{actual.estimate:.2f} (90 % percentile interval: ")
     band = estimator_interval(y_true, y_prob, method="consistency", random_state=1)
     assert "if calibrated, 95 % of estimates: " in str(band)
     assert repr(actual).startswith("Interval(estimate=0.")

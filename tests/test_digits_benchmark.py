@@ -1,0 +1,45 @@
+"""Printed digits are the same with another seed, but for one unit of the last."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import digits as benchmark
+import digits_page as page
+
+
+def seeds(*ends):
+    """One row of a summary under several seeds."""
+    rows = [{"estimate": 0.04, "lower": low, "upper": high} for low, high in ends]
+    return pd.DataFrame(rows).assign(kind="a", n=1, run=0, row="tce")
+
+
+def test_the_largest_difference_is_counted_in_units_of_the_last_digit():
+    table = seeds((0.0301, 0.0502), (0.0297, 0.0502), (0.0304, 0.0522))
+    finer = benchmark.steadiness(table).iloc[0]
+    assert finer["units"] == 2
+    assert finer["share"] == pytest.approx(0.002 / 0.0208, rel=1e-3)
+    coarser = benchmark.steadiness(seeds((0.0301, 0.0699), (0.0301, 0.0752))).iloc[0]
+    assert coarser["units"] == 1
+
+
+@pytest.mark.slow
+def test_the_last_printed_digit_is_steady_over_ten_seeds():
+    kinds = benchmark.KINDS
+    assert {kind.n for kind in kinds} >= {200, 1000, 100_000}
+    rows = [row for kind in kinds for row in benchmark.of_seeds(kind, 0)]
+    steady = benchmark.steadiness(pd.DataFrame(rows))["units"] <= 1
+    assert len(steady) >= 75
+    assert steady.mean() >= page.ASKED
+
+
+def test_the_page_counts_the_stored_rows():
+    table = page.stored()
+    assert table["seed"].nunique() == benchmark.SEEDS
+    assert {(kind.truth.name, kind.n) for kind in benchmark.KINDS} == set(
+        zip(table["kind"], table["n"], strict=True)
+    )
+    steady = (benchmark.steadiness(table)["units"] <= 1).mean()
+    assert steady >= page.ASKED
+    assert f"{steady:.3f} of" in page.digits_page()
