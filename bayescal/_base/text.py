@@ -49,7 +49,7 @@ def decimals(lower: float, upper: float) -> int:
     >>> decimals(0.031, 0.052), decimals(0.09, 0.19), decimals(0.6, 1.4)
     (3, 2, 1)
     """
-    length = abs(upper - lower)
+    length = abs(float(upper) - float(lower))
     if not (math.isfinite(length) and length > SHORTEST):
         return 3
     return min(max(math.floor(-math.log10(LAST_DIGIT * length)), 1), MOST_PLACES)
