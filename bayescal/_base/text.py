@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
-MOST_PLACES, SMALLEST_ERROR = 6, 2.5e-7
+MOST_PLACES, UNKNOWN_PLACES, SMALLEST_ERROR = 6, 3, 2.5e-7
 NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
@@ -46,9 +46,11 @@ def decimals(lower: float, upper: float) -> int:
     >>> decimals(0.031, 0.052), decimals(0.09, 0.19), decimals(0.6, 1.4)
     (3, 2, 1)
     """
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return UNKNOWN_PLACES
     error = abs(upper - lower) / 4
-    if not (math.isfinite(error) and error > SMALLEST_ERROR):
-        return 3
+    if error <= SMALLEST_ERROR:
+        return UNKNOWN_PLACES
     return min(max(-math.floor(math.log10(error)), 1), MOST_PLACES)
 
 
