@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
-MOST_PLACES, UNKNOWN_PLACES, SMALLEST_ERROR = 6, 3, 2.5e-7
+MOST_PLACES, UNKNOWN_PLACES, SHORTEST = 6, 3, 1e-6
 NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
@@ -39,19 +39,21 @@ def decimals(lower: float, upper: float) -> int:
     """Decimal places that show an interval's standard error to one significant digit.
 
     That is a quarter of its length, for one of 95 %. With another seed the ends move by about a
-    tenth of it, so that finer digits would be others in the next computation. At least one place.
+    tenth of it, so that finer digits would be others in the next computation. Yet intervals shorter
+    than 1 have two places at least, as ratios and slopes are usually printed, and others one.
 
     Examples
     --------
-    >>> decimals(0.031, 0.052), decimals(0.09, 0.19), decimals(0.6, 1.4)
+    >>> decimals(0.031, 0.052), decimals(0.6, 1.4), decimals(0.6, 2.4)
     (3, 2, 1)
     """
     if not (math.isfinite(lower) and math.isfinite(upper)):
         return UNKNOWN_PLACES
-    error = abs(upper - lower) / 4
-    if error <= SMALLEST_ERROR:
+    length = abs(upper - lower)
+    if length <= SHORTEST:
         return UNKNOWN_PLACES
-    return min(max(-math.floor(math.log10(error)), 1), MOST_PLACES)
+    least = 2 if length < 1 else 1
+    return min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
 
 
 def exact(value: Any) -> str:
