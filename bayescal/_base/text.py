@@ -29,9 +29,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 60
-MOST_PLACES, SHORTEST = 6, 1e-6
-LAST_DIGIT = 0.02
-"""Least unit of the last digit that is printed, as a share of the interval's length."""
+MOST_PLACES, UNKNOWN_PLACES, SHORTEST = 6, 3, 1e-6
 NO_CHANGE = "unchanged"
 """What is said of a gain that is exactly 0."""
 SIGNS = "<>≤≥= "
@@ -39,20 +37,24 @@ RUN_OF_DIGITS = re.compile(r"(\d{1,15})")
 
 
 def decimals(lower: float, upper: float) -> int:
-    """Decimal places of an interval: a unit of the last is at least 2 % of its length.
+    """Decimal places that show an interval's standard error to one significant digit.
 
-    With another seed an end moves by about 1 % of the length, so that finer digits would be others
-    in the next computation. At least one place.
+    That is a quarter of its length, for one of 95 %. With another seed the ends move by about a
+    tenth of it, so that finer digits would be others in the next computation. Yet intervals shorter
+    than 1 have two places at least, as ratios and slopes are usually printed, and others one.
 
     Examples
     --------
-    >>> decimals(0.031, 0.052), decimals(0.09, 0.19), decimals(0.6, 1.4)
+    >>> decimals(0.031, 0.052), decimals(0.6, 1.4), decimals(0.6, 2.4)
     (3, 2, 1)
     """
-    length = abs(float(upper) - float(lower))
-    if not (math.isfinite(length) and length > SHORTEST):
-        return 3
-    return min(max(math.floor(-math.log10(LAST_DIGIT * length)), 1), MOST_PLACES)
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return UNKNOWN_PLACES
+    length = abs(upper - lower)
+    if length <= SHORTEST:
+        return UNKNOWN_PLACES
+    least = 2 if length < 1 else 1
+    return min(max(-math.floor(math.log10(length / 4)), least), MOST_PLACES)
 
 
 def exact(value: Any) -> str:

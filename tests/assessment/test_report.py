@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
+from bayescal._base.text import rounded
 from bayescal.assessment import html as report
 from bayescal.model.curves import CURVES
 
@@ -230,7 +231,8 @@ def test_it_says_what_the_assessment_says(off, off_page) -> None:
         assert f">{cells['estimate']}</td>" in off_page
         assert f">{cells['interval']}</td>" in off_page
     for _, row in off.estimators.iterrows():
-        assert f"{row['calibrated_lower']:.3f} to {row['calibrated_upper']:.3f}" in printed
+        ends = row["calibrated_lower"], row["calibrated_upper"]
+        assert " to ".join(rounded(ends, *ends)) in printed
     for name in off.recommendation.table.index.drop("identity"):
         assert off.recommendation.shown(name) in printed
     assert off.recommendation.rule in printed

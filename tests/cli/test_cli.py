@@ -868,7 +868,7 @@ def test_an_infinite_gain_and_an_unchanged_one_are_said_and_are_null_in_json(
     assert printed.code == 0
     shown = " ".join(printed.out.split())
     assert "Fall in log score minus infinity 0.00" in shown
-    assert "Rise in net benefit at unchanged 0.99999" in shown  # over two lines
+    assert "Rise in net benefit at 0.99999 unchanged" in shown
     assert "The log score after is infinitely bad." in shown
     assert "after to 3 cases" in shown + " ".join(printed.err.split())
     assert "nan" not in shown.lower()

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import bayescal as bc
+from bayescal._base.text import interval
 from bayescal.errors import InputError
 
 
@@ -75,7 +76,8 @@ def test_each_model_has_a_line_a_band_and_scores(off, calibrated, ax) -> None:
         expected = post.curve(line.get_xdata()).mean(("chain", "draw"))
         np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-12)
         assert line.get_label().startswith(f"{name}: TCE (p = 2) ")
-        assert line.get_label().endswith(f"(90 % CrI {lower:.2f} to {upper:.2f})")
+        shown = interval(post.estimate("tce", 0.9, p=2), lower, upper, 0.9)
+        assert line.get_label() == f"{name}: TCE (p = 2) {shown}"
     styles = {(line.get_color(), line.get_linestyle()) for line in ax.get_lines()}
     assert len(styles) == 3
 

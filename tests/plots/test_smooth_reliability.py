@@ -59,7 +59,7 @@ def test_the_legend_gives_smooth_ece_with_its_interval(ax: Axes) -> None:
     )
     (text,) = [text for text in legend(ax) if text.startswith("SmoothECE")]
     assert text == (
-        f"SmoothECE {known.estimate:.3f} (95 % interval {known.lower:.3f} to {known.upper:.3f})"
+        f"SmoothECE {known.estimate:.2f} (95 % interval {known.lower:.2f} to {known.upper:.2f})"
     )
 
 

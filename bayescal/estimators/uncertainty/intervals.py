@@ -145,9 +145,9 @@ def estimator_interval(
     >>> y_true, y_prob = simulate.sample("calibrated", 500, random_state=1)
     >>> for method in ("percentile", "basic", "consistency"):
     ...     print(estimators.estimator_interval(y_true, y_prob, method=method, random_state=1))
-    0.0635 (95 % percentile interval: 0.054 to 0.114)
-    0.0635 (95 % basic interval: 0.0131 to 0.073)
-    0.0635 (if calibrated, 95 % of estimates: 0.0358 to 0.0821)
+    0.06 (95 % percentile interval: 0.05 to 0.11)
+    0.06 (95 % basic interval: 0.01 to 0.07)
+    0.06 (if calibrated, 95 % of estimates: 0.04 to 0.08)
     """
     level = as_level(ci_prob)
     check_choice(method, INTERVAL_METHODS, "method")
