@@ -25,8 +25,8 @@ __all__ = [
     "close_enough",
     "is_extreme",
     "mean_score",
-    "observed_expected",
     "performance_of",
+    "values_in_data",
     "with_ranks",
 ]
 
@@ -99,10 +99,10 @@ def mean_score(data: CalibrationData) -> float:
     return float(data.trials @ data.score / data.n)
 
 
-def observed_expected(data: CalibrationData) -> float | None:
-    """Events over the sum of the predicted probabilities; None where no event was expected."""
+def values_in_data(data: CalibrationData) -> dict[str, float]:
+    """Functionals that the data have without a curve: O/E, where an event was expected."""
     expected = float(data.trials @ data.score)
-    return data.events / expected if expected > 0 else None
+    return {"observed_expected": data.events / expected} if expected > 0 else {}
 
 
 def is_extreme(risk: float) -> bool:

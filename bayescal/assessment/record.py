@@ -13,7 +13,7 @@ from bayescal._base.files import existing_file
 from bayescal._base.text import shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.notes import assessment_notes
-from bayescal.assessment.performance import mean_score, observed_expected
+from bayescal.assessment.performance import mean_score, values_in_data
 from bayescal.assessment.schema.validate import first_fault, parsed
 from bayescal.assessment.text.sites import sites_record
 from bayescal.assessment.text.subgroups import subgroups_record
@@ -59,7 +59,7 @@ def as_dict(f: Findings) -> dict[str, Any]:
         "events": data.events,
         "distinct_scores": data.score.size,
         "mean_score": mean_score(data),
-        "observed_expected_in_data": observed_expected(data),
+        "observed_expected_in_data": values_in_data(data).get("observed_expected"),
         "sha256": f.sha256,
         "off": f.off._asdict(),
         "verdict": f.verdict,

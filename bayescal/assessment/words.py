@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayescal._base.arrays import Floats
 from bayescal._base.text import capitalised, chance, percent, rounded
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.performance import observed_expected
+from bayescal.assessment.performance import values_in_data
 from bayescal.assessment.stretches import FEWEST_CASES, LIKELY, Stretch
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.checks.undefined import NOT_DEFINED
@@ -89,7 +89,7 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
             row = table.loc[name]
             side = each.side(float(table["lower"][name]), float(table["upper"][name]))
             told = capitalised(each.unclear if side is None else side.clause)
-            own = in_the_data(data, row) if name == "observed_expected" else ""
+            own = in_the_data(data, name, row)
             sentences.append(f"{told}: {each.short} {with_interval(row, own)}.")
         elif name in table.attrs["undefined"]:
             why = table.attrs["undefined"][name]
@@ -97,12 +97,12 @@ def directions(table: pd.DataFrame, data: CalibrationData) -> str:
     return " ".join(sentences)
 
 
-def in_the_data(data: CalibrationData, row: Any) -> str:
+def in_the_data(data: CalibrationData, name: str, row: Any) -> str:
     """O/E of the data, to stand beside that of the posterior; empty where no event is expected."""
-    ratio = observed_expected(data)
-    if ratio is None:
+    own = values_in_data(data).get(name)
+    if own is None:
         return ""
-    (shown,) = rounded((ratio,), row["lower"], row["upper"])
+    (shown,) = rounded((own,), row["lower"], row["upper"])
     return f"; {shown} in the data"
 
 

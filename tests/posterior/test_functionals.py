@@ -13,6 +13,7 @@ import bayescal as bc
 from bayescal import functionals as f
 from bayescal._base.logistic import binomial_mle
 from bayescal.errors import InputError
+from bayescal.posterior.functional import SECTIONS, UNITS
 from bayescal.posterior.population import Population, draw_population
 
 RNG = np.random.default_rng(0)
@@ -65,6 +66,31 @@ BY_DEFINITION = {
 def test_functional_is_its_definition(name):
     actual = f.FUNCTIONALS[name].compute(DRAWS)
     np.testing.assert_allclose(actual, one_by_one(BY_DEFINITION[name]), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", f.FUNCTIONALS)
+def test_a_functional_carries_its_words(name):
+    known = f.FUNCTIONALS[name]
+    assert known.unit in UNITS
+    assert known.section in SECTIONS
+    assert known.hint or known.same_as
+    assert known.title[0] == known.label[0].upper()
+    assert "(" not in known.words
+    for part in ("label", "short"):
+        assert [getattr(each, part) for each in f.FUNCTIONALS.values()].count(
+            getattr(known, part)
+        ) == 1
+
+
+def test_the_side_of_an_interval():
+    slope = f.FUNCTIONALS["calibration_slope"]
+    assert slope.side(0.4, 0.9) == slope.below
+    assert slope.side(1.1, 1.4) == slope.above
+    assert slope.side(-0.4, -0.1) == slope.negative
+    assert slope.side(0.9, 1.1) is slope.side(1.0, 1.1) is None
+    assert f.FUNCTIONALS["calibration_in_the_large"].side(0.1, 0.2) is None
+    assert f.heading("tce") == "True calibration error (TCE, ICI)"
+    assert f.main_functionals() == ("tce", "observed_expected", "calibration_slope")
 
 
 @pytest.mark.parametrize("name", f.FUNCTIONALS)

@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.text import capitalised, chance, decimals, percent
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.performance import OVERALL, observed_expected
+from bayescal.assessment.performance import OVERALL, values_in_data
 from bayescal.assessment.tables.columns import as_fixed, chances, fixed, intervals
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
 from bayescal.assessment.words import STATES, in_the_data, numbers
@@ -44,8 +44,7 @@ FEWEST, SHOWN_SCORES = 3, 7
 
 def measures_table(f: Findings, name: str = "measures") -> Table:
     """Every measure with its interval and its ideal value, each section in its own unit."""
-    own = observed_expected(f.posterior.data)
-    in_data = {} if own is None else {"observed_expected": own}
+    in_data = values_in_data(f.posterior.data)
     return Table(
         name,
         f"All measures, under the {f.prior.name} prior",
@@ -124,9 +123,8 @@ def first_table(f: Findings) -> Table:
         label, hint = capitalised(known.words), f"ideal {known.ideal:g}"
         if name == "tce":
             hint = f"close enough: below {f.close:g}"
-        if name == "observed_expected":
-            hint += in_the_data(f.posterior.data, f.table.loc[name])
         if name in f.table.index:
+            hint += in_the_data(f.posterior.data, name, f.table.loc[name])
             rows.append(Row(name, label, f.table.loc[name].to_dict(), hint=hint))
         elif name in f.table.attrs["undefined"]:
             values = _undefined(name, "", f.table.attrs["undefined"][name]).values

@@ -119,11 +119,11 @@ def sample(f: Findings) -> str:
 def performance(f: Findings) -> list[str]:
     """The measures of calibration, discrimination and overall performance, in sentences."""
     data, table = f.posterior.data, f.table
-    own = in_the_data(data, table.loc["observed_expected"])
     told = [
-        each.result.format(with_interval(table.loc[name], own * (name == "observed_expected")))
+        each.result.format(with_interval(row, in_the_data(data, name, row)))
         for name, each in FUNCTIONALS.items()
         if each.result and name in table.index
+        for row in [table.loc[name]]
     ]
     sentences = [
         headline(f),

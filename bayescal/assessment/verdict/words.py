@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bayescal._base.text import chance, count, decimals, percent, rounded, shortened
+from bayescal._base.text import chance, count, decimals, percent, shortened
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.performance import CLOSE, close_enough, observed_expected
+from bayescal.assessment.performance import CLOSE, close_enough
 from bayescal.assessment.verdict.off import CANNOT_SAY, LEVEL_AND_SLOPE, NO_SIGN, OVER_A_RANGE, YES
 from bayescal.assessment.verdict.settle import MOST_TIMES, PROBABLY
-from bayescal.assessment.words import numbers, where
+from bayescal.assessment.words import in_the_data, numbers, where
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -130,9 +130,8 @@ def _told(f: Findings, name: str) -> str:
     """A measure with its interval, and beside it O/E of the data, where it is another number."""
     row: Any = f.table.loc[name]
     middle, low, high = numbers(row)
-    own = observed_expected(f.posterior.data) if name == "observed_expected" else None
-    (shown,) = rounded((float(middle) if own is None else own,), row["lower"], row["upper"])
-    beside = "" if shown == middle else f"; {shown} in the data"
+    own = in_the_data(f.posterior.data, name, row)
+    beside = "" if own == f"; {middle} in the data" else own
     return f"{FUNCTIONALS[name].short} {middle}, {low} to {high}{beside}"
 
 
