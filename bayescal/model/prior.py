@@ -238,6 +238,14 @@ class Prior:
         missing = tuple((name, prior) for name, prior in others if name not in named)
         return replace(self, others=self.others + missing) if missing else self
 
+    def naming(self, pairs: tuple[tuple[str, Distribution], ...]) -> Prior:
+        """The same prior with these distributions, which go before what it says itself."""
+        named = dict(pairs)
+        if not pairs or named.items() <= dict(self.others).items():
+            return self
+        kept = tuple((name, prior) for name, prior in self.others if name not in named)
+        return replace(self, others=kept + pairs)
+
     def of(self, coordinate: str) -> Distribution:
         """The distribution of one coordinate; of a deviation only once tau is fixed by `at`."""
         for name, other in self.others:

@@ -11,6 +11,7 @@ from bayescal._base.sampling.importance import importance_sample
 from bayescal.model.clusters.design import cluster_design
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.lapse.rate import Rate
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.outcomes import OutcomeNodes, outcome_nodes
 from bayescal.model.problem import Problem
 
@@ -59,8 +60,7 @@ class BoundedDensity:
             design = cluster_design(problem)
             effect = max(design.effect, design.slope_effect) * design.inflation
             table = problem.table
-            misses = table.trials - table.hits
-            log_diagonal = float(table.hits @ np.log(table.score) + misses @ np.log1p(-table.score))
+            log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
             self.nodes = self.nodes.tempered(effect, log_diagonal)
             self.peak = self._mode(self.peak.point)
 

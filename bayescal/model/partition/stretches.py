@@ -12,10 +12,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, stdtrit
+from scipy.special import gammaln, logit, logsumexp, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.logistic import softplus
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.partition.cells import cell_of, stretch_nodes
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
@@ -98,7 +98,7 @@ def stretch_evidences(
     log_evidence, log_weight, shift, slope = zip(*parts, strict=True)
     index = np.full((cells, cells), -1)
     index[first, last] = np.arange(first.size)
-    log_diagonal = float(hits @ np.log(score) + (trials - hits) @ np.log1p(-score))
+    log_diagonal = BINOMIAL.of_calibrated(score, trials, hits)
     return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
 
 
@@ -110,13 +110,12 @@ class _Likelihood:
     ) -> None:
         self.nodes = stretch_nodes(x, trials, hits, cell, first, last)
         self.stretch = np.repeat(np.arange(first.size), self.nodes.size)
-        fitted = expit(x)
-        information = trials * fitted * (1 - fitted)
+        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
         total, total_x = _sums((information, information * x), cell, first, last)
         self.centre = total_x / total
         self.hits = self._sum(self.nodes.hits)
         self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
-        self.at_zero = self._sum(self.nodes.weight * softplus(self.nodes.x.copy()))
+        self.at_zero = self._sum(self.nodes.weight * BINOMIAL.cost(self.nodes.x.copy()))
 
     def reach(self, variable: Floats) -> Floats:
         """The largest absolute value of a variable in each stretch."""
@@ -124,7 +123,7 @@ class _Likelihood:
 
     def sums(self, delta: Floats, *variables: Floats) -> list[Floats]:
         """Expected events times 1 and each variable, then information times all their products."""
-        fitted = expit(self.nodes.x + delta)
+        fitted = BINOMIAL.mean(self.nodes.x + delta)
         fitted *= self.nodes.weight
         information = fitted * (1 - fitted / self.nodes.weight)
         terms = [fitted * v for v in variables]
@@ -150,9 +149,9 @@ class _Likelihood:
         out = shift * self.hits + slope * self.hits_x + self.at_zero
         middle = self.nodes.x + middle
         for part in blocks(z.shape[0], middle.size):
-            soft = softplus(z[part] @ directions + middle)
-            soft *= self.nodes.weight
-            out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
+            cost = BINOMIAL.cost(z[part] @ directions + middle)
+            cost *= self.nodes.weight
+            out[part] -= np.add.reduceat(cost, self.nodes.start, axis=1)
         return np.asarray(out)
 
     def _sum(self, values: Floats) -> Floats:
