@@ -90,7 +90,7 @@ class Curve:
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
         Whether it has a shift and a slope for each cell of its frame.
-    priors : tuple of (str, Normal, StudentT or Rate) pairs
+    priors : tuple of (str, Normal, StudentT, Rate or Beta) pairs
         Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
         deviations, unless the user's prior names it.
     in_average : callable, optional

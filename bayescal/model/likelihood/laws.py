@@ -6,11 +6,12 @@ from typing import Any
 
 from bayescal.data.validate import check_choice
 from bayescal.model.likelihood.binomial import Binomial
+from bayescal.model.likelihood.judged import Judged
 from bayescal.model.likelihood.law import Likelihood
 
 __all__ = ["LIKELIHOODS", "stored_likelihood"]
 
-LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial,)}
+LIKELIHOODS: dict[str, type[Likelihood]] = {law.name: law for law in (Binomial, Judged)}
 """The laws by name."""
 
 
