@@ -47,7 +47,12 @@ def mean_score(data: CalibrationData) -> float:
 
 
 def observed_expected(data: CalibrationData) -> float | None:
-    """Events over the sum of the predicted probabilities; None where no event was expected."""
+    """Events over the sum of the predicted probabilities.
+
+    None where no event was expected, or events are those that a judge recorded.
+    """
+    if "likelihood" in data.lacks:
+        return None
     expected = float(data.trials @ data.score)
     return data.events / expected if expected > 0 else None
 

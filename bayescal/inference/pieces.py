@@ -21,7 +21,7 @@ from bayescal.model.problem import Problem
 
 __all__ = ["sample_pieces"]
 
-NUISANCE_NODES = 3, 3, 4
+NUISANCE_NODES = 2, 2, 3
 """Powers of two of points spread as the prior, exact calibration, and the beta family say."""
 PILOT_DRAWS = 256
 PROPOSED_WIDER = 1.5

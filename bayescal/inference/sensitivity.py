@@ -58,7 +58,8 @@ def probabilities_by_prior(
     if _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
         rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
-    rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
+    if np.isfinite(bic):
+        rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
     return table

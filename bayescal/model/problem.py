@@ -75,12 +75,14 @@ class Problem:
 
     @cached_property
     def own_data(self) -> CalibrationData:
-        """The table for whoever asks for it: it says that it lacks the clusters and strata."""
-        if self.clusters is None or self.clusters.are_single:
-            return self.data
-        lost: list[Part] = ["clusters"]
-        if self.clusters.strata > 1:
-            lost.append("strata")
+        """The table for whoever asks for it, which says what of the problem it lacks."""
+        lost: list[Part] = []
+        if not self.likelihood.is_linear:
+            lost.append("likelihood")
+        if self.clusters is not None and not self.clusters.are_single:
+            lost.append("clusters")
+            if self.clusters.strata > 1:
+                lost.append("strata")
         return self.data.lacking(lost)
 
     @cached_property
@@ -196,8 +198,7 @@ class Problem:
         if self.curve.in_cells:
             table = self.table
             cells = prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
-            own = [law.sample(rng, size) for _, law in self.likelihood.priors]
-            return np.hstack([np.reshape(own, (len(own), size)).T, cells])
+            return np.hstack([self.likelihood.sample_nuisance(rng, size), cells])
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 

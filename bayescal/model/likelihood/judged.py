@@ -13,11 +13,11 @@ from scipy.special import expit, ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
-from bayescal.model.prior import Distribution
 from bayescal.model.share import Beta
 
-__all__ = ["Judged"]
+__all__ = ["Judged", "as_likelihood", "refuse_judged"]
 
 HALF = 0.5
 """Jeffreys' prior of a share: half a case with and half a case without."""
@@ -85,7 +85,7 @@ class Judged(Likelihood):
             )
 
     @property
-    def priors(self) -> tuple[tuple[str, Distribution], ...]:
+    def priors(self) -> tuple[tuple[str, Beta], ...]:
         """Of sensitivity and specificity."""
         return tuple(
             (name, Beta(right + HALF, judged - right + HALF))
@@ -99,8 +99,6 @@ class Judged(Likelihood):
     def prob_no_better_than_chance(self) -> float:
         """Probability that sensitivity + specificity is at most 1, before any outcome is seen."""
         (_, first), (_, second) = self.priors
-        assert isinstance(first, Beta)
-        assert isinstance(second, Beta)
         return float((first.from_normal(GRID)[:, None] + second.from_normal(GRID) <= 1).mean())
 
     def log_density(
@@ -188,6 +186,44 @@ class Judged(Likelihood):
         sensitivity, specificity = nuisance[:, :1], nuisance[:, 1:]
         better = sensitivity + specificity - 1
         return 1 - specificity + better * curve, 1 - sensitivity + better * (1 - curve)
+
+
+def as_likelihood(judged: Any) -> Likelihood:
+    """The likelihood of outcomes that a judge recorded, or of outcomes that are known.
+
+    Parameters
+    ----------
+    judged : Judged, another Likelihood, or None
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if judged is None:
+        return BINOMIAL
+    if isinstance(judged, Likelihood):
+        return judged
+    raise InputError(
+        f"judged must be a bc.Judged, got {shortened(repr(judged))}. Pass "
+        "bc.Judged(sensitivity=(right, judged), specificity=(right, judged))."
+    )
+
+
+def refuse_judged(judged: Any, **beside: Any) -> None:
+    """Refuse judged outcomes beside what is fitted to outcomes that are known.
+
+    Raises
+    ------
+    InputError
+        That names what was given beside.
+    """
+    for name, value in beside.items():
+        if judged is not None and value is not None:
+            raise InputError(
+                f"judged was given beside {name}, which is fitted to outcomes that are known. "
+                "Leave out one of the two."
+            )
 
 
 def _as_counts(value: Any, name: str) -> tuple[float, float]:

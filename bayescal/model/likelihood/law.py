@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
-from bayescal.model.prior import Distribution
+from bayescal.model.lapse.rate import Rate
+from bayescal.model.share import Beta
 
 __all__ = ["Likelihood"]
 
@@ -45,10 +46,10 @@ class Likelihood(ABC):
     is_linear: ClassVar[bool] = False
 
     @property
-    def priors(self) -> tuple[tuple[str, Distribution], ...]:
+    def priors(self) -> tuple[tuple[str, Rate | Beta], ...]:
         """Names of the nuisance coordinates, and the prior of each; none by default.
 
-        Where there are any, each prior has `from_normal`, as `Rate` and `Beta` have.
+        Each is read at a standard normal number (`from_normal`) by the fast engine.
         """
         return ()
 
@@ -177,9 +178,12 @@ class Likelihood(ABC):
 
     def simulate(self, rng: np.random.Generator, trials: Any, probability: Floats) -> Any:
         """Events of rows as `draw`, with nuisance coordinates from their priors."""
-        size = len(probability)
+        return self.draw(rng, trials, probability, self.sample_nuisance(rng, len(probability)))
+
+    def sample_nuisance(self, rng: np.random.Generator, size: int) -> Floats:
+        """Prior draws of the nuisance coordinates, of shape (size, nuisance coordinates)."""
         own = [law.sample(rng, size) for _, law in self.priors]
-        return self.draw(rng, trials, probability, np.reshape(own, (len(own), size)).T)
+        return np.reshape(own, (len(own), size)).T
 
     def observe(
         self, name: str, rows: tuple[Any, Any, Any], nuisance: Sequence[Any], **options: Any
