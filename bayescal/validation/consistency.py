@@ -318,8 +318,8 @@ def _check_table(post: CalibrationPosterior) -> None:
     check_outcomes(post, "check_consistency")
     if not post.problem.likelihood.of_cases:
         raise InputError(
-            f"the outcomes of post follow the law {post.problem.likelihood.name!r}, whose cases are "
-            "not independent, and outcomes are simulated case by case."
+            f"the outcomes of post follow the law {post.problem.likelihood.name!r}, whose cases "
+            "are not independent, and outcomes are simulated case by case."
         )
     if isinstance(post, ImputedPosterior):
         raise InputError(
@@ -346,10 +346,8 @@ def _curves(
     """As many draws of the curve as there are replicates, none twice unless there are too few."""
     draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
     chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    problem, u = (
-        post.problem,
-        np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])]),
-    )
+    problem = post.problem
+    u = np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])])
     return problem.likelihood.recorded(draws[chosen], problem.nuisance(u)[chosen])
 
 

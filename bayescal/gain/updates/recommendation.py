@@ -115,9 +115,9 @@ class Recommendation:
     def __str__(self) -> str:
         if self.recorded_by:
             return (
-                f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How much "
-                "the gains of updates are overstated on the patients they were fitted to is known "
-                "of true outcomes alone."
+                f"Nothing is recommended: the outcomes were recorded by {self.recorded_by}. How "
+                "much the gains of updates are overstated on the patients they were fitted to is "
+                "known of true outcomes alone."
             )
         if self.choice is None:
             return (
