@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
@@ -71,6 +72,11 @@ class CurveDensity:
     def __init__(
         self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
     ) -> None:
+        if not problem.likelihood.is_linear:
+            raise InputError(
+                f"outcomes of the law {problem.likelihood.name!r} reached an engine that is "
+                "written for outcomes that are known. Fit one curve to them, without sites or periods."
+            )
         self.curve, self.prior = problem.curve, problem.prior
         shape = (len(self.curve.positive), self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)

@@ -13,6 +13,7 @@ from scipy.special import expit, ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.share import Beta
@@ -105,15 +106,19 @@ class Judged(Likelihood):
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
     ) -> Floats:
         """As `Likelihood.log_density`."""
-        density = np.zeros(log_odds.shape)
-        recorded, other = self._chances(expit(log_odds), nuisance)
+        sensitivity, specificity = nuisance[:, :1], nuisance[:, 1:]
+        better = sensitivity + specificity - 1
+        recorded = expit_in_place(log_odds)
+        recorded *= better
+        other = better - recorded
+        recorded += 1 - specificity
+        other += 1 - sensitivity
         for cases, chance in ((hits, recorded), (trials - hits, other)):
-            some = np.flatnonzero(cases)
-            if some.size == cases.size:
-                density += cases * np.log(chance)
-            elif some.size:
-                density[..., some] += cases[some] * np.log(chance[..., some])
-        return density
+            some = cases > 0
+            np.log(chance, out=chance, where=some)
+            chance *= cases
+        recorded += other
+        return recorded
 
     def derivatives(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
@@ -151,7 +156,8 @@ class Judged(Likelihood):
 
     def recorded(self, probability: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.recorded`."""
-        return np.clip(self._chances(probability, nuisance)[0], 0, 1)
+        sensitivity, specificity = nuisance[:, :1], nuisance[:, 1:]
+        return np.clip(1 - specificity + (sensitivity + specificity - 1) * probability, 0, 1)
 
     def pymc_log_density(self, hits: Any, trials: Any, log_odds: Any, *nuisance: Any) -> Any:
         """As `Likelihood.pymc_log_density`."""
@@ -180,12 +186,6 @@ class Judged(Likelihood):
         return (
             f"a judge right on {right:g} of {events:g} events and {also:g} of {others:g} non-events"
         )
-
-    def _chances(self, curve: Floats, nuisance: Floats) -> tuple[Floats, Floats]:
-        """Probabilities that a case is recorded as an event, and that it is not."""
-        sensitivity, specificity = nuisance[:, :1], nuisance[:, 1:]
-        better = sensitivity + specificity - 1
-        return 1 - specificity + better * curve, 1 - sensitivity + better * (1 - curve)
 
 
 def as_likelihood(judged: Any) -> Likelihood:

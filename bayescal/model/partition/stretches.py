@@ -115,7 +115,7 @@ def stretch_evidences(
     if law is None:
         log_diagonal = BINOMIAL.of_calibrated(score, trials, hits)
     else:
-        log_diagonal = float(law[0].log_density(x[None], trials, hits, law[1][None]).sum())
+        log_diagonal = float(law[0].log_density(x[None].copy(), trials, hits, law[1][None]).sum())
     return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
 
 
@@ -222,7 +222,7 @@ class _OfLaw(_OfStretches):
         total, total_x = _sums((information, information * x), cell, first, last)
         nodes_of = stretch_nodes if law.of_cases else every_row_of_stretches
         super().__init__(nodes_of(x, trials, hits, cell, first, last), total_x / total)
-        self.at_zero = self._values(self.nodes.x[None])[0]
+        self.at_zero = self._values(self.nodes.x[None].copy())[0]
 
     def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
         """As `_OfStretches.derivatives`."""
