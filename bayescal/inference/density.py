@@ -75,7 +75,7 @@ class CurveDensity:
         if not problem.likelihood.is_linear:
             raise InputError(
                 f"outcomes of the law {problem.likelihood.name!r} reached an engine that is "
-                "written for outcomes that are known. Fit one curve to them, without sites or periods."
+                "written for outcomes that are known. Fit one curve, without sites or periods."
             )
         self.curve, self.prior = problem.curve, problem.prior
         shape = (len(self.curve.positive), self.curve.size)

@@ -86,7 +86,7 @@ def test_other_doors_refuse_by_name():
     for door in (bc.fit, bc.assess, bc.build_model):
         with pytest.raises(InputError, match="judged was given beside groups"):
             door(table, judged=JUDGE)
-    with pytest.raises(InputError, match="judged must be a bc.Judged"):
+    with pytest.raises(InputError, match=r"judged must be a bc\.Judged"):
         bc.fit(y, p, judged=(0.9, 0.95))
     post = bc.fit(y, p, judged=JUDGE, **FAST)
     with pytest.raises(InputError, match="of outcomes that a judge recorded"):
