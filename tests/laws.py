@@ -57,12 +57,12 @@ class BetaBinomial(Likelihood):
             ),
         )
 
-    def draw(self, rng, trials, probability, nuisance):
+    def draw(self, generator, trials, probability, nuisance):
         size = 1 / nuisance[:, :1] - 1
-        share = rng.beta(
+        share = generator.beta(
             np.maximum(probability * size, 1e-9), np.maximum((1 - probability) * size, 1e-9)
         )
-        return rng.binomial(trials, share)
+        return generator.binomial(trials, share)
 
     def pymc_log_density(self, hits, trials, log_odds, *nuisance):
         import pytensor.tensor as pt

@@ -318,8 +318,7 @@ def _check_table(post: CalibrationPosterior) -> None:
     check_outcomes(post, "check_consistency")
     if not post.problem.likelihood.of_cases:
         raise InputError(
-            f"the outcomes of post follow the law {post.problem.likelihood.name!r}, whose cases "
-            "are not independent, and outcomes are simulated case by case."
+            f"outcomes of the law {post.problem.likelihood.name!r} are not simulated case by case."
         )
     if isinstance(post, ImputedPosterior):
         raise InputError(
@@ -346,20 +345,17 @@ def _curves(
     """As many draws of the curve as there are replicates, none twice unless there are too few."""
     draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
     chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    problem = post.problem
     u = np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])])
-    return problem.likelihood.recorded(draws[chosen], problem.nuisance(u)[chosen])
+    own = post.problem.nuisance(u)[chosen]
+    return post.problem.likelihood.recorded(draws[chosen], own)
 
 
 def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """Probabilities of recorded events if the scores are right, of shape (replicates, scores).
-
-    These are the scores, a little inside 0 and 1, unless a judge recorded the outcomes.
-    """
-    problem, size = post.problem, (replicates, table.score.size)
-    scores = np.broadcast_to(problem.inside(table.score), size)
-    rng = problem.rng("consistency of the likelihood")
-    return problem.likelihood.recorded(scores, problem.likelihood.sample_nuisance(rng, replicates))
+    """Chances of recorded events if scores, a little inside 0 and 1, are right, by replicate."""
+    problem, law = post.problem, post.problem.likelihood
+    scores = np.broadcast_to(problem.inside(table.score), (replicates, table.score.size))
+    own = law.sample_nuisance(problem.rng("consistency of the likelihood"), replicates)
+    return law.recorded(scores, own)
 
 
 def _consistency(

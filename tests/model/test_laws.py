@@ -57,8 +57,8 @@ def test_derivatives_are_those_of_the_log_density(name):
 def test_pymc_has_the_same_log_density(name):
     law, own = LAWS[name], OWN[name]
     expression = law.pymc_log_density(HITS, TRIALS, LOG_ODDS, *own)
-    found = expression.eval() if hasattr(expression, "eval") else expression
-    np.testing.assert_allclose(found, values(law, LOG_ODDS, np.array(own)), rtol=1e-9)
+    computed = expression.eval() if hasattr(expression, "eval") else expression
+    np.testing.assert_allclose(computed, values(law, LOG_ODDS, np.array(own)), rtol=1e-9)
 
 
 @each
@@ -72,8 +72,8 @@ def test_simulated_events_follow_the_log_density(name):
     row = np.full((1, trials + 1), logit(0.3))
     chance = ways * np.exp(law.log_density(row, np.full(trials + 1, 3.0), counts, own)[0])
     assert chance.sum() == pytest.approx(1)
-    found = np.bincount(drawn, minlength=trials + 1) / drawn.size
-    np.testing.assert_allclose(found, chance, atol=5 * np.sqrt(0.25 / drawn.size))
+    computed = np.bincount(drawn, minlength=trials + 1) / drawn.size
+    np.testing.assert_allclose(computed, chance, atol=5 * np.sqrt(0.25 / drawn.size))
 
 
 @pytest.mark.parametrize("name", ["binomial", "judged"])
@@ -91,11 +91,11 @@ def test_a_row_is_the_sum_of_its_cases(name):
 def test_tables_of_future_cases_have_the_likelihood_of_their_rows(name):
     law, own = LAWS[name], np.array([OWN[name]] * 2)
     log_odds, hits = np.stack([LOG_ODDS, LOG_ODDS / 2]), np.stack([HITS, TRIALS - HITS, HITS])
-    found = law.of_tables(log_odds, np.stack([TRIALS] * 3), hits, own)
+    computed = law.of_tables(log_odds, np.stack([TRIALS] * 3), hits, own)
     for table, events in enumerate(hits):
         for curve in range(2):
             rows = law.log_density(log_odds[[curve]].copy(), TRIALS, events, own[:1])
-            assert found[table, curve] == pytest.approx(rows.sum())
+            assert computed[table, curve] == pytest.approx(rows.sum())
 
 
 def test_every_registered_law_is_read_back(monkeypatch):
@@ -121,8 +121,8 @@ def test_sums_over_rows_have_the_derivatives_of_their_value(name, curve):
         coefficients = np.concatenate([[1.0], point[:k]])
         return float(rows.log_likelihood(coefficients[None], point[None, k:])[0])
 
-    found, gradient, hessian = rows.derivatives(at[:k], at[k:])
-    assert found == pytest.approx(value(at))
+    computed, gradient, hessian = rows.derivatives(at[:k], at[k:])
+    assert computed == pytest.approx(value(at))
     unit = 1e-4 * np.eye(at.size)
     for i, step in enumerate(unit):
         slope = (value(at + step) - value(at - step)) / 2e-4
@@ -151,16 +151,16 @@ def test_evidence_of_a_stretch_is_an_integral_under_any_law(name):
     score = np.array([0.2, 0.22, 0.25])
     trials, hits = np.array([20.0, 15.0, 30.0]), np.array([7.0, 3.0, 12.0])
     x = logit(score)
-    found = stretch_evidences(score, trials, hits, np.empty(0), law=(law, own))
+    computed = stretch_evidences(score, trials, hits, np.empty(0), law=(law, own))
 
     def likelihood(shift):
         return float(law.log_density((x + shift)[None], trials, hits, own[None]).sum())
 
-    assert found.log_diagonal == pytest.approx(likelihood(0.0))
+    assert computed.log_diagonal == pytest.approx(likelihood(0.0))
     ratio = quad(
         lambda t: np.exp(likelihood(t) - likelihood(0.0) + log_prior(np.array([t]))[0]), -8, 8
     )[0]
-    assert found.log_evidence[SHIFT, 0] == pytest.approx(np.log(ratio), abs=0.02)
+    assert computed.log_evidence[SHIFT, 0] == pytest.approx(np.log(ratio), abs=0.02)
 
 
 def test_a_share_is_a_beta_variable_read_at_normal_numbers():

@@ -40,14 +40,14 @@ class Binomial(Likelihood):
         return value, (hits - trials * fitted)[None], bend[None, None]
 
     def draw(
-        self, rng: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
+        self, generator: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
     ) -> Any:
         """As `Likelihood.draw`."""
-        return rng.binomial(trials, probability)
+        return generator.binomial(trials, probability)
 
-    def log_case(self, event: bool, log_odds: Floats, nuisance: Floats) -> Floats:
+    def log_case(self, hit: bool, log_odds: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.log_case`."""
-        return np.asarray(log_expit(log_odds if event else -log_odds))
+        return np.asarray(log_expit(log_odds if hit else -log_odds))
 
     def of_tables(self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.of_tables`."""
@@ -59,7 +59,7 @@ class Binomial(Likelihood):
 
         return hits * log_odds - trials * pt.softplus(log_odds)
 
-    def pymc_draw(
+    def _pymc_draw(
         self,
         trials: Floats,
         log_odds: Floats,
@@ -67,7 +67,7 @@ class Binomial(Likelihood):
         rng: np.random.Generator,
         size: Any = None,
     ) -> Floats:
-        """As `Likelihood.pymc_draw`."""
+        """As `Likelihood._pymc_draw`."""
         cases = np.rint(trials).astype(np.int64)
         return np.asarray(rng.binomial(cases, expit(log_odds), size).astype(np.float64))
 

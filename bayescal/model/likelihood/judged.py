@@ -20,11 +20,11 @@ from bayescal.model.share import Beta
 
 __all__ = ["Judged", "as_likelihood", "refuse_judged"]
 
-HALF = 0.5
+JEFFREYS_COUNT = 0.5
 """Jeffreys' prior of a share: half a case with and half a case without."""
 WORSE_THAN_CHANCE = 0.01
 """Probability of a judge no better than chance from which outcomes are refused."""
-GRID = ndtri((np.arange(64) + 0.5) / 64)
+JUDGE_GRID = ndtri((np.arange(64) + 0.5) / 64)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Judged(Likelihood):
     def priors(self) -> tuple[tuple[str, Beta], ...]:
         """Of sensitivity and specificity."""
         return tuple(
-            (name, Beta(right + HALF, judged - right + HALF))
+            (name, Beta(right + JEFFREYS_COUNT, judged - right + JEFFREYS_COUNT))
             for name, (right, judged) in (
                 ("sensitivity", self.sensitivity),
                 ("specificity", self.specificity),
@@ -100,7 +100,9 @@ class Judged(Likelihood):
     def prob_no_better_than_chance(self) -> float:
         """Probability that sensitivity + specificity is at most 1, before any outcome is seen."""
         (_, first), (_, second) = self.priors
-        return float((first.from_normal(GRID)[:, None] + second.from_normal(GRID) <= 1).mean())
+        return float(
+            (first.from_normal(JUDGE_GRID)[:, None] + second.from_normal(JUDGE_GRID) <= 1).mean()
+        )
 
     def log_density(
         self, log_odds: Floats, trials: Floats, hits: Floats, nuisance: Floats
@@ -149,10 +151,10 @@ class Judged(Likelihood):
         return np.asarray(trials * (better * curve * rest) ** 2 / (recorded * other))
 
     def draw(
-        self, rng: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
+        self, generator: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
     ) -> Any:
         """As `Likelihood.draw`."""
-        return rng.binomial(trials, self.recorded(probability, nuisance))
+        return generator.binomial(trials, self.recorded(probability, nuisance))
 
     def recorded(self, probability: Floats, nuisance: Floats) -> Floats:
         """As `Likelihood.recorded`."""

@@ -99,13 +99,13 @@ class Likelihood(ABC):
 
     @abstractmethod
     def draw(
-        self, rng: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
+        self, generator: np.random.Generator, trials: Any, probability: Floats, nuisance: Floats
     ) -> Any:
         """Simulated events of rows.
 
         Parameters
         ----------
-        rng : numpy.random.Generator
+        generator : numpy.random.Generator
         trials : ndarray of int that can be broadcast to (n, rows)
         probability : ndarray of shape (n, rows)
             The curves.
@@ -139,7 +139,7 @@ class Likelihood(ABC):
         ndarray of shape (tables, n)
         """
         if self.of_cases:
-            event, other = (self.log_case(event, log_odds, nuisance) for event in (True, False))
+            event, other = (self.log_case(hit, log_odds, nuisance) for hit in (True, False))
             return np.asarray(hits @ event.T + (trials - hits) @ other.T)
         tables = zip(trials, hits, strict=True)
         each = [self.log_density(log_odds.copy(), *table, nuisance).sum(axis=1) for table in tables]
@@ -156,12 +156,12 @@ class Likelihood(ABC):
         """
         return probability
 
-    def log_case(self, event: bool, log_odds: Floats, nuisance: Floats) -> Floats:
+    def log_case(self, hit: bool, log_odds: Floats, nuisance: Floats) -> Floats:
         """Log probability of what was recorded of one case, of shape (n, rows)."""
         ones = np.ones(log_odds.shape[-1])
-        return self.log_density(log_odds.copy(), ones, ones * event, nuisance)
+        return self.log_density(log_odds.copy(), ones, ones * hit, nuisance)
 
-    def pymc_draw(
+    def _pymc_draw(
         self,
         trials: Floats,
         log_odds: Floats,
@@ -176,13 +176,14 @@ class Likelihood(ABC):
         drawn = self.draw(rng, cases, np.atleast_2d(curve), np.array([nuisance], np.float64))
         return np.asarray(drawn, np.float64).reshape(curve.shape)
 
-    def simulate(self, rng: np.random.Generator, trials: Any, probability: Floats) -> Any:
+    def simulate(self, generator: np.random.Generator, trials: Any, probability: Floats) -> Any:
         """Events of rows as `draw`, with nuisance coordinates from their priors."""
-        return self.draw(rng, trials, probability, self.sample_nuisance(rng, len(probability)))
+        own = self.sample_nuisance(generator, len(probability))
+        return self.draw(generator, trials, probability, own)
 
-    def sample_nuisance(self, rng: np.random.Generator, size: int) -> Floats:
+    def sample_nuisance(self, generator: np.random.Generator, size: int) -> Floats:
         """Prior draws of the nuisance coordinates, of shape (size, nuisance coordinates)."""
-        own = [law.sample(rng, size) for _, law in self.priors]
+        own = [law.sample(generator, size) for _, law in self.priors]
         return np.reshape(own, (len(own), size)).T
 
     def observe(
@@ -206,7 +207,7 @@ class Likelihood(ABC):
             name,
             *(trials, log_odds, *nuisance),
             logp=self.pymc_log_density,
-            random=self.pymc_draw,
+            random=self._pymc_draw,
             observed=hits,
             **options,
         )
