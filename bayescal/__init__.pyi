@@ -29,6 +29,7 @@ from .gain import recalibration_gain as recalibration_gain
 from .gain import recommend as recommend
 from .gain import variance_gain as variance_gain
 from .inference import CurveComparison as CurveComparison
+from .model import Judged as Judged
 from .model import curves as curves
 from .model import priors as priors
 from .multilevel import DriftPosterior as DriftPosterior

@@ -24,7 +24,6 @@ __all__ = [
     "moments",
     "softplus",
     "softplus_near",
-    "softplus_sums",
 ]
 
 FARTHEST = 40.0
@@ -293,11 +292,6 @@ def beta_mle(score: Floats, trials: Floats, hits: Floats) -> tuple[Floats, Float
     """
     log_s, log_q = logarithms(score)
     return binomial_mle(np.column_stack([log_s, -log_q, np.ones_like(log_s)]), trials, hits)
-
-
-def softplus_sums(x: Floats, weight: Floats) -> Floats:
-    """Sums of weight * log(1 + exp(x)) over the last axis; `x` is used as working memory."""
-    return np.asarray(softplus_near(x) @ weight)
 
 
 def softplus_near(x: Floats) -> Floats:

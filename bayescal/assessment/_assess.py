@@ -39,6 +39,7 @@ from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
 from bayescal.inference.ladder import PRIOR_CALIBRATED
+from bayescal.model.likelihood.judged import Judged, refuse_judged
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows
 
@@ -68,6 +69,7 @@ def assess(
     imputations: Any = None,
     cluster: Any = None,
     strata: Any = None,
+    judged: Judged | None = None,
 ) -> Assessment:
     """Assess the calibration of predicted probabilities.
 
@@ -108,6 +110,8 @@ def assess(
         on each imputation and averaged. Not together with `groups`.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
+    judged : Judged, optional
+        Who recorded the outcomes, as in `bayescal.fit`; not beside `groups`.
 
     Returns
     -------
@@ -142,6 +146,7 @@ def assess(
         imputations=imputations,
         across={"imputations"},
     )
+    refuse_judged(judged, groups=groups, imputations=imputations)
     groups = as_factors(groups)
     several = isinstance(groups, Factors)
     if groups is not None and not several:
@@ -163,6 +168,7 @@ def assess(
     check_not_class_wise(data)
     if data.groups or crossed is not None:
         refuse_clusters(cluster, strata)
+        refuse_judged(judged, groups=data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
@@ -177,7 +183,9 @@ def assess(
         clusters = read_clusters(
             data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
         )
-        comparison = compare(pooled, random_state=random_state, cluster=clusters, **options)
+        comparison = compare(
+            pooled, random_state=random_state, cluster=clusters, judged=judged, **options
+        )
     else:
         cases |= {"imputations": imputations, "cluster": cluster, "strata": strata}
         del cases["groups"]

@@ -176,8 +176,11 @@ class Findings:
     def more_to_settle(self) -> float:
         """More patients with which `verdict` would probably be settled; 0 if it is.
 
-        Infinite if that takes more than 100 times the present ones. An approximation.
+        Infinite if that takes more than 100 times the present ones. An approximation. NaN where a
+        judge recorded the outcomes, whose errors more patients do not make better known.
         """
+        if not self.comparison.problem.likelihood.is_linear:
+            return 0.0 if self.verdict != "cannot tell" else float("nan")
         error = self.posterior.values_of("tce")
         size = self.posterior.data.effective_size
         return more_to_settle(error, self.close, self.ci_prob, size)

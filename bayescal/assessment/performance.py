@@ -100,7 +100,12 @@ def mean_score(data: CalibrationData) -> float:
 
 
 def values_in_data(data: CalibrationData) -> dict[str, float]:
-    """Functionals that the data have without a curve: O/E, where an event was expected."""
+    """Functionals that the data have without a curve: O/E, where an event was expected.
+
+    None where the events are those that a judge recorded.
+    """
+    if "likelihood" in data.lacks:
+        return {}
     expected = float(data.trials @ data.score)
     return {"observed_expected": data.events / expected} if expected > 0 else {}
 

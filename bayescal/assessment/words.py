@@ -49,6 +49,14 @@ def first_words(f: Findings) -> list[str]:
             "is a property of probabilities; pass those that the model gives before it decides, "
             "such as predict_proba of scikit-learn."
         )
+    judge = f.posterior.problem.likelihood.described()
+    if judge:
+        told.append(
+            f"The outcomes were recorded by {judge}. What is read off the curve (errors, O/E, "
+            "slope, net benefit) is of the true outcomes. Numbers of events, the C-statistic, "
+            "the Brier score, estimators and points in figures are of the outcomes as they were "
+            "recorded."
+        )
     row = f.performance.loc["c_statistic"]
     if row["estimate"] < 0.5:
         middle, low, high = numbers(row)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GroupedRows", "Part", "common_weight_type"]
 
-Part: TypeAlias = Literal["outcomes", "clusters", "strata", "imputations"]
+Part: TypeAlias = Literal["outcomes", "clusters", "strata", "imputations", "likelihood"]
 """What a posterior can know of its cases and its table does not hold."""
 
 PARTS: dict[Part, str] = {
@@ -35,6 +35,8 @@ PARTS: dict[Part, str] = {
     "it can be given.",
     "strata": "its cases would count as drawn without strata. Pass y_true and y_prob, with strata= "
     "where it can be given.",
+    "likelihood": "its outcomes are those that were recorded, and would count as the truth. Pass "
+    "y_true and y_prob, with judged= where it can be given.",
 }
 """Why a table without each is refused, and what to pass instead."""
 
@@ -59,7 +61,8 @@ class GroupedRows:
     def lacks(self) -> tuple[Part, ...]:
         """What the posterior that has this table knew of its cases, and the table does not hold.
 
-        Any of "outcomes", "imputations", "clusters" and "strata"; empty where nothing was lost.
+        Any of "outcomes", "imputations", "clusters", "strata" and "likelihood" (of outcomes that a
+        judge recorded); empty where nothing was lost.
         """
         return self._lacks
 
@@ -73,7 +76,7 @@ class GroupedRows:
 
         Parameters
         ----------
-        parts : {"outcomes", "imputations", "clusters", "strata"}, or several of them
+        parts : {"outcomes", "imputations", "clusters", "strata", "likelihood"}, or several
 
         Returns
         -------

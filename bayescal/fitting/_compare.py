@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -18,11 +18,9 @@ from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging
 from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.samples import FamilySamples
+from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["compare"]
 
@@ -44,6 +42,7 @@ def compare(
     imputations: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
     strata: ArrayLike | None = None,
+    judged: Judged | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
 
@@ -80,6 +79,7 @@ def compare(
         As in `bayescal.fit`. Families are compared on each imputation: posterior probabilities are
         means over the imputations, and `log_evidence` is the log of the mean evidence.
     cluster, strata : array-like of shape (n,), optional
+    judged : Judged, optional
         As in `bayescal.fit`.
 
     Returns
@@ -113,6 +113,8 @@ def compare(
         imputations=imputations,
         across={"imputations"},
     )
+    law = as_likelihood(judged)
+    refuse_judged(judged, imputations=imputations, cluster=cluster, strata=strata)
     if imputations is not None:
         options: dict[str, Any] = {
             "sample_weight": sample_weight,
@@ -143,6 +145,7 @@ def compare(
         pos_label=pos_label,
         cluster=cluster,
         strata=strata,
+        likelihood=law,
     )
     weights = averaging.weights
     return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

@@ -26,6 +26,7 @@ from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.nuts import as_sampler
 from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity
+from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.drift.posterior import DriftPosterior
@@ -64,6 +65,7 @@ class FitOptions(TypedDict, total=False):
     pos_label: Any
     cluster: ArrayLike | None
     strata: ArrayLike | None
+    judged: Judged | None
 
 
 @overload
@@ -136,6 +138,7 @@ def fit(
     periods: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
     strata: ArrayLike | None = None,
+    judged: Judged | None = None,
 ) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
@@ -213,6 +216,10 @@ def fit(
         Intervals are then as wide as the clusters say. For clusters of interest see `groups`.
     strata : array-like of shape (n,), optional
         Label of the stratum from which the cluster of each case was drawn.
+    judged : Judged, optional
+        How often the judge was right who recorded the outcomes, where they are not the truth
+        itself: `bc.Judged(sensitivity=(90, 100), specificity=(95, 100))`. All results are then of
+        the true outcomes. Not beside groups, periods, clusters or imputations.
 
     Returns
     -------
@@ -274,6 +281,9 @@ def fit(
         imputations=imputations,
         across={"imputations"},
     )
+    law = as_likelihood(judged)
+    apart = {"groups": groups, "periods": periods, "known": known, "imputations": imputations}
+    refuse_judged(judged, **apart, cluster=cluster, strata=strata)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
     fixed: dict[str, Any] = {"edge": edge, "random_state": random_state}
     over: dict[str, Any] = {
@@ -325,6 +335,7 @@ def fit(
         data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
     if groups is not None or known is not None or len(data.groups) > 1:
         refuse_clusters(cluster, strata)
+        refuse_judged(judged, groups=data)
         fixed["curve"] = averaging.family_of_several(curve, "sites")
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
         sites = prepare_sites(data, prior=prior, **fixed)
@@ -344,6 +355,7 @@ def fit(
         curve=averaging.union if family is None else family,
         prior=prior,
         cluster=clusters,
+        likelihood=law,
         **fixed,
     )
     _warn_about_edges(problem)

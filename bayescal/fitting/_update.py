@@ -49,7 +49,8 @@ def update(
     post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
-        Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
+        Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
+        of judged outcomes, those that the same judge recorded.
     y_prob : array-like of shape (n,), optional
         Predicted probabilities of the event, in [0, 1].
     groups : array-like of shape (n,), optional
@@ -141,16 +142,18 @@ def update(
     edge = problem.edges.low if was_given else None
     if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
         again = prepare(
-            post.data + more,
+            problem.data + more,
             curve=problem.curve,
             prior=problem.prior,
             edge=edge,
             random_state=problem.seed,
+            likelihood=problem.likelihood,
         )
         return fit_average(again, post.prior_weights, post.draws)
+    judged: Any = None if problem.likelihood.is_linear else problem.likelihood
     without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
     return fit(
-        more if without else post.data + more,
+        more if without else (problem.data if judged else post.data) + more,
         curve=problem.curve,
         prior=problem.prior,
         engine="nuts" if post.engine == "nuts" else "auto",
@@ -159,4 +162,5 @@ def update(
         edge=edge,
         heterogeneity_prior=heterogeneity,
         known=known,
+        judged=judged,
     )

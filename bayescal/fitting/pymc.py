@@ -14,6 +14,7 @@ from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import AVERAGE, FAMILY_OF_SEVERAL, Curve
 from bayescal.model.heterogeneity import Heterogeneity
+from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
@@ -42,6 +43,7 @@ def build_model(
     weight_type: WeightType | None = None,
     edge: float | None = None,
     pos_label: Any = None,
+    judged: Judged | None = None,
 ) -> pm.Model:
     """Build the PyMC model that `bayescal.fit(engine="nuts")` samples.
 
@@ -78,6 +80,9 @@ def build_model(
         The least distance of a score from 0 and 1; nearer ones are moved there.
     pos_label : object, optional
         The label in `y_true` that counts as the event.
+    judged : Judged, optional
+        Who recorded the outcomes, as in `bayescal.fit`: the model then has the variables
+        `sensitivity` and `specificity`.
 
     Returns
     -------
@@ -125,7 +130,9 @@ def build_model(
         data = scores_alone(y_prob, known, groups, **weights)
     else:
         data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
+    law = as_likelihood(judged)
     if groups is not None or known is not None or len(data.groups) > 1:
+        refuse_judged(judged, groups=data)
         if offset is not None:
             raise InputError(
                 "offset was given beside groups. Sites are an offset of their own: drop one of the "
@@ -146,6 +153,6 @@ def build_model(
             "curve is missing: the PyMC model is of one family of curves, and the average over "
             "families is a mixture that has none. Name a family, such as curve='beta'."
         )
-    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0)
+    problem = prepare(data, curve=curve, prior=prior, edge=edge, random_state=0, likelihood=law)
     given = None if isinstance(y_true, CalibrationData) else (y_true, y_prob, sample_weight)
     return model_of(problem, rows_of(problem, given, offset, pos_label), by_row=True)

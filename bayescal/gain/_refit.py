@@ -9,6 +9,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.inference.density import CurveDensity
 from bayescal.model.curve import expit_in_place
 from bayescal.model.curves import CURVES
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 
@@ -78,8 +79,7 @@ class Refit:
         size = self.basis.shape[1]
         expected = trials * fitted
         score = events - expected @ self.basis
-        expected *= 1 - fitted
-        information = (expected @ self.products).reshape(-1, size, size)
+        information = (BINOMIAL.spread(trials, fitted) @ self.products).reshape(-1, size, size)
         coefficients = self._coefficients(u)
         jacobian = np.where(POSITIVE, coefficients, 1.0)[:, :, None] * COMBINATION
         gradient = np.einsum("ikd,ik->id", jacobian, score)

@@ -20,8 +20,15 @@ from bayescal._base.sampling.importance import (
     shares_of_parts,
 )
 from bayescal.inference.samples import FamilySamples
-from bayescal.model.curves import CURVES, in_average
-from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
+from bayescal.model.curves import CURVES, Curve, in_average
+from bayescal.model.mixture import (
+    MODEST_SCALE,
+    Component,
+    Shares,
+    components_of,
+    recentred,
+    shares_of,
+)
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
 from bayescal.posterior.one_sided import one_sided, side_shares, sureness
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -198,7 +205,7 @@ class Mixture:
             some = slice(None, None, max(len(points) // (CHOICE * rows.size), 1))
             features = self._features(k, self._errors[k][some], purpose)
             picked = even_choice(features, weights[some], rows.size, rng)
-            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            curve, frame = self._curve_of(component), self._samples.at(component).frame
             at_centre = recentred(curve, points[some][picked], frame, problem.frame)
             u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
         return of_mixture(samples, log_weights, u), part
@@ -220,12 +227,16 @@ class Mixture:
         powers = np.vander(x - weight @ x, 3, increasing=True)
         return np.asarray((error @ (weight[:, None] * powers)).T)
 
+    def _curve_of(self, component: Component) -> Curve:
+        """The family of a component, with the coordinates of the likelihood."""
+        return CURVES[component.family].with_nuisance(self.problem.likelihood.coordinates)
+
     @cached_property
     def _errors(self) -> list[Floats]:
         """Curve minus score at the nodes, of the weighted points of each component."""
         score, errors = self.problem.score[self._nodes[0]], []
         for component, sample in zip(self.components, self.samples, strict=True):
-            curve, frame = CURVES[component.family], self._samples.at(component).frame
+            curve, frame = self._curve_of(component), self._samples.at(component).frame
             errors.append(curve.probability(sample.weighted[0], score, frame) - score)
         return errors
 

@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal._base.newton import Mode, maximise
 from bayescal._base.sampling.importance import GOOD_ESS, GOOD_K, Sample, importance_sample
 from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
-from bayescal.inference.lapse.density import BoundedDensity
+from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.scales import DENSITY_NEAR, laplace_evidence, modes_by_scale
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
 from bayescal.model.problem import Problem
@@ -24,13 +26,8 @@ from bayescal.model.problem import Problem
 __all__ = ["CurveDensity", "Nodes", "density_of", "sample_importance"]
 
 DENSITY_LONGEST_STEP = 5.0  # past it the exponential of a slope could overflow
-DENSITY_NEGLIGIBLE = (
-    1e-3  # posterior probability of a scale below which nothing is proposed round it
-)
 DENSITY_TOLERANCE = 1e-12
-DENSITY_NEAR = 1e-3  # what a mode may lack in log density, to propose round it
 LEAST_PRECISION = 1e-6
-DENSITY_LEAST = 0.05  # share of the proposals of every other scale
 MOST_GAUSS_NODES = 128
 """Nodes past which the rows themselves cost less."""
 CHECKED_DEVIATIONS = 4.0
@@ -75,6 +72,11 @@ class CurveDensity:
     def __init__(
         self, problem: Problem, nodes: Nodes = CURVE_NODES, rows: LikelihoodRows | None = None
     ) -> None:
+        if not problem.likelihood.is_linear:
+            raise InputError(
+                f"outcomes of the law {problem.likelihood.name!r} reached an engine that is "
+                "written for outcomes that are known. Fit one curve, without sites or periods."
+            )
         self.curve, self.prior = problem.curve, problem.prior
         shape = (len(self.curve.positive), self.curve.size)
         self.combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
@@ -172,7 +174,7 @@ class CurveDensity:
 
     def proposals(self) -> list[tuple[Mode, float]]:
         """Modes to propose round, one for each scale of deviations, and the share of each."""
-        return _modes_by_scale(self) if self.curve.is_rough else [(self.near_mode(), 1.0)]
+        return modes_by_scale(self) if self.curve.is_rough else [(self.near_mode(), 1.0)]
 
     def stored(self, u: Floats) -> Floats:
         """The coordinates of points: these."""
@@ -193,7 +195,7 @@ class _Pivoted:
     inform most (and zero still means calibrated). The change has unit Jacobian.
     """
 
-    def __init__(self, density: CurveDensity | BoundedDensity, problem: Problem) -> None:
+    def __init__(self, density: CurveDensity | GeneralDensity, problem: Problem) -> None:
         self.density, self.curve = density, problem.curve
         self.active = "shift" in self.curve.coordinates and self.curve.size > 1
         weight = problem.trials * problem.score * (1 - problem.score)
@@ -228,9 +230,10 @@ class _Pivoted:
         return np.asarray(self.curve.with_offset(u)[:, 2:] @ self.at_pivot[1:])
 
 
-def density_of(problem: Problem) -> CurveDensity | BoundedDensity:
+def density_of(problem: Problem) -> CurveDensity | GeneralDensity:
     """The posterior density of a family that has one."""
-    return BoundedDensity(problem) if problem.curve.is_bounded else CurveDensity(problem)
+    own = problem.curve.is_bounded or not problem.likelihood.is_linear
+    return GeneralDensity(problem) if own else CurveDensity(problem)
 
 
 def sample_importance(problem: Problem, draws: int) -> Sample:
@@ -272,7 +275,7 @@ def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
     if density.curve.is_rough:
         scales = [density.at(tau) for tau, _ in density.prior.roughness]
     modes = [each.near_mode() for each in scales]
-    best = int(np.argmax([_laplace_evidence(mode) for mode in modes]))
+    best = int(np.argmax([laplace_evidence(mode) for mode in modes]))
     at, prior = modes[best].point, scales[best].prior
     bends = [
         prior.of(name).slope_and_curvature(value)[1]
@@ -283,23 +286,6 @@ def _middle(density: CurveDensity) -> tuple[Floats, Floats]:
     return density.curve.with_offset(at[None])[0, 1:], (jacobian * variance) @ jacobian.T
 
 
-def _modes_by_scale(density: CurveDensity) -> list[tuple[Mode, float]]:
-    """The mode at each scale tau of the deviations, and the share of the proposals round it.
-
-    The shares follow the posterior of tau by Laplace's approximation.
-    """
-    taus, weights = zip(*density.prior.roughness, strict=True)
-    modes: list[Mode] = []
-    for tau in taus:
-        modes.append(density.at(tau).mode(modes[-1].point if modes else None, DENSITY_NEAR))
-    share = softmax(np.log(weights) + [_laplace_evidence(mode) for mode in modes])
-    return [
-        (mode, max(float(part), DENSITY_LEAST))
-        for mode, part in zip(modes, share, strict=True)
-        if part > DENSITY_NEGLIGIBLE
-    ]
-
-
 def _round(mode: Mode) -> Floats:
     """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
     variance, directions = np.linalg.eigh(mode.information)
@@ -307,8 +293,3 @@ def _round(mode: Mode) -> Floats:
     steps = CHECKED_DEVIATIONS * deviation[:, None] * directions.T
     steps = np.clip(steps, -DENSITY_LONGEST_STEP, DENSITY_LONGEST_STEP)
     return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
-
-
-def _laplace_evidence(mode: Mode) -> float:
-    log_det = np.linalg.slogdet(mode.information / (2 * np.pi))[1]
-    return float(mode.value - log_det / 2)

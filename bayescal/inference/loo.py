@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_expit, softmax
+from scipy.special import softmax
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.sampling.pareto import smooth_rows
@@ -48,7 +48,8 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     """PSIS-LOO of one family, run once per row of the problem and outcome.
 
     Where cases of several scores share a row, the mean of their own log densities stands in for
-    that at their mean score.
+    that at their mean score. Of a likelihood whose cases are not independent, rows of the table
+    are left out.
 
     Parameters
     ----------
@@ -68,21 +69,39 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     """
     table, thin = problem.table, draws[:: max(len(draws) // THINNED, 1)]
     parts, counts, within = [], [], []
-    for sign, cases in ((1, table.hits), (-1, table.trials - table.hits)):
+    law, own = problem.likelihood, problem.nuisance(draws[:DRAWS])
+    if not law.of_cases:
+        log_odds = problem.curve.log_odds(draws[:DRAWS], table.score, problem.frame)
+        by_row = law.log_density(log_odds, table.trials, table.hits, own)
+        return _summed(by_row, np.ones(table.score.size), draws.shape[1])
+    for event, cases in ((True, table.hits), (False, table.trials - table.hits)):
         number = problem.sum_of_rows(cases)
         if not number.any():
             continue  # outcomes of one class
         score = problem.mean_of_rows(table.score, cases)[number > 0]
         log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
-        parts.append(log_expit(sign * log_odds))
+        parts.append(law.log_case(event, log_odds, own))
         counts.append(number[number > 0])
         if problem.is_merged:
-            at_row = log_expit(sign * problem.curve.log_odds(thin, score, problem.frame))
-            at_case = log_expit(sign * problem.curve.log_odds(thin, table.score, problem.frame))
+            at_row, at_case = (
+                law.log_case(
+                    event, problem.curve.log_odds(thin, at, problem.frame), problem.nuisance(thin)
+                )
+                for at in (score, table.score)
+            )
             mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]
             within.append(mean - at_row.mean(axis=0))
-    likelihood, count = np.hstack(parts), np.concatenate(counts)
-    if not draws.shape[1]:
+    left_out = _summed(np.hstack(parts), np.concatenate(counts), draws.shape[1])
+    if not within:
+        return left_out
+    pointwise = left_out.pointwise + np.concatenate(within)
+    elpd = float(left_out.count @ pointwise)
+    return replace(left_out, elpd=elpd, pointwise=pointwise)
+
+
+def _summed(likelihood: Floats, count: Floats, size: int) -> LeaveOneOut:
+    """Of log densities by draw and what is left out; draws without coordinates are all equal."""
+    if not size:
         pointwise, worst = likelihood[0], -np.inf
     else:
         left_out = [
@@ -90,8 +109,6 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         ]
         pointwise = np.concatenate([part for part, _ in left_out])
         worst = max(pareto_k for _, pareto_k in left_out)
-    if within:
-        pointwise = pointwise + np.concatenate(within)
     return LeaveOneOut(float(count @ pointwise), pointwise, count, worst)
 
 

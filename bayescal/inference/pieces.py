@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import logsumexp, ndtri
 
-from bayescal._base.sampling.importance import Sample
+from bayescal._base.arrays import Floats
+from bayescal._base.sampling.importance import Sample, importance_sample, resample
+from bayescal._base.sampling.points import lattice_points
+from bayescal.inference.general import GeneralDensity
 from bayescal.model.clusters.design import cluster_design
-from bayescal.model.partition.paths import draw_partitions, partition_sums
+from bayescal.model.families import BETA, IDENTITY
+from bayescal.model.partition.paths import PartitionSums, draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 
 __all__ = ["sample_pieces"]
+
+NUISANCE_NODES = 2, 2, 3
+"""Powers of two of points spread as the prior, exact calibration, and the beta family say."""
+PILOT_DRAWS = 256
+PROPOSED_WIDER = 1.5
 
 
 def sample_pieces(
@@ -24,7 +34,9 @@ def sample_pieces(
 ) -> list[Sample]:
     """Posterior draws of shifts and slopes by cell, under one or several priors.
 
-    The evidences of the stretches are computed once for all priors. Where cases come in clusters,
+    The evidences of the stretches are computed once for all priors. Nuisance coordinates of the
+    likelihood are integrated out over points that are the same for all stretches. Where cases come
+    in clusters,
     every case counts as one over the design effect of the number of events.
 
     Parameters
@@ -38,11 +50,14 @@ def sample_pieces(
     Returns
     -------
     list of Sample
-        One for each prior, with draws of shape (draws, 2 * cells): shifts, then slopes. The
+        One for each prior, with draws of shape (draws, 2 * cells): shifts, then slopes; nuisance
+        coordinates of the likelihood before them. The
         log evidence is of the single outcomes, given that the curve leaves the diagonal. Neither
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
+    if not problem.likelihood.is_linear:
+        return _under_law(problem, draws, priors)
     table, effect = problem.table, _variance_factor(problem)
     stretches = stretch_evidences(
         table.score,
@@ -59,6 +74,70 @@ def sample_pieces(
         log_evidence = sums.log_evidence + (effect - 1) * stretches.log_diagonal
         samples.append(Sample(u, log_evidence, 0.0, -np.inf, float(draws)))
     return samples
+
+
+def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -> list[Sample]:
+    """The same under any likelihood: a mixture over points of its nuisance coordinates."""
+    table, law = problem.table, problem.likelihood
+    nuisance, log_weight = _nuisance_points(problem)
+    sums: list[list[PartitionSums]] = []
+    for own in nuisance:
+        stretches = stretch_evidences(
+            *(table.score, table.trials, table.hits, np.array(problem.frame.cells[1:-1])),
+            hinges=any(prior.hinge > 0 for prior in priors),
+            law=(law, own),
+        )
+        sums.append([partition_sums(stretches, prior) for prior in priors])
+    samples = []
+    for index in range(len(priors)):
+        rng = problem.rng(f"curve {index}" if index else "curve")
+        log_joint = log_weight + [of_point[index].log_evidence for of_point in sums]
+        log_evidence = float(logsumexp(log_joint))
+        share = np.exp(log_joint - log_evidence)
+        part = resample(share, draws, rng)
+        u = np.empty((draws, nuisance.shape[1] + 2 * (len(problem.frame.cells) - 1)))
+        for k in np.unique(part):
+            rows = np.flatnonzero(part == k)
+            drawn = draw_partitions(sums[k][index], rows.size, rng)
+            own = np.broadcast_to(nuisance[k], (rows.size, nuisance.shape[1]))
+            u[rows] = np.hstack([own, drawn.shift, drawn.slope])
+        error = float(np.sqrt(np.sum((share - share.mean()) ** 2)))
+        samples.append(Sample(u, log_evidence, error, -np.inf, float(draws)))
+    return samples
+
+
+def _nuisance_points(problem: Problem) -> tuple[Floats, Floats]:
+    """Points of the nuisance coordinates, of shape (points, nuisance coordinates), and log weights.
+
+    Each stands for a share of their prior. They are spread as the posterior of exact calibration,
+    as that of the beta family, which binds them less, and as the prior, all by normal laws.
+    """
+    priors = problem.likelihood.priors
+    if not priors:
+        return np.empty((1, 0)), np.zeros(1)
+    rng, size = problem.rng("nuisance"), len(priors)
+    laws, points = [(np.zeros(size), np.eye(size))], []
+    for family in (IDENTITY, BETA):
+        density = GeneralDensity(problem.of_family(family))
+        drawn = importance_sample(density, density.proposals(), PILOT_DRAWS, rng, density.good_ess)
+        normal = drawn.draws[:, density.at_rates]
+        covariance = PROPOSED_WIDER * np.cov(normal.T).reshape(size, size)
+        laws.append((normal.mean(axis=0), covariance))
+    for (mean, covariance), power in zip(laws, NUISANCE_NODES, strict=True):
+        even = ndtri(np.clip(lattice_points(power, size, rng), 1e-9, 1 - 1e-9))
+        points.append(mean + even @ np.linalg.cholesky(covariance).T)
+    normal, count = np.concatenate(points), np.array([len(each) for each in points])
+    proposed = [_normal_log_density(normal, *law) for law in laws]
+    mixed = logsumexp(np.array(proposed) + np.log(count)[:, None], axis=0)
+    log_weight = _normal_log_density(normal, *laws[0]) - mixed
+    nuisance = [law.from_normal(z) for (_, law), z in zip(priors, normal.T, strict=True)]
+    return np.stack(nuisance, axis=1), log_weight - logsumexp(log_weight)
+
+
+def _normal_log_density(z: Floats, mean: Floats, covariance: Floats) -> Floats:
+    """At points of shape (n, d)."""
+    away, log_det = z - mean, np.linalg.slogdet(2 * np.pi * covariance)[1]
+    return np.asarray(-(np.vecdot(away, np.linalg.solve(covariance, away.T).T) + log_det) / 2)
 
 
 def _variance_factor(problem: Problem) -> float:

@@ -83,6 +83,7 @@ class FamilySamples(Mapping[str, Sample]):
 
         The prior of the stretches is their own, so that they are shared.
         """
+        prior = prior.naming(self.problem.likelihood.priors)
         for relative in self._relatives:
             if relative.problem.prior == prior:
                 return relative

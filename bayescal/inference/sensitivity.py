@@ -11,7 +11,7 @@ from scipy.special import expit
 from bayescal._base.arrays import Floats
 from bayescal.data.data import CalibrationData
 from bayescal.inference.averaging import Mixture
-from bayescal.inference.density import CurveDensity
+from bayescal.inference.density import density_of
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES
 from bayescal.model.priors import MODEST, PRESETS, Prior
@@ -58,7 +58,8 @@ def probabilities_by_prior(
     if _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
         rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
-    rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
+    if np.isfinite(bic):
+        rows["BIC"] = {"prob_calibrated": _shift_odds(bic, weights["identity"]), "logistic": bic}
     table = pd.DataFrame.from_dict(rows, orient="index")
     table.index.name = "prior"
     return table
@@ -126,7 +127,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
     log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)
-    log_likelihood = CurveDensity(of_beta).log_likelihood(u)
+    log_likelihood = density_of(of_beta).log_likelihood(u)
     prior, likelihood = power_scaling_of(error, log_prior, log_likelihood)
     return {"tce_prior_sensitivity": prior, "tce_likelihood_sensitivity": likelihood}
 

@@ -116,10 +116,11 @@ def in_average(curve: Curve, draws: Floats, union: Curve, frame: Frame) -> Float
     """
     names = union.at(frame).coordinates
     united = np.zeros((draws.shape[0], len(names)))
+    own_names = curve.at(frame).coordinates
+    values = dict(zip(own_names, draws.T, strict=False))
     if curve.in_average is not None:
-        values = curve.in_average(draws, frame)
-    else:
-        values = dict(zip(curve.at(frame).coordinates, draws.T, strict=False))
+        kept = {name: values[name] for name in curve.nuisance}
+        values = curve.in_average(draws, frame) | kept
     for coordinate, column in values.items():
         own = _own_name(curve, coordinate)
         united[:, names.index(own if own in names else coordinate)] = column

@@ -90,7 +90,7 @@ class Curve:
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
         Whether it has a shift and a slope for each cell of its frame.
-    priors : tuple of (str, Normal, StudentT or Rate) pairs
+    priors : tuple of (str, Normal, StudentT, Rate or Beta) pairs
         Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
         deviations, unless the user's prior names it.
     in_average : callable, optional
@@ -103,6 +103,8 @@ class Curve:
         its own.
     meaning : str
         Which errors it describes, as text; by default its formula.
+    nuisance : tuple of str
+        Those of the coordinates that are of the likelihood: the curve does not depend on them.
     update : str
         What recalibrating by it does, as an instruction; empty if `bayescal.recommend` leaves it
         out.
@@ -124,6 +126,7 @@ class Curve:
     idea: str = ""
     meaning: str = ""
     update: str = ""
+    nuisance: tuple[str, ...] = ()
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
@@ -132,6 +135,21 @@ class Curve:
         numbers = range(1, self._cells(frame) + 1)
         cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
         return replace(curve, coordinates=(*curve.coordinates, *cells))
+
+    def with_nuisance(self, names: tuple[str, ...]) -> Curve:
+        """The family with the coordinates of a likelihood beside its own.
+
+        They stand before deviations and cells, which `at` puts last.
+        """
+        if names == self.nuisance:
+            return self
+        none = (0.0,) * len(names)
+        return replace(
+            self,
+            coordinates=(*self.coordinates, *names),
+            combination=tuple((*row, *none) for row in self.combination),
+            nuisance=names,
+        )
 
     @property
     def variables(self) -> dict[str, list[str]]:
@@ -237,6 +255,10 @@ class CurveAtScores:
     ) -> None:
         self.score = score
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
+        names = self._curve.coordinates[: self._curve.size - 2 * self._cells]
+        self._of_curve: Any = slice(None)
+        if curve.nuisance:
+            self._of_curve = [k for k, name in enumerate(names) if name not in curve.nuisance]
         offset, basis = curve.basis(score.ravel(), frame)
         self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
         if self._cells:
@@ -259,13 +281,12 @@ class CurveAtScores:
 
     def probability(self, u: Floats) -> Floats:
         """The curves themselves, of shape (draws, rows); on the diagonal they are the score."""
-        if not u.shape[1]:
+        if not u.shape[1] - len(self._curve.nuisance):
             return np.broadcast_to(self.score, (u.shape[0], self.score.shape[-1]))
         smooth = self._smooth(u)
         log_odds = self._smooth_log_odds(smooth)
-        calibrated = np.logical_not(
-            smooth.any(axis=1)
-        )  # without the rounding of a trip through log-odds
+        # On the diagonal without the rounding of a trip through log-odds.
+        calibrated = np.logical_not(smooth[:, self._of_curve].any(axis=1))
         if not self._cells:
             curve = self._between_bounds(u, expit_in_place(log_odds))
             curve[calibrated] = self._score_of(calibrated)
@@ -273,7 +294,7 @@ class CurveAtScores:
         rows, delta = self._off_diagonal(u)
         log_odds[rows] += delta
         curve = self._between_bounds(u, expit_in_place(log_odds))
-        nowhere_off = calibrated & ~u.any(axis=1)
+        nowhere_off = calibrated & ~u[:, smooth.shape[1] :].any(axis=1)
         curve[nowhere_off] = self._score_of(nowhere_off)
         stretches = curve[rows]
         on = (delta == 0) & calibrated[rows][:, None]

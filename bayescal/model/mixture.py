@@ -235,7 +235,7 @@ def sample_prior(
         own = component.problem(problem)
         partition = OFTEN_CALIBRATED if component.is_often else RARELY_CALIBRATED
         drawn = own.sample_prior(rng, rows.size, partition)
-        curve = CURVES[component.family]
+        curve = CURVES[component.family].with_nuisance(problem.likelihood.coordinates)
         at_centre = recentred(curve, drawn, own.frame, problem.frame)
         u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)
     return u, part

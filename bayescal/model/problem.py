@@ -23,6 +23,9 @@ from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.likelihood.laws import stored_likelihood
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -55,6 +58,9 @@ class Problem:
         Most rows to merge the table to; by default as `MOST_ROWS` says.
     clusters : Clusters, optional
         Which cases depend on each other; None where they are independent.
+    likelihood : Likelihood
+        The law of the outcomes given the curve. Its nuisance coordinates are among those of the
+        curve, which does not depend on them, and have their priors in `prior`.
     """
 
     data: CalibrationData
@@ -65,15 +71,18 @@ class Problem:
     seed: int
     most_rows: int | None = None
     clusters: Clusters | None = None
+    likelihood: Likelihood = BINOMIAL
 
     @cached_property
     def own_data(self) -> CalibrationData:
-        """The table for whoever asks for it: it says that it lacks the clusters and strata."""
-        if self.clusters is None or self.clusters.are_single:
-            return self.data
-        lost: list[Part] = ["clusters"]
-        if self.clusters.strata > 1:
-            lost.append("strata")
+        """The table for whoever asks for it, which says what of the problem it lacks."""
+        lost: list[Part] = []
+        if not self.likelihood.is_linear:
+            lost.append("likelihood")
+        if self.clusters is not None and not self.clusters.are_single:
+            lost.append("clusters")
+            if self.clusters.strata > 1:
+                lost.append("strata")
         return self.data.lacking(lost)
 
     @cached_property
@@ -144,6 +153,15 @@ class Problem:
         """Cases that the likelihood counts."""
         return float(self.table.trials.sum())
 
+    @cached_property
+    def nuisance_columns(self) -> list[int]:
+        """Where the coordinates of the likelihood are among the working coordinates."""
+        return [self.curve.coordinates.index(name) for name in self.likelihood.coordinates]
+
+    def nuisance(self, u: Floats) -> Floats:
+        """Coordinates of the likelihood, of draws `u` of shape (draws, d)."""
+        return u[:, self.nuisance_columns]
+
     def inside(self, scores: Floats) -> Floats:
         """Any scores as the model reads them: strictly inside (0, 1)."""
         return self.edges.inside(scores)
@@ -158,8 +176,9 @@ class Problem:
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
-        prior = self.prior.with_others(curve.priors)
-        return replace(self, curve=curve.at(self.frame), prior=prior)
+        law = self.likelihood
+        prior = self.prior.with_others(curve.priors).naming(law.priors)
+        return replace(self, curve=curve.with_nuisance(law.coordinates).at(self.frame), prior=prior)
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
@@ -178,7 +197,8 @@ class Problem:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             table = self.table
-            return prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
+            cells = prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
+            return np.hstack([self.likelihood.sample_nuisance(rng, size), cells])
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 
@@ -195,6 +215,8 @@ class Problem:
             "edges": self.edges._asdict(),
             "seed": self.seed,
         }
+        if self.likelihood.name != BINOMIAL.name:
+            described["likelihood"] = self.likelihood.to_dict()
         return {name: json.dumps(value) for name, value in described.items()}
 
     @classmethod
@@ -206,13 +228,17 @@ class Problem:
         }
         frame = stored_frame(read["frame"])
         families = json.loads(attributes.get("families", "{}"))
+        law: Likelihood = BINOMIAL
+        if "likelihood" in attributes:
+            law = stored_likelihood(json.loads(attributes["likelihood"]))
         return cls(
             data,
-            stored_curve(read["curve"], families).at(frame),
+            stored_curve(read["curve"], families).with_nuisance(law.coordinates).at(frame),
             Prior.from_dict(read["prior"]),
             frame,
             Edges(**read["edges"]),
             _stored_seed(read["seed"]),
+            likelihood=law,
         )
 
 
@@ -238,6 +264,7 @@ def prepare(
     pos_label: Any = None,
     cluster: ArrayLike | Clusters | None = None,
     strata: ArrayLike | None = None,
+    likelihood: Likelihood = BINOMIAL,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
@@ -255,6 +282,8 @@ def prepare(
     cluster : array-like of shape (n,) or Clusters, optional
     strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
+    likelihood : Likelihood
+        The law of the outcomes given the curve.
 
     Returns
     -------
@@ -264,7 +293,8 @@ def prepare(
     ------
     InputError
         If the input is not outcomes and probabilities of the same cases, a name is unknown, or
-        the table holds several groups, which one curve cannot describe.
+        the table holds several groups, which one curve cannot describe, or cases come in clusters
+        and the likelihood is not binomial.
 
     Examples
     --------
@@ -282,5 +312,14 @@ def prepare(
         data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
     )
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed, clusters=clusters)
+    if clusters is not None and not likelihood.is_linear:
+        raise InputError(
+            f"cluster was given with outcomes of the law {likelihood.name!r}, and what clusters do "
+            "to a likelihood is known of outcomes that are simply known. Leave out one of the two."
+        )
+    unfitted = Problem(
+        *(data, family, chosen, Frame(0.5), data.edges(edge), seed),
+        clusters=clusters,
+        likelihood=likelihood,
+    )
     return unfitted.with_prior(chosen)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayescal.model.pymc.model import cases_log_likelihood, coordinates_of_model, draw_hits
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.pymc.model import coordinates_of_model
 from bayescal.multilevel.problem import EffectsProblem
 from bayescal.multilevel.sites_problem import MOST_SITE_ROWS
 
@@ -57,12 +58,5 @@ def effects_model(problem: EffectsProblem) -> pm.Model:
         log_odds = offset + sum(
             coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
         )
-        pm.CustomDist(
-            "hits",
-            trials,
-            log_odds,
-            logp=cases_log_likelihood,
-            random=draw_hits,
-            observed=hits,
-        )
+        BINOMIAL.observe("hits", (trials, log_odds, hits), ())
     return model

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayescal.data.table import Rows
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
-from bayescal.model.pymc.model import cases_log_likelihood, coordinates_of_model, draw_hits
+from bayescal.model.pymc.model import coordinates_of_model
 from bayescal.multilevel.sites_problem import MOST_SITE_ROWS, SitesProblem
 from bayescal.multilevel.summary import Summary
 
@@ -80,14 +81,8 @@ def sites_model(problem: SitesProblem, *, merged: bool = True) -> pm.Model:
         log_odds = offset + sum(
             coefficient * column for coefficient, column in zip(coefficients, basis.T, strict=True)
         )
-        pm.CustomDist(
-            "hits",
-            pm.Data("trials", trials, dims="row"),
-            log_odds,
-            logp=cases_log_likelihood,
-            random=draw_hits,
-            observed=hits,
-            dims="row",
+        BINOMIAL.observe(
+            "hits", (pm.Data("trials", trials, dims="row"), log_odds, hits), (), dims="row"
         )
     return model
 

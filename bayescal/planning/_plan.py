@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -15,6 +16,7 @@ from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.validate import as_count, as_draws, as_level, as_number, check_choice
 from bayescal.model.curves import CURVES, Curve, as_curve
+from bayescal.model.likelihood.judged import Judged, as_likelihood
 from bayescal.model.priors import Prior, as_prior
 from bayescal.planning.analysis import CONCLUSIONS, Analysis
 from bayescal.planning.closed_forms import (
@@ -32,6 +34,8 @@ from bayescal.validation.batches import Progress
 __all__ = ["ANALYSES", "plan"]
 
 ANALYSES = ("average", "curve", "wald")
+OF_KNOWN = ("gain", "c_statistic")
+"""What is computed of outcomes that are known alone."""
 BY_WALD = ("observed_expected", "c_statistic", "calibration_slope")
 LEAST_SIMULATED, MOST_STUDIES = 50, 100_000
 UNCHANGED = 1e-6
@@ -58,6 +62,7 @@ def plan(
     n_jobs: int = -1,
     progress: Progress = None,
     resume: Plan | str | PathLike[str] | None = None,
+    judged: Judged | None = None,
 ) -> Plan:
     """How many patients a validation study needs.
 
@@ -117,6 +122,10 @@ def plan(
     resume : Plan, str or path-like, optional
         An earlier plan whose simulated studies are used again where they are the same; or a folder
         for finished batches of studies, so that an interrupted search goes on.
+    judged : Judged, optional
+        The judge who will record the outcomes, as in `bayescal.fit`. Each simulated study has a
+        judge of its own, drawn from what is known of this one, and every study is analysed with
+        `judged=`. Not with analysis="wald", of="gain", of="c_statistic" or conclude="update".
 
     Returns
     -------
@@ -183,11 +192,23 @@ def plan(
     if update is not None and name != "gain":
         raise InputError("update was given without of='gain', which it is of.")
     of_truth = family if _is_line(family) else CURVES["beta"]
+    law = as_likelihood(judged)
+    if not law.is_linear and (method == "wald" or name in OF_KNOWN or conclude == "update"):
+        raise InputError(
+            "judged was given with an analysis of outcomes that are known: analysis='wald', "
+            "of='gain', of='c_statistic' or conclude='update'. Plan for another goal, or leave "
+            "out judged=."
+        )
     setting = setting_of(assumed, scores, studies, seed, of_truth)
+    if not law.is_linear:
+        described = f"{setting.described}; outcomes recorded by {law.described() or law.name}"
+        setting = replace(setting, likelihood=law, described=described)
     if conclude is not None:
         _check_reachable(setting, goal, conclude, limit)
     planned = Analysis(
-        name, conclude, limit, method, family, chosen, level, size, _update(update, name, setting)
+        *(name, conclude, limit, method, family, chosen, level, size),
+        _update(update, name, setting),
+        law,
     )
     work = Studies(planned, setting, seed, n_jobs, progress, resume)
     search = Search(goal, work.values, seed)
@@ -329,7 +350,7 @@ def _closed_width(setting: Setting, of: str, n: int, half: float) -> float:
 
 def _closed_form(setting: Setting, of: str, width: float | None, half: float) -> dict[str, float]:
     """Riley's size for a width, of a calibrated model with the mean scores."""
-    if width is None or of not in BY_WALD:
+    if width is None or of not in BY_WALD or not setting.likelihood.is_linear:
         return {}
     score = clipped(setting.mean_score)
     prevalence = setting.prevalence

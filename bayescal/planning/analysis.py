@@ -16,6 +16,8 @@ from bayescal.data.data import CalibrationData
 from bayescal.fitting import fit
 from bayescal.gain import recalibration_gain, recommend
 from bayescal.model.curves import Curve
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 from bayescal.posterior.intervals import verdict_of
@@ -48,6 +50,8 @@ class Analysis:
     draws : int
     update : tuple of ndarrays (score, probability), optional
         The map that the gain is of, as points of a line.
+    likelihood : Likelihood
+        The law of the outcomes.
     """
 
     of: str
@@ -59,12 +63,15 @@ class Analysis:
     ci_prob: float
     draws: int
     update: tuple[Floats, Floats] | None = None
+    likelihood: Likelihood = BINOMIAL
 
     def described(self) -> dict[str, Any]:
         """All that decides a result, JSON-ready."""
         update = None if self.update is None else [part.tolist() for part in self.update]
         curve = self.curve if isinstance(self.curve, str) else self.curve.name
-        return {
+        law = self.likelihood
+        own = {} if law.is_linear else {"likelihood": law.to_dict()}
+        return own | {
             "of": self.of,
             "conclude": self.conclude,
             "close": self.close if self.conclude else None,
@@ -118,6 +125,8 @@ class Analysis:
         """The posterior that the study will report."""
         options: dict[str, Any] = {"prior": self.prior, "draws": self.draws, "random_state": seed}
         family = None if self.method == "average" else self.curve
+        if not self.likelihood.is_linear:
+            options["judged"] = self.likelihood
         posterior: CalibrationPosterior = fit(data, curve=family, engine="importance", **options)
         return posterior
 

@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import clipped
 from bayescal.model.curve import Curve, Frame
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.priors import Prior
 from bayescal.planning.setting import Setting
 
@@ -37,7 +38,7 @@ LEAST_VARIANCE = 1e-12
 SEPARATED = 1e-3
 MODE_ROUNDING = 1e-9
 MODE_CUT = 0.3
-MODE_SMALLEST = 1e-300
+NO_NUISANCE = np.empty((1, 0))
 
 
 class _Point(NamedTuple):
@@ -114,10 +115,10 @@ class _Densities:
         curve = expit(log_odds)
         slopes = np.matmul(basis, jacobian)
         fitted = trials * curve
-        weighted = slopes * (fitted * (1 - curve))[..., None]
+        weighted = slopes * BINOMIAL.spread(trials, curve)[..., None]
         expected = np.matmul(np.swapaxes(weighted, 1, 2), slopes)
         gradient = np.matmul((hits - fitted)[:, None], slopes)[:, 0]
-        value = np.vecdot(hits, log_odds) + np.vecdot(trials, np.log1p(-curve + MODE_SMALLEST))
+        value = BINOMIAL.log_density(log_odds, trials, hits, NO_NUISANCE).sum(axis=1)
         for k, distribution in enumerate(self._distributions):
             first, second = distribution.slope_and_curvature(u[:, k])
             value += distribution.logpdf(u[:, k])

@@ -19,6 +19,8 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import PRESETS, Prior, as_prior
 from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
 from bayescal.planning.laws import as_nodes
@@ -55,12 +57,15 @@ class Setting:
         True probability of the event at each score.
     described : str
         The assumed truth and scores, in words.
+    likelihood : Likelihood
+        The law of the outcomes.
     """
 
     score: Floats
     weight: Floats
     curve: Floats
     described: str
+    likelihood: Likelihood = BINOMIAL
 
     @property
     def size(self) -> int:
@@ -90,7 +95,7 @@ class Setting:
         """Some of the studies."""
         rows = slice(span.start, span.stop)
         score = self.score[rows] if len(self.score) > 1 else self.score
-        return Setting(score, self.weight, self.curve[rows], self.described)
+        return Setting(score, self.weight, self.curve[rows], self.described, self.likelihood)
 
     def counts(self, n: int, seed: int, first: int = 0) -> tuple[Floats, Floats]:
         """Cases and events at each score of every study, each of shape (studies, rows).
@@ -107,7 +112,8 @@ class Setting:
         for k, curve in enumerate(self.curve):
             rng = stream(seed, "study", n, first + k)
             cases = rng.multinomial(n, self.weight)
-            trials[k], hits[k] = cases, rng.binomial(cases, curve)
+            trials[k] = cases
+            hits[k] = self.likelihood.simulate(rng, cases, curve[None])[0]
         return trials, hits
 
     def table(self, study: int, trials: Floats, hits: Floats) -> CalibrationData:

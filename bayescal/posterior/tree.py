@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
@@ -174,7 +174,8 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     """Add the groups that cost time, in place: predictive, likelihood and prior draws.
 
     log_likelihood is of single cases, and is left out above `OBSERVATION_LIMIT` cases and for
-    sampling weights, which are not cases.
+    sampling weights, which are not cases. Of a likelihood whose cases depend on each other it is of
+    rows.
     """
     import xarray as xr
     from arviz_base import from_dict
@@ -182,10 +183,10 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
     if "posterior_predictive" in tree.children:
         return
     problem, chains, draws = drawn.problem, drawn.chains, drawn.u.shape[0] // drawn.chains
-    data = problem.data
+    data, law, own = problem.data, problem.likelihood, problem.nuisance(drawn.u)
     log_odds = problem.curve.log_odds(drawn.u, problem.table.score, problem.frame)
     rng = problem.rng("predictive")
-    if _has_cases(data):
+    if _has_cases(data) and law.of_cases:
         row, outcome = _cases(data)
         constant = tree["constant_data"].to_dataset()
         tree["constant_data"] = xr.DataTree(
@@ -193,18 +194,22 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
                 case_score=("obs", data.score[row])
             )
         )
-        signs = np.where(outcome == 1, 1.0, -1.0)
-        likelihood = log_expit(log_odds[:, row] * signs)
-        replicate = (rng.random(likelihood.shape) < expit(log_odds)[:, row]).astype(np.int8)
+        of_row = [law.log_case(event, log_odds, own) for event in (False, True)]
+        likelihood = np.where(outcome == 1, of_row[1][:, row], of_row[0][:, row])
+        chance = law.recorded(expit(log_odds), own)
+        replicate = (rng.random(likelihood.shape) < chance[:, row]).astype(np.int8)
         groups = {
             "log_likelihood": {"y": with_chains(likelihood, chains)},
             "posterior_predictive": {"y": with_chains(replicate, chains)},
         }
         coords, dims = {"obs": np.arange(row.size)}, {"y": ["obs"]}
     else:
-        trials = np.rint(problem.table.trials).astype(np.int64)
-        counts = rng.binomial(trials, expit(log_odds)).astype(np.int32)
+        table, trials = problem.table, np.rint(problem.table.trials).astype(np.int64)
+        counts = law.draw(rng, trials, expit(log_odds), own).astype(np.int32)
         groups = {"posterior_predictive": {"hits": with_chains(counts, chains)}}
+        if not law.of_cases:
+            of_rows = law.log_density(log_odds, table.trials, table.hits, own)
+            groups["log_likelihood"] = {"hits": with_chains(of_rows, chains)}
         coords, dims = {"row": np.arange(trials.size)}, {"hits": ["row"]}
     added = from_dict(groups, coords=coords, dims=dims, sample_dims=["chain", "draw"])
     for name, group in added.children.items():

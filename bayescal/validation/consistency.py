@@ -316,14 +316,19 @@ class _Table(NamedTuple):
 def _check_table(post: CalibrationPosterior) -> None:
     """Refuse a posterior that knows more of its cases than outcomes can be simulated with."""
     check_outcomes(post, "check_consistency")
+    if not post.problem.likelihood.of_cases:
+        raise InputError(
+            f"outcomes of the law {post.problem.likelihood.name!r} are not simulated case by case."
+        )
     if isinstance(post, ImputedPosterior):
         raise InputError(
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    if post.data.lacks:
+    lost = [part for part in post.data.lacks if part != "likelihood"]
+    if lost:
         raise InputError(
-            f"post has {' and '.join(post.data.lacks)}, and outcomes are simulated as those of "
+            f"post has {' and '.join(lost)}, and outcomes are simulated as those of "
             "independent cases, which vary less. Read the interval of post, which knows the "
             "clusters, as in post.summary()."
         )
@@ -339,15 +344,18 @@ def _curves(
 ) -> Floats:
     """As many draws of the curve as there are replicates, none twice unless there are too few."""
     draws = post.curve(table.score).to_numpy().reshape(-1, table.score.size)
-    chosen: Floats = draws[
-        rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
-    ]
-    return chosen
+    chosen = rng.choice(draws.shape[0], replicates, replace=replicates > draws.shape[0])
+    u = np.column_stack([*post.coordinates.values(), np.empty(draws.shape[0])])
+    own = post.problem.nuisance(u)[chosen]
+    return post.problem.likelihood.recorded(draws[chosen], own)
 
 
 def _calibrated(post: CalibrationPosterior, table: _Table, replicates: int) -> Floats:
-    """The scores as probabilities, a little inside 0 and 1, of shape (replicates, scores)."""
-    return np.broadcast_to(post.problem.inside(table.score), (replicates, table.score.size))
+    """Chances of recorded events if scores, a little inside 0 and 1, are right, by replicate."""
+    problem, law = post.problem, post.problem.likelihood
+    scores = np.broadcast_to(problem.inside(table.score), (replicates, table.score.size))
+    own = law.sample_nuisance(problem.rng("consistency of the likelihood"), replicates)
+    return law.recorded(scores, own)
 
 
 def _consistency(

@@ -100,7 +100,8 @@ class OneFamily:
 
     def observe(self, truth: Floats, rng: np.random.Generator) -> CalibrationData:
         """Outcomes of that truth, at the scores of the experiment."""
-        hits = rng.binomial(self.trials.astype(np.int64), self._curve(truth[None], self._inside)[0])
+        curve, own = self._curve(truth[None], self._inside), self.problem.nuisance(truth[None])
+        hits = self.problem.likelihood.draw(rng, self.trials.astype(np.int64), curve, own)[0]
         return CalibrationData.from_counts(self.score, self.trials, hits)
 
     def posterior(self, data: CalibrationData, draws: int, seed: int) -> tuple[Floats, Facts]:

@@ -324,6 +324,11 @@ def settling(f: Findings) -> str:
     more = f.more_to_settle
     if more == 0:
         return ""
+    if np.isnan(more):
+        return (
+            "How many more patients would settle it cannot be said: it depends on how well the "
+            "judge of the outcomes is known, too."
+        )
     if not np.isfinite(more):
         return (
             f"Even {MOST_TIMES} times as many patients would probably not settle it: the error is "

@@ -103,6 +103,8 @@ def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[f
             for column, measure in enumerate(measures[1:]):
                 rise = worth[name][:, column] - worth["identity"][:, column]
                 gains[measure][name][part] = rise
+    if not comparison.problem.likelihood.is_linear:
+        return gains  # their optimism is computed of true outcomes; nothing is recommended
     for measure, by_update in optimism_of(comparison, after, thresholds).items():
         for name, optimism in by_update.items():
             gains[measure][name][::OPTIMISM_EVERY] -= optimism

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit
 
 from bayescal._base.arrays import Floats
 from bayescal._base.newton import maximise
 from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.rows import every_row, merged_rows
 from bayescal.model.problem import Problem
 
@@ -81,7 +81,7 @@ def adjustment_of(
     """
     precision: Floats = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
     rows = merged_rows(problem, every_row(problem))
-    fitted = expit(rows.offset + rows.basis @ at)
+    fitted = BINOMIAL.mean(rows.offset + rows.basis @ at)
     contraction = sandwich(problem, rows.basis, fitted, precision).contraction
 
     def pulled(coefficients: Floats) -> tuple[float, Floats, Floats]:

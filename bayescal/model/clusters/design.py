@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from bayescal._base.logistic import fit_logistic
 from bayescal.data.table import Rows
 from bayescal.model.clusters.sandwich import sandwich
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
 
 __all__ = ["Design", "cluster_design", "is_separated"]
@@ -134,8 +134,8 @@ def cluster_design(problem: Problem) -> Design:
     basis = np.stack([np.ones_like(x), x])
     start = np.array([0.0, 1.0])
     coef, _ = fit_logistic(basis, trials, (basis @ problem.hits)[None], start=start)
-    fitted = expit(coef[0] @ basis)
-    weight = trials * fitted * (1 - fitted)
+    fitted = BINOMIAL.mean(coef[0] @ basis)
+    weight = BINOMIAL.spread(trials, fitted)
     total = weight.sum()
     middle = weight @ x / total if total > 0 else 0.0
     about = sandwich(problem, np.column_stack([basis[0], x - middle]), fitted, np.eye(2))

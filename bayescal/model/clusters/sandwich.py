@@ -9,6 +9,7 @@ from scipy.special import ndtri, stdtrit
 
 from bayescal._base.arrays import Floats
 from bayescal.data.table import add_up
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
 
 __all__ = ["Sandwich", "inflation_of", "sandwich"]
@@ -71,8 +72,7 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     multi-stage samples, Survey Methodology 28. Ribatet, Cooley & Davison (2012), Bayesian inference
     from composite likelihoods, Statistica Sinica 22.
     """
-    spread = fitted * (1 - fitted)
-    information = (basis.T * (problem.trials * spread)) @ basis
+    information = (basis.T * BINOMIAL.spread(problem.trials, fitted)) @ basis
     between = _Between(problem, basis, fitted)
     seen, alike = between.seen(), between.alike()
     factor = np.linalg.cholesky(information + precision)
@@ -111,7 +111,7 @@ class _Between:
             clusters.matrix(values, row, rows)
             for values in (clusters.trials, clusters.hits, clusters.square_trials)
         )
-        self.basis, spread = basis, fitted * (1 - fitted)
+        self.basis, spread = basis, BINOMIAL.spread(np.ones_like(fitted), fitted)
         information = trials @ spread
         leverage = information / information.sum() if clusters.strata == 1 else 0.0 * information
         grow = 1 / np.sqrt(1 - np.minimum(leverage, 1 - 1e-9))

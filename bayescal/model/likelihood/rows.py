@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.logistic import softplus, softplus_sums
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.gauss import gauss_rule
 from bayescal.model.problem import Problem
 
@@ -57,7 +57,7 @@ class LikelihoodRows:
         """Of n curves, by the weight of the offset and their coefficients, of shape (n, 1 + k)."""
         value: Floats = self.constant + coefficients[:, 1:] @ self.events
         for part in blocks(len(value), self.size):
-            value[part] -= softplus_sums(coefficients[part] @ self.columns, self.trials)
+            value[part] -= BINOMIAL.cost_near(coefficients[part] @ self.columns) @ self.trials
         return value
 
     def tempered(self, effect: float, kept: Floats) -> LikelihoodRows:
@@ -80,11 +80,11 @@ class LikelihoodRows:
     def derivatives(self, coefficients: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient (k,) and information (k, k) at the coefficients (k,) of one curve."""
         log_odds = self.offset + self.basis @ coefficients
-        fitted = expit(log_odds)
+        fitted = BINOMIAL.mean(log_odds)
         gradient = self.events - self.basis.T @ (self.trials * fitted)
-        weight = self.trials * fitted * (1 - fitted)
+        weight = BINOMIAL.spread(self.trials, fitted)
         information = (self.basis.T * weight) @ self.basis
-        value = self.constant + coefficients @ self.events - self.trials @ softplus(log_odds)
+        value = self.constant + coefficients @ self.events - self.trials @ BINOMIAL.cost(log_odds)
         return float(value), gradient, information
 
 
@@ -104,8 +104,8 @@ def merged_rows(problem: Problem, every: LikelihoodRows) -> LikelihoodRows:
     if not problem.is_merged:
         return every
     x = np.asarray(logit(problem.table.score))
-    merged = softplus(problem.mean_of_rows(x))
-    change = float(problem.trials @ merged - every.trials @ softplus(x))
+    merged = BINOMIAL.cost(problem.mean_of_rows(x))
+    change = float(problem.trials @ merged - every.trials @ BINOMIAL.cost(x))
     return LikelihoodRows(
         problem.mean_of_rows(every.offset),
         problem.mean_of_rows(every.basis),

@@ -19,6 +19,7 @@ __all__ = [
     "Nodes",
     "cell_edges",
     "cell_of",
+    "every_row_of_stretches",
     "first_of_merged",
     "passage",
     "stretch_nodes",
@@ -269,6 +270,26 @@ def stretch_nodes(
     index = _ranges((np.cumsum(count) - count)[used], count[used])
     total = np.bincount(stretch, count[used], first.size).astype(np.intp)
     return Nodes(node_x[index], weight[index], events[index], np.cumsum(total) - total, total)
+
+
+def every_row_of_stretches(
+    x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
+) -> Nodes:
+    """Every row of each stretch, for likelihoods whose rows cannot be merged.
+
+    Parameters
+    ----------
+    x, trials, hits, cell, first, last : ndarray
+        As in `stretch_nodes`.
+
+    Returns
+    -------
+    Nodes
+    """
+    start = np.searchsorted(cell, np.arange(cell[-1] + 2))
+    size = start[last + 1] - start[first]
+    index = _ranges(start[first], size)
+    return Nodes(x[index], trials[index], hits[index], np.cumsum(size) - size, size)
 
 
 def _block_nodes(

@@ -7,16 +7,18 @@ are relative to that of the diagonal on the same cells.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaln, logit, logsumexp, roots_legendre, stdtrit
+from scipy.special import gammaln, logit, logsumexp, roots_legendre, stdtrit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal._base.logistic import softplus
-from bayescal.model.partition.cells import cell_of, stretch_nodes
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.partition.cells import Nodes, cell_of, every_row_of_stretches, stretch_nodes
 from bayescal.model.partition.prior import DEGREES as PRIOR_DEGREES
 from bayescal.model.partition.prior import PRIOR_SCALES, log_prior
 
@@ -31,6 +33,7 @@ STRETCHES_DEGREES = 5
 RINGS, SPOKES, LEVELS = 6, 10, 16
 
 Index = NDArray[np.intp]
+Law = tuple[Likelihood, Floats]
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,12 @@ class Stretches:
 
 
 def stretch_evidences(
-    score: Floats, trials: Floats, hits: Floats, edges: Floats, hinges: bool = False
+    score: Floats,
+    trials: Floats,
+    hits: Floats,
+    edges: Floats,
+    hinges: bool = False,
+    law: Law | None = None,
 ) -> Stretches:
     """Integrate the likelihood of every stretch over its shift and slope.
 
@@ -76,6 +84,8 @@ def stretch_evidences(
         Log-odds between the cells; see `cell_edges`.
     hinges : bool
         Whether to integrate over lines that meet the diagonal at an end, too.
+    law : tuple of (Likelihood, ndarray), optional
+        The likelihood, if it is not binomial, and its nuisance coordinates.
 
     Returns
     -------
@@ -85,7 +95,11 @@ def stretch_evidences(
     cell = cell_of(x, edges)
     cells = edges.size + 1
     first, last = np.triu_indices(cells)
-    likelihood = _Likelihood(x, trials, hits, cell, first, last)
+    likelihood: _OfStretches
+    if law is None:
+        likelihood = _Binomial(x, trials, hits, cell, first, last)
+    else:
+        likelihood = _OfLaw(*law, x, trials, hits, cell, first, last)
     centre = likelihood.centre
     ends = np.concatenate([[x[0]], edges, [x[-1]]])
     ones = np.ones(first.size)
@@ -98,40 +112,38 @@ def stretch_evidences(
     log_evidence, log_weight, shift, slope = zip(*parts, strict=True)
     index = np.full((cells, cells), -1)
     index[first, last] = np.arange(first.size)
-    log_diagonal = float(hits @ np.log(score) + (trials - hits) @ np.log1p(-score))
+    if law is None:
+        log_diagonal = BINOMIAL.of_calibrated(score, trials, hits)
+    else:
+        log_diagonal = float(law[0].log_density(x[None].copy(), trials, hits, law[1][None]).sum())
     return Stretches(cells, index, np.array(log_evidence), log_weight, shift, slope, log_diagonal)
 
 
-class _Likelihood:
-    """Log likelihood ratio of all stretches at once, against the diagonal."""
+class _OfStretches(ABC):
+    """Log likelihood ratio of all stretches at once, against the diagonal.
 
-    def __init__(
-        self, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
-    ) -> None:
-        self.nodes = stretch_nodes(x, trials, hits, cell, first, last)
-        self.stretch = np.repeat(np.arange(first.size), self.nodes.size)
-        fitted = expit(x)
-        information = trials * fitted * (1 - fitted)
-        total, total_x = _sums((information, information * x), cell, first, last)
-        self.centre = total_x / total
-        self.hits = self._sum(self.nodes.hits)
-        self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
-        self.at_zero = self._sum(self.nodes.weight * softplus(self.nodes.x.copy()))
+    Attributes
+    ----------
+    nodes : Nodes
+    stretch : ndarray of shape (nodes,)
+        The stretch of each node.
+    centre : ndarray of shape (stretches,)
+        Log-odds at which the height of a line is little correlated with its slope.
+    """
+
+    def __init__(self, nodes: Nodes, centre: Floats) -> None:
+        self.nodes, self.centre = nodes, centre
+        self.stretch = np.repeat(np.arange(centre.size), nodes.size)
 
     def reach(self, variable: Floats) -> Floats:
         """The largest absolute value of a variable in each stretch."""
         return np.asarray(np.maximum.reduceat(np.abs(variable), self.nodes.start))
 
-    def sums(self, delta: Floats, *variables: Floats) -> list[Floats]:
-        """Expected events times 1 and each variable, then information times all their products."""
-        fitted = expit(self.nodes.x + delta)
-        fitted *= self.nodes.weight
-        information = fitted * (1 - fitted / self.nodes.weight)
-        terms = [fitted * v for v in variables]
-        for k, v in enumerate(variables):
-            terms += [information * v * w for w in variables[: k + 1]]
-        return [self._sum(term) for term in terms]
+    @abstractmethod
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """Slope by each variable, then information times all products of two, by stretch."""
 
+    @abstractmethod
     def ratio(
         self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
     ) -> Floats:
@@ -147,32 +159,112 @@ class _Likelihood:
             By how much it moves for each unit of z.
         z : ndarray of shape (points, d)
         """
+
+    def _sum(self, values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, self.nodes.start, axis=-1))
+
+
+class _Binomial(_OfStretches):
+    """Of the binomial likelihood, which events enter by their sums."""
+
+    def __init__(
+        self, x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
+    ) -> None:
+        information = BINOMIAL.spread(trials, BINOMIAL.mean(x))
+        total, total_x = _sums((information, information * x), cell, first, last)
+        super().__init__(stretch_nodes(x, trials, hits, cell, first, last), total_x / total)
+        self.hits = self._sum(self.nodes.hits)
+        self.hits_x = self._sum(self.nodes.hits * self.nodes.x)
+        self.at_zero = self._sum(self.nodes.weight * BINOMIAL.cost(self.nodes.x.copy()))
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        fitted = BINOMIAL.mean(self.nodes.x + delta)
+        fitted *= self.nodes.weight
+        information = fitted * (1 - fitted / self.nodes.weight)
+        slopes = [self._sum(self.nodes.hits * v) - self._sum(fitted * v) for v in variables]
+        products = [
+            self._sum(information * v * w)
+            for k, v in enumerate(variables)
+            for w in variables[: k + 1]
+        ]
+        return slopes + products
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
         out = shift * self.hits + slope * self.hits_x + self.at_zero
         middle = self.nodes.x + middle
         for part in blocks(z.shape[0], middle.size):
-            soft = softplus(z[part] @ directions + middle)
-            soft *= self.nodes.weight
-            out[part] -= np.add.reduceat(soft, self.nodes.start, axis=1)
+            cost = BINOMIAL.cost(z[part] @ directions + middle)
+            cost *= self.nodes.weight
+            out[part] -= self._sum(cost)
         return np.asarray(out)
 
-    def _sum(self, values: Floats) -> Floats:
-        return np.asarray(np.add.reduceat(values, self.nodes.start))
+
+class _OfLaw(_OfStretches):
+    """Of any likelihood, at fixed nuisance coordinates; of one whose rows cannot be merged too."""
+
+    def __init__(
+        self,
+        law: Likelihood,
+        nuisance: Floats,
+        x: Floats,
+        trials: Floats,
+        hits: Floats,
+        cell: Index,
+        first: Index,
+        last: Index,
+    ) -> None:
+        self.law, self.nuisance = law, nuisance
+        information = law.information(x, trials, hits, nuisance)
+        total, total_x = _sums((information, information * x), cell, first, last)
+        nodes_of = stretch_nodes if law.of_cases else every_row_of_stretches
+        super().__init__(nodes_of(x, trials, hits, cell, first, last), total_x / total)
+        self.at_zero = self._values(self.nodes.x[None].copy())[0]
+
+    def derivatives(self, delta: Floats, *variables: Floats) -> list[Floats]:
+        """As `_OfStretches.derivatives`."""
+        nodes, log_odds = self.nodes, self.nodes.x + delta
+        rows = log_odds, nodes.weight, nodes.hits, self.nuisance
+        slope, information = self.law.derivatives(*rows)[1][0], self.law.information(*rows)
+        slopes = [self._sum(slope * v) for v in variables]
+        products = [
+            self._sum(information * v * w)
+            for k, v in enumerate(variables)
+            for w in variables[: k + 1]
+        ]
+        return slopes + products
+
+    def ratio(
+        self, shift: Floats, slope: Floats, middle: Floats, directions: Floats, z: Floats
+    ) -> Floats:
+        """As `_OfStretches.ratio`."""
+        out, middle = np.empty(shift.shape), self.nodes.x + middle
+        for part in blocks(z.shape[0], middle.size):
+            out[part] = self._values(z[part] @ directions + middle) - self.at_zero
+        return out
+
+    def _values(self, log_odds: Floats) -> Floats:
+        """Log likelihood of every stretch, of curves by their log-odds at the nodes."""
+        nodes, own = self.nodes, self.nuisance[None]
+        return self._sum(self.law.log_density(log_odds, nodes.weight, nodes.hits, own))
 
 
 Part = tuple[Floats, Floats, Floats, Floats]
 
 
-def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> Part:
+def _integrate_slope(likelihood: _OfStretches, slope: Floats, shift: Floats) -> Part:
     """Over one number t, with delta = t * (shift + slope * x)."""
     stretch = likelihood.stretch
     variable = shift[stretch] + slope[stretch] * likelihood.nodes.x
-    observed = shift * likelihood.hits + slope * likelihood.hits_x
     reach = likelihood.reach(variable)
     t = np.zeros(shift.size)
     for _ in range(STRETCHES_STEPS):
-        expected, information = likelihood.sums(t[stretch] * variable, variable)
+        slope_t, information = likelihood.derivatives(t[stretch] * variable, variable)
         precision = information + _ridge(t)
-        step = (observed - expected - _ridge(t) * t) / precision
+        step = (slope_t - _ridge(t) * t) / precision
         longest = np.abs(step) * reach
         t += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
         if longest.max() < 1e-4:
@@ -187,22 +279,20 @@ def _integrate_slope(likelihood: _Likelihood, slope: Floats, shift: Floats) -> P
     return _weighted(density, points * shift, points * slope)
 
 
-def _integrate_line(likelihood: _Likelihood, centre: Floats) -> Part:
+def _integrate_line(likelihood: _OfStretches, centre: Floats) -> Part:
     """Over the height a at the centre c and the slope b: delta = a + b (x - c)."""
     stretch = likelihood.stretch
     variable = likelihood.nodes.x - centre[stretch]
     ones = np.ones(variable.size)
-    observed_a = likelihood.hits
-    observed_b = likelihood.hits_x - centre * likelihood.hits
     reach = likelihood.reach(variable)
     a, b = np.zeros((2, centre.size))
     for _ in range(STRETCHES_STEPS):
-        expected_a, expected_b, p, r, q = likelihood.sums(
+        slope_a, slope_b, p, r, q = likelihood.derivatives(
             a[stretch] + b[stretch] * variable, ones, variable
         )
         p, q = p + _ridge(a), q + _ridge(b)
-        slope_a = observed_a - expected_a - _ridge(a) * a
-        slope_b = observed_b - expected_b - _ridge(b) * b
+        slope_a -= _ridge(a) * a
+        slope_b -= _ridge(b) * b
         determinant = p * q - r * r
         step_a = (q * slope_a - r * slope_b) / determinant
         step_b = (p * slope_b - r * slope_a) / determinant

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
 
-from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.model.lapse.bounds import RATES
 from bayescal.model.problem import Problem
@@ -16,7 +14,7 @@ from bayescal.model.pymc.rows import ModelRows
 if TYPE_CHECKING:
     import pymc as pm
 
-__all__ = ["cases_log_likelihood", "coordinates_of_model", "draw_hits", "model_of"]
+__all__ = ["coordinates_of_model", "model_of"]
 
 
 def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = False) -> pm.Model:
@@ -76,15 +74,9 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
         if rows.of_obs is not None:
             model.add_coord("obs", np.arange(rows.of_obs.size))
             pm.Data("row_of_obs", rows.of_obs, dims="obs")
-        pm.CustomDist(
-            "hits",
-            pm.Data("trials", rows.trials, dims="row"),
-            log_odds,
-            logp=cases_log_likelihood,
-            random=draw_hits,
-            observed=rows.hits,
-            dims="row",
-        )
+        trials = pm.Data("trials", rows.trials, dims="row")
+        nuisance = [named[name] for name in problem.likelihood.coordinates]
+        problem.likelihood.observe("hits", (trials, log_odds, rows.hits), nuisance, dims="row")
     return model
 
 
@@ -121,17 +113,3 @@ def _deviations(problem: Problem, size: int) -> list[Any]:
     dim = problem.curve.dims["deviation"]
     deviations = pm.Deterministic("deviation", scale * direction, dims=dim)
     return [deviations[k] for k in range(size)]
-
-
-def cases_log_likelihood(hits: Any, trials: Any, log_odds: Any) -> Any:
-    """Of the single cases, without binomial coefficients, and finite at any log-odds."""
-    import pytensor.tensor as pt
-
-    return hits * log_odds - trials * pt.softplus(log_odds)
-
-
-def draw_hits(
-    trials: Floats, log_odds: Floats, rng: np.random.Generator, size: Any = None
-) -> Floats:
-    """Events of each row, for prior and posterior predictive draws."""
-    return rng.binomial(np.rint(trials).astype(np.int64), expit(log_odds), size).astype(float)

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.sampling.chi_square import student_stretch
-from bayescal.model.lapse.rate import Rate
+from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, of_tables
 from bayescal.multilevel.problem import EffectsProblem
 
@@ -281,7 +281,7 @@ class EffectsDensity:
         slope, precision = -z, np.ones(z.shape)
         for column, name in enumerate(self.varying):
             law = self.prior.of(name)
-            assert not isinstance(law, Rate)  # only a shift and slopes vary
+            assert isinstance(law, Normal | StudentT)  # only a shift and slopes vary
             slope[:, column], curvature = law.slope_and_curvature(z[:, column])
             off = z[:, column] - law.mu
             at_mean = np.abs(off) < 1e-9

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayescal._base.arrays import Floats
-from bayescal._base.logistic import softplus_near
 from bayescal._base.newton import maximise
 from bayescal.inference.density import CurveDensity, Nodes
 from bayescal.model.curve import expit_in_place
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.problem import Problem
 from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
 from bayescal.multilevel.summary import Summary
@@ -244,7 +244,7 @@ class TableLikelihood(SiteLikelihood):
         coefficients = self._coefficients(u)
         value: Floats = (self._events[:, None] @ coefficients)[:, 0]
         log_odds = self._basis.transpose(0, 2, 1) @ coefficients
-        value -= (self._trials[:, None] @ softplus_near(log_odds))[:, 0]
+        value -= (self._trials[:, None] @ BINOMIAL.cost_near(log_odds))[:, 0]
         return value
 
     def _by_coefficient(self, coefficients: Floats) -> tuple[Floats, Floats]:

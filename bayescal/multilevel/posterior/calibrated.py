@@ -9,6 +9,7 @@ from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
 from bayescal.model.average import PRIOR_CALIBRATED
+from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.multilevel.posterior.tree import DrawnSites
 from bayescal.multilevel.sites_problem import SitesProblem
 
@@ -78,8 +79,7 @@ def identity_log_likelihood(problem: SitesProblem) -> float:
     value = 0.0
     for site in problem.tables.values():
         table = site.table
-        value += float(table.hits @ np.log(table.score))
-        value += float((table.trials - table.hits) @ np.log1p(-table.score))
+        value += BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
     for summary in problem.summaries.values():
         calibrated = np.array([summary.mean_score]), np.ones(1)
         value += float(summary.log_likelihood(*calibrated, np.log, np.log1p)[0])

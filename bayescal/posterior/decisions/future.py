@@ -62,12 +62,13 @@ class Futures:
             One row a data set: its mean curve and its mean population.
         """
         curves = self._of.observed
-        softplus = np.logaddexp(0, self._log_odds)
+        law, own = self._of.problem.likelihood, self._of.problem.nuisance(self._of.u)
         for part in blocks(len(self._index), len(curves)):
             cases = self._rng.multinomial(n_more, self._weight[part]).astype(np.float64)
             chance = curves[self._index[part]]
-            events = self._rng.binomial(cases.astype(np.int64), chance).astype(np.float64)
-            log_weight = events @ self._log_odds.T - cases @ softplus.T
+            counted = cases.astype(np.int64)
+            drawn = law.draw(self._rng, counted, chance, own[self._index[part]])
+            log_weight = law.of_tables(self._log_odds, cases, drawn.astype(np.float64), own)
             weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
             yield CurveDraws(
                 weight @ curves, Population(self._of.problem.score, self._population(cases))

@@ -192,6 +192,13 @@ class DecisionMeasures(Measures):
         check_choice(method, INFORMATION_METHODS, "method")
         if self.problem.clusters is not None:
             _check_without_clusters(sizes, method)
+        law = self.problem.likelihood
+        if method == "cells" and not law.is_linear:
+            raise InputError(
+                "method='cells' counts outcomes as they were recorded, and they are "
+                f"{(law.described() and 'those of ' + law.described()) or 'of another law'}. Take "
+                "method='curve', which is of the true outcomes."
+            )
         if method == "cells":
             information = by_cells(self.problem, at, sizes)
         else:

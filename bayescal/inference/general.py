@@ -1,0 +1,205 @@
+"""The posterior density of a curve under any likelihood, and of one with a floor and a ceiling."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.newton import Mode, maximise
+from bayescal._base.sampling.importance import GOOD_ESS, importance_sample
+from bayescal.inference.scales import modes_by_scale
+from bayescal.model.clusters.design import cluster_design
+from bayescal.model.lapse.bounds import RATES
+from bayescal.model.lapse.rate import Rate
+from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.likelihood.general import LawRows, law_rows
+from bayescal.model.likelihood.outcomes import OutcomeNodes, outcome_nodes
+from bayescal.model.problem import Problem
+from bayescal.model.share import Beta
+
+__all__ = ["GeneralDensity"]
+
+FIRST_NODES, MOST_OUTCOME_NODES = 32, 256
+NODES_ERROR = 1e-6
+"""Most by which nodes may change the log likelihood where it is checked."""
+CHECKED_ROUND = 3.0
+"""How far from the mode that is, in standard deviations."""
+BOUNDED_NEAR = 1e-3
+BOUNDED_ESS = 0.3
+LONGEST_BOUNDED_STEP = 2.0
+FIRST_RATE = 0.0
+"""Where the climb to the mode begins: of rates the median of their priors."""
+LEAST_INFORMATION = 0.05
+LEAST_SPREAD = 1e-9
+PILOT, PILOT_ESS, WIDER, AT_PEAK = 256, 0.1, 1.2, 0.3
+
+
+class GeneralDensity:
+    """Log posterior density of a curve under any likelihood, unnormalised.
+
+    Of a family with a floor and a ceiling under the binomial likelihood, too. Its points have a
+    standard normal number in the place of each of these rates, and of each nuisance coordinate of
+    the likelihood; their prior is then the standard normal law. In these the posterior has tails on
+    both sides, where the data say little and where they say much. Where cases come in clusters,
+    every case counts as one over the larger of the design effects.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.curve, self.prior, self._rng = problem.curve, problem.prior, problem.rng("pilot")
+        names, rates = self.curve.coordinates, (*RATES, *problem.likelihood.coordinates)
+        self.at_rates = [k for k, name in enumerate(names) if name in rates]
+        self.at_linear = [k for k, name in enumerate(names) if name not in rates]
+        self.linear = tuple(names[k] for k in self.at_linear)
+        self.laws = [_law_of(problem, names[k]) for k in self.at_rates]
+        # Rates near 0 are skewed, however often they are proposed again.
+        self.good_ess = BOUNDED_ESS if self.curve.is_bounded else GOOD_ESS
+        self._log_constant = len(self.laws) * np.log(2 * np.pi) / 2
+        self.positive = np.array(self.curve.positive, dtype=bool)
+        shape = (self.positive.size, self.curve.size)
+        combination = np.array(self.curve.combination, dtype=np.float64).reshape(shape)
+        self.combination = combination[:, self.at_linear]
+        self.nodes, self.peak = self._chosen(problem)
+        peak = self.peak
+        if problem.clusters is not None and not problem.clusters.are_single:
+            design = cluster_design(problem)
+            effect = max(design.effect, design.slope_effect) * design.inflation
+            table = problem.table
+            log_diagonal = BINOMIAL.of_calibrated(table.score, table.trials, table.hits)
+            assert isinstance(self.nodes, OutcomeNodes)
+            self.nodes = self.nodes.tempered(effect, log_diagonal)
+            self.peak = self._mode(None if peak is None else peak.point)
+
+    def _chosen(self, problem: Problem) -> tuple[OutcomeNodes | LawRows, Mode | None]:
+        """Nodes, doubled until they agree with every row at the mode and round it, and the mode."""
+        of_nodes = outcome_nodes if problem.likelihood.is_linear else law_rows
+        if self.curve.is_rough:
+            return law_rows(problem, problem.score.size if problem.is_merged else None), None
+        every, count, start = of_nodes(problem), FIRST_NODES, None
+        while True:
+            is_last = count > MOST_OUTCOME_NODES or 2 * count >= every.size
+            is_last |= not problem.likelihood.of_cases
+            self.nodes = every if is_last else of_nodes(problem, count)
+            peak = self._mode(start)
+            if is_last:
+                return self.nodes, peak
+            points = self._round(peak)
+            coefficients, rates = self._read(points)
+            error = self.nodes.log_likelihood(coefficients, rates)
+            error -= every.log_likelihood(coefficients, rates)
+            if np.abs(error).max() <= NODES_ERROR:
+                return self.nodes, peak
+            count, start = 2 * count, peak.point
+
+    def __call__(self, v: Floats) -> Floats:
+        """Log density at points `v` of shape (n, d)."""
+        prior = self.prior.logpdf(self.linear, v[:, self.at_linear])
+        normal = v[:, self.at_rates]
+        prior -= np.vecdot(normal, normal) / 2 + self._log_constant
+        return self.nodes.log_likelihood(*self._read(v)) + prior
+
+    def log_likelihood(self, u: Floats) -> Floats:
+        """Log likelihood of the outcomes at coordinates `u` of shape (n, d)."""
+        return self.nodes.log_likelihood(self.curve.with_offset(u), u[:, self.at_rates])
+
+    def derivatives(self, v: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient and exact Hessian at one point `v` of shape (d,)."""
+        coefficients, rates = self._read(v[None])
+        linear, normal = np.array(self.at_linear, dtype=np.intp), v[self.at_rates]
+        value, by_part, curvature = self.nodes.derivatives(coefficients[0, 1:], rates[0])
+        k = self.positive.size
+        jacobian, bend = np.zeros((k + normal.size, v.size)), np.zeros((v.size, v.size))
+        jacobian[:k] = self.jacobian(v)
+        slope = np.where(self.positive, by_part[:k] * coefficients[0, 1:], 0.0)
+        bend[np.ix_(linear, linear)] = (self.combination.T * slope) @ self.combination
+        for index, (column, law) in enumerate(zip(self.at_rates, self.laws, strict=True)):
+            first, second = law.derivatives_from_normal(v[column])
+            jacobian[k + index, column] = first
+            bend[column, column] = by_part[k + index] * second - 1
+        gradient = jacobian.T @ by_part
+        gradient[self.at_rates] -= normal
+        hessian = jacobian.T @ curvature @ jacobian + bend
+        value += float(self.prior.logpdf(self.linear, v[None, self.at_linear])[0])
+        value -= float(normal @ normal / 2 + self._log_constant)
+        for column, name in zip(self.at_linear, self.linear, strict=True):
+            slope_of_prior, its_bend = self.prior.of(name).slope_and_curvature(v[column])
+            gradient[column] += slope_of_prior
+            hessian[column, column] += its_bend
+        return value, gradient, hessian
+
+    def jacobian(self, v: Floats) -> Floats:
+        """Derivative of the coefficients of h by the point, (k, d)."""
+        coefficients = self.curve.with_offset(v[None])[0, 1:]
+        jacobian = np.zeros((coefficients.size, v.size))
+        scale = np.where(self.positive, coefficients, 1.0)
+        jacobian[:, self.at_linear] = scale[:, None] * self.combination
+        return jacobian
+
+    def proposals(self) -> list[tuple[Mode, float]]:
+        """Where to propose from: modes, and of bounded curves the mean of a small sample.
+
+        Where the data say little of a floor its density is skewed, and the mode far from the mean.
+        """
+        if self.peak is None:
+            return modes_by_scale(self)
+        if not self.curve.is_bounded:
+            return [(self.peak, 1.0)]
+        pilot = importance_sample(self, self.peak, PILOT, self._rng, PILOT_ESS).draws
+        covariance = WIDER * np.cov(pilot.T)
+        spread = np.linalg.eigvalsh(covariance)
+        if spread[0] <= LEAST_SPREAD * spread[-1]:  # a few points have all the weight
+            return [(self.peak, 1.0)]
+        information = np.asarray(np.linalg.inv(covariance), np.float64)
+        mean = Mode(pilot.mean(axis=0), self.peak.value, information, self.peak.converged)
+        return [(mean, 1 - AT_PEAK), (self.peak, AT_PEAK)]
+
+    def stored(self, v: Floats) -> Floats:
+        """The coordinates of points, rates in the place of normal numbers."""
+        u = v.copy()
+        u[:, self.at_rates] = self._read(v)[1]
+        return u
+
+    def at(self, tau: float) -> GeneralDensity:
+        """The same density with the scale of the deviations fixed."""
+        density = copy(self)
+        density.prior = self.prior.at(tau)
+        return density
+
+    def mode(self, start: Floats | None, tolerance: float) -> Mode:
+        """The posterior mode, climbed to from exact calibration unless a start is given."""
+        if start is None:
+            start = np.full(self.curve.size, FIRST_RATE)
+        longest = LONGEST_BOUNDED_STEP
+        return maximise(self.derivatives, start, tolerance=tolerance, longest=longest)
+
+    def _mode(self, start: Floats | None) -> Mode:
+        return self.mode(start, BOUNDED_NEAR)
+
+    def _read(self, v: Floats) -> tuple[Floats, Floats]:
+        """Weight of the offset and coefficients of h, and the rates, of points (n, d)."""
+        rates = np.empty((len(v), len(self.laws)))
+        for index, (column, law) in enumerate(zip(self.at_rates, self.laws, strict=True)):
+            rates[:, index] = law.from_normal(v[:, column])
+        return self.curve.with_offset(v), rates
+
+    def _round(self, mode: Mode) -> Floats:
+        """The mode, and points on either side of it in every direction, of shape (1 + 2 d, d)."""
+        information, directions = np.linalg.eigh(mode.information)
+        deviation = 1 / np.sqrt(np.maximum(information, LEAST_INFORMATION))
+        steps = CHECKED_ROUND * deviation[:, None] * directions.T
+        return np.concatenate([mode.point[None], mode.point + steps, mode.point - steps])
+
+
+def _law_of(problem: Problem, name: str) -> Rate | Beta:
+    law = problem.prior.of(name)
+    if isinstance(law, Rate) or (isinstance(law, Beta) and name not in RATES):
+        return law
+    kind = "a Rate of bayescal.priors" if name in RATES else "a Rate or Beta of bayescal.priors"
+    near = ": it is a rate near 0" if name in RATES else ""
+    raise InputError(f"the prior of {name} must be {kind}, got {law!r}{near}.")

@@ -1,1 +1,0 @@
-"""The fast engine of curves with a floor and a ceiling."""
