@@ -28,7 +28,7 @@ from bayescal.data.clusters.read import (
     read_clusters,
     refuse_clusters,
 )
-from bayescal.data.data import as_data
+from bayescal.data.keywords import as_data
 from bayescal.data.imputed.read import as_imputations, imputed_tables
 from bayescal.data.imputed.stack import stacked
 from bayescal.data.sources.alignment import aligned

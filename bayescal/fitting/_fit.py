@@ -12,7 +12,7 @@ from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters, refuse_clusters
-from bayescal.data.data import as_data
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors

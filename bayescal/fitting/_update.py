@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import as_data
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType

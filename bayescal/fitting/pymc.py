@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType

@@ -17,7 +17,8 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
-from bayescal.data.data import CalibrationData, Edges, as_data
+from bayescal.data.data import CalibrationData, Edges
+from bayescal.data.keywords import as_data
 from bayescal.data.grouped import Part
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows

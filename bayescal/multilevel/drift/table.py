@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.validate import check_same_length
 from bayescal.multilevel.drift.fit import fit_drift
 from bayescal.multilevel.drift.periods import Periods, periods_of_labels, read_periods
