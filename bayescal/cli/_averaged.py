@@ -141,7 +141,7 @@ class Averaged:
         """
         from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
-        from bayescal.data.subgroups.crossed import CrossedTable
+        from bayescal.data.crossed import CrossedTable
 
         crossed = CrossedTable.of_names(self.factors, data) if self.factors else None
         if crossed is not None:

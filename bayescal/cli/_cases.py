@@ -14,7 +14,7 @@ from bayescal._base.text import count
 from bayescal.cli._read import Source
 from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns
-from bayescal.data.subgroups.crossed import cell_label
+from bayescal.data.crossed import cell_label
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import (
     WEIGHT_TYPES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -92,9 +92,25 @@ def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
 
 def pooled(contents: Contents) -> Contents:
     """All groups as one."""
-    tables: Tables = {None: sum_rows(contents.tables.values())}
-    members = contents.moved(dict.fromkeys(contents.tables), tables)
-    return Contents(tables, contents.weight_type, NO_STRUCTURE, members)
+    return forgotten(contents, list(contents.structure.levels))
+
+
+def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
+    """The same cases with some roles forgotten; with clusters, their strata."""
+    structure = contents.structure.without(roles)
+    if "cluster" in roles:
+        contents = contents._replace(members=None)
+    elif "stratum" in roles and contents.members is not None:
+        contents = contents._replace(members=replace(contents.members, layer=None))
+    if structure == contents.structure:
+        return contents
+    name_of = {old: _name_in(structure, contents.structure, old) for old in contents.tables}
+    parts: dict[str | None, list[Rows]] = {}
+    for old, rows in contents.tables.items():
+        parts.setdefault(name_of[old], []).append(rows)
+    order = list(parts) if None in parts else in_order(map(str, parts))
+    tables = {name: sum_rows(parts[name]) for name in order}
+    return Contents(tables, contents.weight_type, structure, contents.moved(name_of, tables))
 
 
 def added(first: Contents, second: Contents) -> Contents:

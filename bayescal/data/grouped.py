@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, check_choice
 from bayescal.data.clusters import Clusters
-from bayescal.data.contents import Contents, one_table, split
+from bayescal.data.contents import Contents, forgotten, one_table, split
 from bayescal.data.imputations import check_alike, stacked
+from bayescal.data.members import Members
 from bayescal.data.periods import Periods
 from bayescal.data.roles import IMPUTATION, Structure
 from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
@@ -117,7 +119,7 @@ class GroupedRows:
         within = self._structure.without((IMPUTATION,))
         return tuple(within.named(label) for label in self.groups)
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters | None:
         """The clusters of the cases, on the scale of effective cases; None without any.
 
@@ -128,10 +130,55 @@ class GroupedRows:
         InputError
             If there is one cluster in all, or in a stratum.
         """
-        members = self._contents.members
-        if members is None:
+        if self.members is None:
             return None
-        return members.clusters(self.weight_scale, sampling=self.is_pseudo)
+        return self.members.clusters(self.weight_scale, sampling=self.is_pseudo)
+
+    @property
+    def members(self) -> Members | None:
+        """The clusters by what is known of them in every table; None without any."""
+        return self._contents.members
+
+    def independent(self) -> Self:
+        """The table itself, refused if its cases come in clusters or strata.
+
+        Raises
+        ------
+        InputError
+            That says what to pass instead.
+        """
+        if self._dependence and not (self.clusters is not None and self.clusters.are_single):
+            raise InputError(
+                f"the table has {' and '.join(self._dependence)}, and this takes cases as "
+                "independent. If it is not affected by that, pass data.without('cluster')."
+            )
+        return self
+
+    def without(self, *roles: str) -> Self:
+        """The same cases with some roles forgotten.
+
+        Parameters
+        ----------
+        *roles : str
+            Of those in `roles`, but for the imputation. With clusters their strata are forgotten.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If there is no such role, or it is the imputation.
+        """
+        for role in roles:
+            check_choice(role, self.roles, "role")
+        if IMPUTATION in roles:
+            raise InputError(
+                "imputation cannot be forgotten: each case is in the table once an imputation. "
+                "Take one of data.imputations."
+            )
+        return self._each(lambda contents: forgotten(contents, roles))
 
     @property
     def imputations(self) -> tuple[Self, ...]:

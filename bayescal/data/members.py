@@ -230,13 +230,17 @@ class ClusterReader:
         InputError
             If there is one cluster in all or in a stratum, or a cluster lies in several strata.
         """
+        score, group = (_joined(part[at] for part in self._cases) for at in (1, 3))
+        return self.in_rows(_rows_of(tables, groups, score, group), complete=complete)
+
+    def in_rows(self, row: NDArray[np.intp], *, complete: bool = True) -> Members:
+        """As `members`, where the row of each case that counts is known."""
         cluster, layer = (_joined(parts) for parts in zip(*self._codes, strict=True))
-        outcome, score, weight, group = (_joined(parts) for parts in zip(*self._cases, strict=True))
+        outcome, weight = (_joined(part[at] for part in self._cases) for at in (0, 2))
         each = np.ones(outcome.size) if weight is None else weight
         self._check(cluster, layer, complete=complete)
         keys, layers = (_keys(names.names) for names in self._names)
         sums = np.stack([each, each * outcome, each**2, each**2 * outcome])
-        row = _rows_of(tables, groups, score, group)
         return Members.summed(keys[cluster], None if layer is None else layers[layer], row, sums)
 
     def _check(self, cluster: Any, layer: Any, *, complete: bool) -> None:

@@ -253,7 +253,7 @@ def paired(
 def _from_table(
     table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
 ) -> tuple[Floats, Floats, Floats | None]:
-    as_data(table, y_prob, sample_weight=sample_weight).one_group()
+    as_data(table, y_prob, sample_weight=sample_weight).one_group().independent()
     if needs == "order":
         raise InputError(
             "a table keeps no order of its cases, and this depends on it. "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated
 from bayescal._base.errors import InputError
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import ABOUT_TABLES, check_strata, number_clusters
+from bayescal.data.build.cases import CheckedCases
+from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
+from bayescal.data.members import ClusterReader, Members
 from bayescal.data.read import paired
+from bayescal.data.roles import as_roles
 from bayescal.data.table import levels_of
 from bayescal.data.validate import (
-    as_floats,
     as_outcomes,
     as_probability_matrix,
     as_scores,
@@ -65,6 +66,8 @@ class Triples:
     weight_type : {"counts", "sampling"}
     clusters : Clusters, optional
         Which cases depend on each other; a row is a case.
+    labels : mapping of str to ndarray of shape (n,)
+        Cluster, and stratum if there are any, of each row.
     """
 
     outcome: Floats
@@ -73,31 +76,7 @@ class Triples:
     weight: Floats
     weight_type: WeightType
     clusters: Clusters | None = None
-
-    def with_clusters(self, cluster: Any, strata: Any, y_true: Any, sample_weight: Any) -> Triples:
-        """The same triples, with the clusters of their cases.
-
-        Raises
-        ------
-        InputError
-            As `bayescal.data.clusters.read.read_clusters`.
-        """
-        if cluster is None:
-            check_strata(strata)
-            return self
-        if isinstance(y_true, CalibrationData):
-            raise InputError(ABOUT_TABLES)
-        size = self.outcome.size if sample_weight is None else len(sample_weight)
-        counted = np.ones(size, bool) if sample_weight is None else as_floats(sample_weight, "") > 0
-        number, stratum = number_clusters(cluster, strata, counted)
-        each = np.arange(self.outcome.size)
-        columns = {
-            "trials": self.weight,
-            "hits": self.weight * self.outcome,
-            "square_trials": self.weight**2,
-            "square_hits": self.weight**2 * self.outcome,
-        }
-        return replace(self, clusters=Clusters.of_cases(number, each, columns, stratum))
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -110,7 +89,9 @@ class Triples:
         return [self._table(row) for row in self.after]
 
     def _table(self, score: Floats) -> CalibrationData:
-        return CalibrationData(self.outcome, score, self.weight, weight_type=self.weight_type)
+        weight = self.weight
+        options: dict[str, Any] = {"weight_type": self.weight_type, **self.labels}
+        return CalibrationData(self.outcome, score, weight, **options)
 
     @cached_property
     def is_map(self) -> bool:
@@ -142,6 +123,9 @@ def as_triples(
     sample_weight: Any,
     pos_label: Any,
     weight_type: WeightType | None = None,
+    *,
+    cluster: Any = None,
+    strata: Any = None,
 ) -> Triples:
     """Check that outcomes and both predictions describe the same cases.
 
@@ -156,6 +140,7 @@ def as_triples(
     sample_weight : array-like of shape (n,) or None
     pos_label : object
     weight_type : {"counts", "sampling"}, optional
+    cluster, strata : array-like of shape (n,), optional
 
     Returns
     -------
@@ -172,8 +157,8 @@ def as_triples(
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        given = (before, sample_weight, pos_label, weight_type)
-        names = ("before", "sample_weight", "pos_label", "weight_type")
+        given = (before, sample_weight, pos_label, weight_type, cluster, strata)
+        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "strata")
         for name, value in zip(names, given, strict=True):
             if value is not None:
                 raise InputError(
@@ -195,8 +180,25 @@ def as_triples(
     elif chosen is None:
         warn_of_ambiguity(weight, first, outcome)
     cases = effective_cases(weight, chosen or "counts")
-    kept = cases > 0
-    return Triples(outcome[kept], first[kept], second[:, kept], cases[kept], chosen or "counts")
+    kept, read = cases > 0, chosen or "counts"
+    triples = Triples(outcome[kept], first[kept], second[:, kept], cases[kept], read)
+    roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
+    if not roles.columns:
+        return triples
+    reader = ClusterReader()
+    reader.add(roles, CheckedCases(outcome, first, weight), None)
+    return _with_members(triples, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+
+
+def _with_members(triples: Triples, members: Members, scale: float) -> Triples:
+    """The triples with the clusters of their rows."""
+    clusters = members.clusters(scale, sampling=triples.weight_type == "sampling")
+    labels = {}
+    for role, keys in (("cluster", members.key), ("stratum", members.layer)):
+        if keys is not None:
+            labels[role] = np.empty(triples.outcome.size, np.uint64)
+            labels[role][members.row] = keys[members.cluster]
+    return replace(triples, clusters=clusters, labels=labels)
 
 
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
@@ -224,14 +226,16 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
     """Triples of the cases of a table, those of one row and outcome together if they are alike."""
     rows = data.score.size
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
-    size = second.shape[1]
+    size, members = second.shape[1], data.members
+    if size == rows and members is not None:
+        return _of_entries(data, members, second)
     if size == rows:
         outcome = np.repeat([0.0, 1.0], rows)
         weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
         kept = weight > 0
         first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
         return Triples(outcome[kept], first, second, weight[kept], data.weight_type)
-    if size == data.n and np.ndim(after) == 2:
+    if size == data.n and np.ndim(after) == 2 and members is None:
         outcome, first = cases_of(data)
         return Triples(outcome, first, second, np.ones(size), data.weight_type)
     raise InputError(
@@ -239,6 +243,27 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
         "order of its cases: pass after as a map, as one prediction for each of data.score, as "
         "cross_fit gives it for the table, or pass arrays of the cases instead of the table."
     )
+
+
+def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Triples:
+    """Triples of the cases of each cluster in each row of a table."""
+    if data.is_pseudo:
+        raise InputError(
+            "the table has cluster and sampling weights, and the gain needs the weight of each "
+            "case. Pass y_true, before, sample_weight and cluster as arrays."
+        )
+    trials, hits = members.sums[:2]
+    entries = np.tile(np.arange(trials.size), 2)
+    outcome, weight = np.repeat([0.0, 1.0], trials.size), np.concatenate([trials - hits, hits])
+    kept = weight > 0
+    row, entry = members.row[entries][kept], entries[kept]
+    outcome, weight = outcome[kept], weight[kept]
+    triples = Triples(outcome, data.score[row], after[:, row], weight, data.weight_type)
+    of = members.cluster[entry]
+    layer = None if members.layer is None else members.layer[of]
+    sums = np.stack([weight, weight * outcome, weight, weight * outcome])
+    each = Members.summed(members.key[of], layer, np.arange(weight.size), sums)
+    return _with_members(triples, each, 1.0)
 
 
 def is_function(after: Any) -> bool:
