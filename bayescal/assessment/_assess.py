@@ -143,10 +143,10 @@ def assess(
     )
     check_roles(data)
     crossed = CrossedTable(data) if len(data.factors) > 1 else None
-    pooled = data.pooled() if data.groups else data
     if crossed is None:
         check_few_groups(len(data.groups))
         check_not_class_wise(data)
+    pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
     raw = raw_cases(y_true, scores, pooled, sample_weight=sample_weight, pos_label=pos_label)

@@ -41,9 +41,9 @@ class Contents(NamedTuple):
 
     def renamed(self, name_of: Mapping[str | None, str | None], structure: Structure) -> Contents:
         """Some of the groups under other names, in order."""
-        found = {new: self.tables[old] for old, new in name_of.items()}
-        order = list(found) if None in found else in_order(map(str, found))
-        tables = {name: found[name] for name in order}
+        renamed = {new: self.tables[old] for old, new in name_of.items()}
+        order = list(renamed) if None in renamed else in_order(map(str, renamed))
+        tables = {name: renamed[name] for name in order}
         return Contents(tables, self.weight_type, structure, self.moved(name_of, tables))
 
     def moved(self, name_of: Mapping[str | None, str | None], tables: Tables) -> Members | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterReader", "Members"]
 
 Keys = NDArray[np.uint64]
-MOST_CASES = 20_000_000
+MOST_CLUSTERED = 20_000_000
 """Cases with clusters that are read in parts: each is kept until the table is made."""
 
 
@@ -197,9 +197,9 @@ class ClusterReader:
         size = cases.outcome.size
         self._size += size
         self._called = [roles.name(role) for role in DEPENDENCE]
-        if self._codes and self._size > MOST_CASES:
+        if self._codes and self._size > MOST_CLUSTERED:
             raise InputError(
-                f"{self._called[0]} is of more than {MOST_CASES:,} cases, and the cluster of each "
+                f"{self._called[0]} is of more than {MOST_CLUSTERED:,} cases, and the cluster of each "
                 "is kept until all are read. Leave clusters out, or take a sample of whole "
                 "clusters."
             )

@@ -52,7 +52,7 @@ MOST_FACTORS = 20
 """Most factors that are crossed: seven of two levels already have 128 combinations."""
 MOST_COMBINATIONS = 200
 """Most combinations of the levels of factors that are fitted at once."""
-MOST_GROUPS = 120_000
+MOST_CROSSED = 120_000
 """Most groups of a table of several roles: 2000 sites over 60 periods."""
 
 
@@ -86,14 +86,14 @@ class Roles:
 
     def structural(self) -> dict[str, tuple[Any, str]]:
         """The columns that give a table its groups, with what the user calls each, in order."""
-        found = {
+        columns = {
             role: (self.columns[role], self.name(role))
             for role in STRUCTURE
             if role in self.columns
         }
         for name, column in _factors(self.columns.get("factors"), self.name("factors")).items():
-            found[name] = column, f"{self.name('factors')}[{shortened(name)!r}]"
-        return found
+            columns[name] = column, f"{self.name('factors')}[{shortened(name)!r}]"
+        return columns
 
 
 def as_roles(
@@ -129,12 +129,11 @@ def as_roles(
                     f"groups was given beside {role}: groups= is another name of site=, or of "
                     "factors= with several columns. Pass one of them."
                 )
-        several = _named_columns(groups, "groups") if is_several(groups) else {}
-        if len(several) > 1:
-            factors, names["factors"] = groups, "groups"
+        single = list(_named_columns(groups, "groups").values()) if is_several(groups) else [groups]
+        if len(single) == 1:
+            columns["site"], names["site"] = single[0], "groups"
         else:
-            columns["site"] = next(iter(several.values())) if several else groups
-            names["site"] = "groups"
+            factors, names["factors"] = groups, "groups"
     if factors is not None:
         if not is_several(factors):
             raise InputError(
@@ -292,13 +291,13 @@ class RoleReader:
         together = each[0]
         for codes, number in zip(each[1:], numbers[1:], strict=True):
             together = together * number + codes
-        found, row = np.unique(together, return_inverse=True)
-        if found.size > MOST_GROUPS:
-            raise self._too_many(columns, f"{found.size:,}, and at most")
+        cells, row = np.unique(together, return_inverse=True)
+        if cells.size > MOST_CROSSED:
+            raise self._too_many(columns, f"{cells.size:,}, and at most")
         names = [self._levels[role].names for role in columns]
-        cells = zip(*np.unravel_index(found, numbers), strict=True)
         labels = [
-            json.dumps([of[k] for of, k in zip(names, cell, strict=True)]) for cell in cells
+            json.dumps([of[k] for of, k in zip(names, cell, strict=True)])
+            for cell in zip(*np.unravel_index(cells, numbers), strict=True)
         ]
         return np.array([self._cells.code(label) for label in labels])[row]
 
@@ -342,7 +341,7 @@ class RoleReader:
             f"{shortened(role)} has {len(self._levels[role].names):,} levels" for role in columns
         )
         return InputError(
-            f"the combinations of levels are {told} {MOST_GROUPS:,}: {counted}. Leave one out, or "
+            f"the combinations of levels are {told} {MOST_CROSSED:,}: {counted}. Leave one out, or "
             "join levels."
         )
 
@@ -364,11 +363,6 @@ def _factors(factors: Any, called: str) -> dict[str, Any]:
     columns = _named_columns(factors, called)
     if not columns:
         raise InputError(f"{called} has no columns. Give a column for each factor, such as sex.")
-    if len(columns) > MOST_FACTORS:
-        raise InputError(
-            f"{called} has {len(columns):,} factors, and at most {MOST_FACTORS} can be crossed. "
-            "Pass the columns of those that matter."
-        )
     for name in columns:
         if not name.strip():
             raise InputError(f"{called} has a factor without a name. Name every column.")
@@ -382,6 +376,11 @@ def _factors(factors: Any, called: str) -> dict[str, Any]:
 
 def _named_columns(frame: Any, called: str) -> dict[str, Any]:
     keys = list(frame if isinstance(frame, Mapping) else frame.columns)
+    if len(keys) > MOST_FACTORS:
+        raise InputError(
+            f"{called} has {len(keys):,} factors, and at most {MOST_FACTORS} can be crossed. "
+            "Pass the columns of those that matter."
+        )
     names = [str(key) for key in keys]
     for name in names:
         if names.count(name) > 1:

@@ -325,25 +325,25 @@ def kind_of(data: CalibrationData, known: KnownSites) -> str | None:
     InputError
         If the roles cannot be fitted together yet.
     """
-    found = [name for name in ("site", "period") if name in data.levels]
+    groups = [name for name in ("site", "period") if name in data.levels]
     several = len(data.factors) > 1
-    found += data.factors
-    if not found:
+    groups += data.factors
+    if not groups:
         return None if known is None else "sites"
-    if len(found) > 1 and not (several and len(found) == len(data.factors)):
+    if len(groups) > 1 and not (several and len(groups) == len(data.factors)):
         raise InputError(
-            f"the table has {' and '.join(found)}, and a fit is of one of site, period and "
-            f"factors. Forget the others, data.without({found[-1]!r}), or fit the cases of each "
-            f"level by themselves, data.select({found[0]}=...)."
+            f"the table has {' and '.join(groups)}, and a fit is of one of site, period and "
+            f"factors. Forget the others, data.without({groups[-1]!r}), or fit the cases of each "
+            f"level by themselves, data.select({groups[0]}=...)."
         )
     if "cluster" in data.roles:
         raise InputError(
-            f"the table has cluster and {' and '.join(found)}, and only one of them can stand. A "
+            f"the table has cluster and {' and '.join(groups)}, and only one of them can stand. A "
             "site, period or factor is of interest itself, such as hospitals, each with its own "
             "curve; a cluster is not, such as patients seen several times. Forget one: "
             "data.without('cluster')."
         )
-    kind = "factors" if several else "periods" if found == ["period"] else "sites"
+    kind = "factors" if several else "periods" if groups == ["period"] else "sites"
     if known is not None and kind != "sites":
         raise InputError(
             f"known was given with {kind}, but it is of sites: pass the site of each case as "

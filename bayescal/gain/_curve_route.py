@@ -22,7 +22,8 @@ from bayescal.gain._terms import (
     merged,
     with_infinite_log_gain,
 )
-from bayescal.gain.triples import Triples, of_equal_cells
+from bayescal.gain.alike import of_equal_cells
+from bayescal.gain.triples import Triples
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples

@@ -23,7 +23,8 @@ from bayescal.gain._terms import (
     treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.triples import Alike, Triples, of_neighbours
+from bayescal.gain.alike import Alike, of_neighbours
+from bayescal.gain.triples import Triples
 from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population

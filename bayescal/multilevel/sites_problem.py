@@ -182,7 +182,7 @@ def prepare_sites(
 
 
 def scores_alone(
-    y_prob: Any, known: KnownSites, roles: Mapping[str, Any], **weights: Any
+    y_prob: Any, known: KnownSites, roles: Mapping[str, Any] | None = None, **weights: Any
 ) -> CalibrationData:
     """Scores without outcomes, at which sites that are known by their summaries are looked at.
 
@@ -190,7 +190,7 @@ def scores_alone(
     ----------
     y_prob : array-like of shape (n,)
     known : pandas.DataFrame or mapping
-    roles : mapping of str to array-like or None
+    roles : mapping of str to array-like or None, optional
         Refused: they are of patients with outcomes.
     **weights
         `sample_weight` and `weight_type`, as in `CalibrationData`.
@@ -214,7 +214,7 @@ def scores_alone(
             "y_prob is None, and so is y_true: summaries do not say at which scores a curve is "
             "looked at. Pass scores of patients like theirs, bc.fit(None, scores, known=known)."
         )
-    for name, values in roles.items():
+    for name, values in (roles or {}).items():
         if values is not None:
             raise InputError(
                 f"{name} was given without outcomes. Cases of which there are scores alone have "

@@ -158,14 +158,14 @@ def test_pooling_forgets_groups_and_keeps_clusters(table):
 def test_rows_on_the_grid_keep_their_clusters():
     score = np.random.default_rng(0).uniform(0.1, 0.9, 6000)
     y, site, cluster = np.arange(6000) % 2, np.arange(6000) % 2, np.arange(6000) // 3
-    whole = bc.CalibrationData(y, score, cluster=cluster)
+    joint = bc.CalibrationData(y, score, cluster=cluster)
     split = bc.CalibrationData(y, score, cluster=cluster, site=site)
-    assert whole.is_compressed
-    assert same_clusters(split.pooled().clusters, whole.clusters)
+    assert joint.is_compressed
+    assert same_clusters(split.pooled().clusters, joint.clusters)
     parts = [bc.CalibrationData(y[k], score[k], cluster=cluster[k])
              for k in (slice(0, 1500), slice(1500, None))]  # fmt: skip
     assert not parts[0].is_compressed
-    assert same_clusters((parts[0] + parts[1]).clusters, whole.clusters)
+    assert same_clusters((parts[0] + parts[1]).clusters, joint.clusters)
 
 
 def test_clusters_of_one_name_are_one_in_a_sum():
@@ -222,7 +222,7 @@ def test_chunks_have_the_same_roles():
 
 
 def test_more_cases_of_clusters_than_can_be_kept_are_refused(monkeypatch):
-    monkeypatch.setattr("bayescal.data.members.MOST_CASES", 100)
+    monkeypatch.setattr("bayescal.data.members.MOST_CLUSTERED", 100)
     with pytest.raises(InputError, match="cluster is of more than 100 cases"):
         bc.CalibrationData.from_chunks(chunks())
 

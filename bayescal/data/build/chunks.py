@@ -27,7 +27,7 @@ from bayescal.data.weights import (
 
 __all__ = ["ChunkReader", "contents_of", "read_chunks"]
 
-COLUMNS = ("y_true", "y_prob", "sample_weight", "groups", *ROLES, "factors")
+CHUNK_COLUMNS = ("y_true", "y_prob", "sample_weight", "groups", *ROLES, "factors")
 """What a chunk can have."""
 
 
@@ -193,10 +193,10 @@ def _columns(chunk: Any, name: str) -> dict[str, Any]:
     if hasattr(chunk, "_asdict"):
         chunk = chunk._asdict()
     if isinstance(chunk, Mapping):
-        unknown = [key for key in chunk if key not in COLUMNS]
+        unknown = [key for key in chunk if key not in CHUNK_COLUMNS]
         if unknown or not {"y_true", "y_prob"} <= set(chunk):
             what = f"has {unknown[0]!r}" if unknown else "lacks y_true or y_prob"
-            raise InputError(f"{name} {what}. Its columns are called {', '.join(COLUMNS)}.")
+            raise InputError(f"{name} {what}. Its columns are called {', '.join(CHUNK_COLUMNS)}.")
         return dict(chunk)
     if not isinstance(chunk, (tuple, list)) or not 2 <= len(chunk) <= 4:
         raise InputError(
