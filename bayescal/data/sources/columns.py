@@ -71,6 +71,12 @@ class Columns(NamedTuple):
         return {role: name for role, name in self._asdict().items() if name and role != "factors"}
 
     @property
+    def told(self) -> dict[str, Any]:
+        """The columns by what they hold, for a record; of roles those that are named."""
+        always = {role: getattr(self, role) for role in ("outcome", "score", "weight", "site")}
+        return always | self.given | ({"factors": self.factors} if self.factors else {})
+
+    @property
     def labelled(self) -> list[str]:
         """The columns of roles, the factors among them."""
         return [*(self.given[role] for role in ONE_COLUMN if role in self.given), *self.factors]
