@@ -143,7 +143,9 @@ def read_cases(
     needed = "an outcome, a score or a weight"
     for name in columns.labelled:
         missing |= frame[name].isna().to_numpy(dtype=bool)
-        needed = f"an outcome, a score, a weight or a value of {shortened(columns.labelled[-1])}"
+    if columns.labelled:
+        names = " or ".join(map(shortened, columns.labelled))
+        needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
     if missing.all() and not part:
