@@ -23,9 +23,9 @@ from bayescal.assessment.val_prob import RawCases, val_prob
 from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation

@@ -15,7 +15,13 @@ from bayescal.posterior.posterior import CalibrationPosterior
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_few_groups", "check_few_labels", "check_not_class_wise", "check_roles", "group_table"]
+__all__ = [
+    "check_few_groups",
+    "check_few_labels",
+    "check_not_class_wise",
+    "check_roles",
+    "group_table",
+]
 
 MOST_GROUPS = 200
 COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")

@@ -128,9 +128,7 @@ class Averaged:
         from bayescal.cli._table import describe_cases
 
         say(console, describe_cases(data))
-        steps = Steps(
-            5 + bool(data.groups) + sum(path is not None for path in self._pictures)
-        )
+        steps = Steps(5 + bool(data.groups) + sum(path is not None for path in self._pictures))
         with steps.working("Fitting the families of curves"):
             assessment = self._assess(data)
             assessment = replace(assessment, raw=self.raw or assessment.raw)

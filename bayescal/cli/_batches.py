@@ -13,8 +13,8 @@ from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weigh
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
-from bayescal.cli._roles import RoleColumns
 from bayescal.cli._read import PARQUET, Source
+from bayescal.cli._roles import RoleColumns
 from bayescal.cli._terminal import note, output
 from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.data import CalibrationData

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -131,7 +132,9 @@ def added(first: Contents, second: Contents) -> Contents:
     new_names = []
     for part in (first, second):
         name_of = {old: _name_in(structure, part.structure, old) for old in part.tables}
-        builder.add_tables((names.code(name_of[old] or ""), rows) for old, rows in part.tables.items())
+        builder.add_tables(
+            (names.code(name_of[old] or ""), rows) for old, rows in part.tables.items()
+        )
         new_names.append(name_of)
     tables = in_groups(builder, names if structure.levels else None)
     both = [part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)]
@@ -168,8 +171,7 @@ def _name_in(structure: Structure, own: Structure, name: str | None) -> str | No
 
 def _starts(tables: Tables) -> list[int]:
     """Where the rows of each group begin."""
-    sizes = [rows.score.size for rows in tables.values()]
-    return np.cumsum([0, *sizes])[:-1].tolist()
+    return list(accumulate((rows.score.size for rows in tables.values()), initial=0))[:-1]
 
 
 def _rows_in(old: Rows, new: Rows) -> NDArray[np.intp]:

@@ -91,8 +91,9 @@ class CalibrationData(FromSources):
     without a stated type can; each case keeps its weight. Levels, clusters and strata of one name
     are one in the sum; those that are numbered anew in each table must be made different first.
 
-    `roles` names what a table knows of its cases, and whatever takes a table uses it: `bayescal.fit`
-    fits sites, periods or factors as such, takes clusters into account, and fits every imputation.
+    `roles` names what a table knows of its cases, and whatever takes a table uses it:
+    `bayescal.fit` fits sites, periods or factors as such, takes clusters into account, and fits
+    every imputation.
 
     Examples
     --------
@@ -124,8 +125,12 @@ class CalibrationData(FromSources):
             groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
             imputation=imputation, factors=factors,
         )  # fmt: skip
-        cases, roles = roles.aligned(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-        contents = contents_of(*cases, roles, weight_type=weight_type, pos_label=pos_label)
+        (y_true, y_prob, sample_weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+        )
+        contents = contents_of(
+            *(y_true, y_prob, sample_weight, roles), weight_type=weight_type, pos_label=pos_label
+        )
         self.__dict__.update(self._new(contents).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
@@ -242,8 +247,7 @@ class CalibrationData(FromSources):
         if not isinstance(other, CalibrationData):
             return NotImplemented
         mine, theirs = (
-            (it.groups, it._structure, it.weight_type, it.has_outcomes, it._imputations)
-            + it._contents[3:]
+            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it._imputations)
             for it in (self, other)
         )
         if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["GroupedRows"]
+
 
 class GroupedRows:
     """Binomial rows by group, or of one nameless group: what can be read off them."""
@@ -300,6 +301,16 @@ class GroupedRows:
     def effective_size(self) -> float:
         """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
         return self.n * self.weight_scale
+
+    def of_effective_cases(self) -> Self:
+        """The same table, whose sampling weights are numbers of effective cases already."""
+        if not self.is_pseudo:
+            return self
+        tables = {
+            name: replace(rows, squares=(float(rows.trials.sum()),))
+            for name, rows in self._tables.items()
+        }
+        return self._new(self._contents._replace(tables=tables))
 
     @property
     def sampling_size(self) -> float:

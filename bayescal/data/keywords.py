@@ -60,8 +60,10 @@ def as_data(
         check_sites(roles.columns["site"])
     options: dict[str, Any] = {"weight_type": weight_type, "pos_label": pos_label}
     if imputations is None:
-        cases, roles = roles.aligned(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-        return CalibrationData._new(contents_of(*cases, roles, **options))
+        (y_true, y_prob, weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
+        )
+        return CalibrationData._new(contents_of(y_true, y_prob, weight, roles, **options))
     if y_prob is not None:
         raise InputError(
             "imputations was given beside y_prob. Pass one of them: y_prob for one score a case, "

@@ -92,7 +92,7 @@ class Members:
         )
 
     def in_rows(self, row: NDArray[np.intp]) -> Members:
-        """The same, where what was in one row is now in another, `row[r]`, or, below 0, left out."""
+        """The same, where what was in row r is now in row `row[r]`, or, below 0, left out."""
         kept = row[self.row] >= 0
         key, layer = self._by_entry()
         layers = None if layer is None else layer[kept]
@@ -199,8 +199,8 @@ class ClusterReader:
         self._called = [roles.name(role) for role in DEPENDENCE]
         if self._codes and self._size > MOST_CLUSTERED:
             raise InputError(
-                f"{self._called[0]} is of more than {MOST_CLUSTERED:,} cases, and the cluster of each "
-                "is kept until all are read. Leave clusters out, or take a sample of whole "
+                f"{self._called[0]} is of more than {MOST_CLUSTERED:,} cases, and the cluster of "
+                "each is kept until all are read. Leave clusters out, or take a sample of whole "
                 "clusters."
             )
         kept: Any = slice(None) if cases.weight is None else cases.weight > 0

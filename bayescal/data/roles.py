@@ -232,9 +232,7 @@ class Structure:
         periods = self.periods
         if periods is not None and more.periods is not None:
             periods = periods.joined(more.periods)
-        levels = {
-            name: _united(name, own, more.levels[name]) for name, own in self.levels.items()
-        }
+        levels = {name: _united(name, own, more.levels[name]) for name, own in self.levels.items()}
         if periods is not None:
             levels["period"] = periods.labels
         return Structure(levels, periods)
@@ -395,4 +393,3 @@ def _categories(column: Any) -> list[str]:
     """The categories of a categorical column, in order; none of any other."""
     categories = getattr(getattr(column, "cat", column), "categories", None)
     return [] if categories is None or callable(categories) else [str(each) for each in categories]
-

@@ -113,7 +113,7 @@ def compare(
     )
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
-        over = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
         over |= {"prior_weights": prior_weights, "draws": draws}
         return ImputedComparison(each_imputation(compare, data, **over, **fixed))
     size = as_draws(draws)

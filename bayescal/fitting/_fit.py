@@ -282,7 +282,7 @@ def fit(
                 "combined over imputations. Fit each of data.imputations, and compare the "
                 "answers, or forget the groups with data.pooled()."
             )
-        over = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
         over |= {"prior_weights": prior_weights, "curve": curve}
         how = {"engine": engine, "sampler": sampler, "draws": draws}
         of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
@@ -325,9 +325,8 @@ def kind_of(data: CalibrationData, known: KnownSites) -> str | None:
     InputError
         If the roles cannot be fitted together yet.
     """
-    groups = [name for name in ("site", "period") if name in data.levels]
+    groups = [name for name in data.levels if name != "imputation"]
     several = len(data.factors) > 1
-    groups += data.factors
     if not groups:
         return None if known is None else "sites"
     if len(groups) > 1 and not (several and len(groups) == len(data.factors)):

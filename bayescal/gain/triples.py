@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -79,7 +79,7 @@ class Triples:
     def _table(self, score: Floats) -> CalibrationData:
         weight = self.weight
         options: dict[str, Any] = {"weight_type": self.weight_type, **self.labels}
-        return CalibrationData(self.outcome, score, weight, **options)
+        return CalibrationData(self.outcome, score, weight, **options).of_effective_cases()
 
     @cached_property
     def is_map(self) -> bool:

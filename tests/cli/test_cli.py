@@ -164,9 +164,7 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
     for name, row in a.by_group.iterrows():
         assert document["groups"][name]["tce_estimate"] == row["tce_estimate"]
-    line = complains(
-        run("assess", csv, "--seed", 7, "--drop-missing", "--group=x")
-    )
+    line = complains(run("assess", csv, "--seed", 7, "--drop-missing", "--group=x"))
     assert "--site: there is no column 'x'" in line
 
 

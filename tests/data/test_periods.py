@@ -103,5 +103,5 @@ def test_periods_of_another_kind_are_not_joined():
 
 
 def test_two_forms_of_one_time_are_refused():
-    with pytest.raises(InputError, match="'2024Q1', and those before have '2024-Q1'.* same time"):
+    with pytest.raises(InputError, match=r"'2024Q1', and those before have '2024-Q1'.* same time"):
         read_periods(["2024-Q1", "2024Q1", "2023Q4"])

@@ -304,7 +304,7 @@ def test_imputations_must_be_of_the_same_cases():
     other = OUTCOME.copy()
     other[0] = 1 - other[0]
     tables = [bc.CalibrationData(y, SCORE) for y in (OUTCOME, other)]
-    with pytest.raises(InputError, match="imputation '1' has .* events and imputation '2' has"):
+    with pytest.raises(InputError, match=r"imputation '1' has .* events and imputation '2' has"):
         bc.CalibrationData.from_imputations(tables)
     with pytest.raises(InputError, match="imputation '1' has 240 cases and imputation '2' has 239"):
         bc.CalibrationData.from_imputations([tables[0], bc.CalibrationData(OUTCOME[1:], SCORE[1:])])
@@ -319,8 +319,10 @@ def test_scores_of_cases_not_yet_observed(table):
         assert unseen.n == data.n
         assert "no outcomes" in repr(unseen)
         assert bc.CalibrationData.from_xarray(unseen.to_xarray()) == unseen != data
-        for read in (unseen.complete, unseen.one_group, lambda: unseen.hits, lambda: unseen + data):
+        for read in ("complete", "one_group", "to_arrays"):
             with pytest.raises(InputError, match="this table has no outcomes"):
-                read()
+                getattr(unseen, read)()
+        with pytest.raises(InputError, match="this table has no outcomes"):
+            unseen + data
     assert not table.without_outcomes().select(site="A").has_outcomes
     assert not table.without_outcomes().pooled().has_outcomes

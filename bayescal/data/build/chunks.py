@@ -14,7 +14,7 @@ from bayescal.data.build.cases import CheckedCases, check_cases
 from bayescal.data.contents import Contents, in_groups
 from bayescal.data.members import ClusterReader
 from bayescal.data.roles import DEPENDENCE, ROLES, RoleReader, Roles, as_roles
-from bayescal.data.table import Rows, Tables
+from bayescal.data.table import Rows
 from bayescal.data.validate import as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
@@ -105,7 +105,7 @@ class ChunkReader:
         return self._weight_type is None and not self._sampling
 
     def finished(self) -> Contents:
-        """As `contents`, with a warning when whole-number weights can be either type, or no event is.
+        """As `contents`, with a warning when whole-number weights can be either, or no event is.
 
         Rows that are exact show whether they were collapsed; on the grid nothing does.
         """

@@ -20,7 +20,8 @@ __all__ = ["FromSources"]
 
 
 Part: TypeAlias = tuple[Contents, Any, bool]
-"""The contents of some cases, their label beside the event, and whether one of them has the event."""
+"""What is known of some cases: the contents of their table, their label beside the event, and
+whether one of them has the event."""
 
 
 class FromSources(FromCollapsed):

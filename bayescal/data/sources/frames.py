@@ -7,7 +7,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed

@@ -9,8 +9,8 @@ from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
-from bayescal.data.data import CalibrationData
 from bayescal.data.crossed import CrossedTable
+from bayescal.data.data import CalibrationData
 from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
 from bayescal.model.problem import Problem
 from bayescal.multilevel.factors.mixture import mixture_of, shares_of

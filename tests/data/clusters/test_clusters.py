@@ -95,9 +95,9 @@ def test_clusters_do_not_go_with_tables_groups_periods_or_nuts(cases):
     with pytest.raises(bc.errors.InputError, match="cluster was given beside a CalibrationData"):
         bc.fit(bc.CalibrationData(y, s), curve="beta", cluster=cluster)
     for function in (bc.fit, bc.assess):
-        with pytest.raises(bc.errors.InputError, match="the table has cluster and site, and only one"):
+        with pytest.raises(bc.errors.InputError, match="table has cluster and site, and only one"):
             function(y, s, cluster=cluster, groups=cluster)
-    with pytest.raises(bc.errors.InputError, match="the table has cluster and period, and only one"):
+    with pytest.raises(bc.errors.InputError, match="has cluster and period, and only one"):
         bc.fit(y, s, cluster=cluster, periods=np.arange(N) // 20)
     with pytest.raises(bc.errors.InputError, match="engine='nuts'"):
         bc.fit(y, s, curve="beta", cluster=cluster, engine="nuts")

@@ -189,7 +189,7 @@ def test_errors_teach(options, message):
 def test_cases_of_a_table_have_no_periods():
     outcome, score, month = year(patients=20, months=3)
     table = bc.CalibrationData(outcome, score, groups=month)
-    with pytest.raises(InputError, match="periods was given beside a CalibrationData.*period="):
+    with pytest.raises(InputError, match=r"periods was given beside a CalibrationData.*period="):
         bc.fit(table, periods=month)
     by_period = bc.CalibrationData(outcome, score, period=month)
     assert bc.fit(by_period, draws=400).labels == ("0", "1", "2")
