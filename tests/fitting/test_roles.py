@@ -170,14 +170,14 @@ def test_more_cases_are_added_with_their_roles(kind):
 @pytest.mark.parametrize("kind", ["cluster", "stratum", "imputation"])
 def test_outcomes_are_not_simulated_of_dependent_cases(kind):
     post = DOORS["fit"](table(kind))
-    with pytest.raises(InputError, match="clusters|imputations"):
+    with pytest.raises(InputError, match=r"clusters|imputations"):
         bc.check_consistency(post, n_resamples=20)
 
 
 @pytest.mark.parametrize("kind", ["site", "period", "factors", "cluster", "stratum", "imputation"])
 @pytest.mark.parametrize("function", [bc.estimators.ece, bc.scores.brier_score])
 def test_what_reads_independent_cases_refuses_others(function, kind):
-    with pytest.raises(InputError, match="groups by|the table has cluster|imputations of its"):
+    with pytest.raises(InputError, match=r"groups by|the table has cluster|imputations of its"):
         function(table(kind))
 
 
