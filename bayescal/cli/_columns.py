@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal.cli._roles import RoleColumns
+from bayescal.cli._roles import NO_ROLES, RoleColumns
 from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns, listed
 
@@ -31,7 +31,7 @@ def choose_columns(
     outcome: str | None,
     score: str | None,
     weight: str | None,
-    roles: RoleColumns = RoleColumns(),  # noqa: B008 (a named tuple does not change)
+    roles: RoleColumns = NO_ROLES,
     scale: Scale = PROBABILITY,
 ) -> Columns:
     """Check the columns that were named, and guess those that were not.

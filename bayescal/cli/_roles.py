@@ -12,7 +12,7 @@ from bayescal.data.sources.columns import Columns
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RoleColumns"]
+__all__ = ["NO_ROLES", "RoleColumns"]
 
 ID_NAMES = {
     "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
@@ -114,6 +114,9 @@ class RoleColumns(NamedTuple):
                     f"{shown} are not independent, add --cluster {shown}; if they are, add "
                     "--independent."
                 )
+
+
+NO_ROLES = RoleColumns()
 
 
 def _is_id(name: str) -> bool:

@@ -120,3 +120,24 @@ def test_clusters_lie_in_several_parquet_files_and_additions(capsys, table, tmp_
     assert bc.CalibrationData.from_netcdf(tmp_path / "all.nc") == bc.CalibrationData(
         frame["y"], frame["p"], cluster=frame["Patient ID"]
     )
+
+
+def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
+    frame = pd.read_csv(table).assign(q=lambda it: it["p"] ** 1.2)
+    file, record = tmp_path / "both.csv", tmp_path / "gain.json"
+    frame.to_csv(file, index=False)
+    columns = ("--outcome", "y", "--before", "p", "--after", "q", "--seed", 1)
+    options = (*columns, "--cluster", "Patient ID", "--json", record)
+    code, out, _ = run(capsys, "gain", file, *options)
+    assert code == 0
+    assert "bootstrap of the clusters of Patient ID" in " ".join(out.split())
+    gain = bc.recalibration_gain(
+        frame["y"], frame["p"], frame["q"], cluster=frame["Patient ID"], random_state=1
+    )
+    told = json.loads(record.read_text())
+    assert told["cluster"] == "Patient ID"
+    assert told["gains"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
+    folds = ("--outcome", "y", "--score", "p", "--folds", 3, "--cluster", "Patient ID")
+    code, _, err = run(capsys, "gain", file, *folds)
+    assert code == 2
+    assert "--cluster goes with --before and --after" in err
