@@ -304,7 +304,6 @@ def special() -> dict[str, dict[str, Any]]:
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
         "CalibrationData.from_parquet": {"path": at / "cases.parquet"},
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
-        "CalibrationData.lacking": {"parts": "clusters"},
         "CalibrationData.to_netcdf": {"path": "table.nc"},
         "CalibrationPosterior.to_netcdf": {"path": "posterior.nc"},
         "estimators.estimator_bias": {

@@ -8,12 +8,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.comparison import compare_imputations
+from bayescal.fitting.imputed.comparison import ImputedComparison
+from bayescal.fitting.imputed.each import each_imputation
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging
 from bayescal.inference.ladder import PRIOR_CALIBRATED
@@ -40,7 +40,7 @@ def compare(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
-    cluster: ArrayLike | Clusters | None = None,
+    cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
 ) -> CurveComparison:
@@ -104,48 +104,25 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
-    y_true, y_prob, sample_weight, cluster, strata, imputations = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        across={"imputations"},
-    )
     law = as_likelihood(judged)
-    refuse_judged(judged, imputations=imputations, cluster=cluster, strata=strata)
-    if imputations is not None:
-        options: dict[str, Any] = {
-            "sample_weight": sample_weight,
-            "weight_type": weight_type,
-            "pos_label": pos_label,
-            "cluster": cluster,
-            "strata": strata,
-            "curves": curves,
-            "prior": prior,
-            "prior_calibrated": prior_calibrated,
-            "prior_weights": prior_weights,
-            "edge": edge,
-            "draws": draws,
-            "random_state": random_state,
-        }
-        return compare_imputations(*(compare, y_true, y_prob, imputations), **options)
-    size = as_draws(draws)
-    averaging = Averaging(curves, prior_calibrated, prior_weights)
-    problem = prepare(
+    data = as_data(
         y_true,
         y_prob,
-        curve=averaging.union,
-        prior=prior,
         sample_weight=sample_weight,
         weight_type=weight_type,
-        edge=edge,
-        random_state=random_state,
         pos_label=pos_label,
         cluster=cluster,
         strata=strata,
-        likelihood=law,
+        imputations=imputations,
     )
+    refuse_judged(judged, data)
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    if data.imputations:
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over |= {"prior_weights": prior_weights, "draws": draws}
+        return ImputedComparison(each_imputation(compare, data, **over, **fixed))
+    size = as_draws(draws)
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
+    problem = prepare(data, curve=averaging.union, likelihood=law, **fixed)
     weights = averaging.weights
     return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

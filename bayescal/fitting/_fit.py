@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import read_clusters, refuse_clusters
-from bayescal.data.data import as_data
+from bayescal.data.crossed import CrossedTable
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
+from bayescal.data.roles import Crossed
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.fit import fit_imputations
+from bayescal.fitting.imputed.combine import combine_imputations
+from bayescal.fitting.imputed.each import each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import Averaging, fit_average
 from bayescal.inference.curve.fit import fit_curve
@@ -136,7 +136,7 @@ def fit(
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
     periods: ArrayLike | None = None,
-    cluster: ArrayLike | Clusters | None = None,
+    cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
 ) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
@@ -191,7 +191,7 @@ def fit(
     periods : array-like of shape (n,), optional
         When each case was, such as its month, in any order: numbers, dates, texts such as
         "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
-        from period to period. `"groups"` says that the groups of a table are its periods.
+        from period to period.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -270,106 +270,95 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
-    y_true, y_prob, sample_weight, groups, periods, cluster, strata, imputations = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        periods=periods,
-        cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        across={"imputations"},
-    )
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
     law = as_likelihood(judged)
-    apart = {"groups": groups, "periods": periods, "known": known, "imputations": imputations}
-    refuse_judged(judged, **apart, cluster=cluster, strata=strata)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
-    fixed: dict[str, Any] = {"edge": edge, "random_state": random_state}
-    over: dict[str, Any] = {
-        "curves": curves,
-        "prior_calibrated": prior_calibrated,
-        "prior_weights": prior_weights,
-    }
-    averaging = Averaging(**over)
-    if imputations is not None:
-        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known, "groups": groups}
-        dependent = {"cluster": cluster, "strata": strata, "periods": periods}
-        how = {"prior": prior, "engine": engine, "sampler": sampler, "draws": draws}
-        how |= {"curve": curve} | over
-        return fit_imputations(
-            *(fit, y_true, y_prob, imputations),
-            **weights | fixed | how | of_sites | dependent | {"pos_label": pos_label},
-        )
+    roles: dict[str, Any] = {
+        "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
+        "imputations": imputations,
+    }  # fmt: skip
+    if y_true is None:
+        data = scores_alone(y_prob, known, roles, **weights)
+    else:
+        of_cases = roles | weights | {"pos_label": pos_label}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+    refuse_judged(judged, data, known=known)
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    if data.imputations:
+        if kind_of(data, known) is not None:
+            raise InputError(
+                f"the table has {' and '.join(data.roles)}, and only posteriors of one curve are "
+                "combined over imputations. Fit each of data.imputations, and compare the "
+                "answers, or forget the groups with data.pooled()."
+            )
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over |= {"prior_weights": prior_weights, "curve": curve}
+        how = {"engine": engine, "sampler": sampler, "draws": draws}
+        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
+        return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    if periods is not None:
-        refuse_clusters(cluster, strata)
-        _refuse_known(known, "periods")
-        fixed["curve"] = averaging.family_of_several(curve, "periods")
-        drift = fit_periods(
-            *(y_true, y_prob, periods, groups, size, engine),
-            table=weights | {"pos_label": pos_label},
-            prior=prior,
-            heterogeneity=heterogeneity_prior,
-            **fixed,
-        )
+    kind = kind_of(data, known)
+    if kind is None:
+        if heterogeneity_prior is not None:
+            raise InputError(
+                "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
+                "which site each case is from with groups=."
+            )
+        family = averaging.family(curve)
+        family_or_union = averaging.union if family is None else family
+        problem = prepare(data, curve=family_or_union, likelihood=law, **fixed)
+        _warn_about_edges(problem)
+        if family is None:
+            return fit_average(problem, averaging.weights, size, engine, sampler)
+        return fit_curve(problem, size, engine, options)
+    fixed |= {"curve": averaging.family_of_several(curve, kind)}
+    fixed |= {"heterogeneity": heterogeneity_prior}
+    if kind == "periods":
+        drift = fit_periods(data, size, engine, **fixed)
         _warn_about_edges(drift.problem.pooled)
         return drift
-    labels = as_factors(groups)
-    if isinstance(labels, Factors):
-        refuse_clusters(cluster, strata)
-        _refuse_known(known, "groups of several factors")
-        fixed["curve"] = averaging.family_of_several(curve, "factors")
-        cases: Any = y_true
-        data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
-        crossed = CrossedTable(labels.levels, data)
-        cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+    if kind == "factors":
+        cells = prepare_subgroups(CrossedTable(data), **fixed)
         _warn_about_edges(cells.pooled)
         return fit_subgroups(cells, size, engine, options)
-    if labels is not None:
-        check_few_labels(labels)
-    if y_true is None:
-        data = scores_alone(y_prob, known, labels, **weights)
-    else:
-        data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
-    if groups is not None or known is not None or len(data.groups) > 1:
-        refuse_clusters(cluster, strata)
-        refuse_judged(judged, groups=data)
-        fixed["curve"] = averaging.family_of_several(curve, "sites")
-        fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
-        sites = prepare_sites(data, prior=prior, **fixed)
-        _warn_about_edges(sites.pooled)
-        return fit_sites(sites, size, engine, options)
-    if heterogeneity_prior is not None:
+    sites = prepare_sites(data, known=known, **fixed)
+    _warn_about_edges(sites.pooled)
+    return fit_sites(sites, size, engine, options)
+
+
+def kind_of(data: CalibrationData, known: KnownSites) -> str | None:
+    """What a fit of these cases is of: sites, factors or periods; None of one curve.
+
+    Raises
+    ------
+    InputError
+        If the roles cannot be fitted together yet.
+    """
+    groups = [name for name in data.levels if name != "imputation"]
+    several = len(data.factors) > 1
+    if not groups:
+        return None if known is None else "sites"
+    if len(groups) > 1 and not (several and len(groups) == len(data.factors)):
         raise InputError(
-            "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
-            "which site each case is from with groups=."
+            f"the table has {' and '.join(groups)}, and a fit is of one of site, period and "
+            f"factors. Forget the others, data.without({groups[-1]!r}), or fit the cases of each "
+            f"level by themselves, data.select({groups[0]}=...)."
         )
-    clusters = read_clusters(
-        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-    )
-    family = averaging.family(curve)
-    problem = prepare(
-        data,
-        curve=averaging.union if family is None else family,
-        prior=prior,
-        cluster=clusters,
-        likelihood=law,
-        **fixed,
-    )
-    _warn_about_edges(problem)
-    if family is None:
-        return fit_average(problem, averaging.weights, size, engine, sampler)
-    return fit_curve(problem, size, engine, options)
-
-
-def _refuse_known(known: KnownSites, beside: str) -> None:
-    if known is not None:
+    if "cluster" in data.roles:
         raise InputError(
-            f"known was given with {beside}, but it is of sites: pass the site of each case as "
+            f"the table has cluster and {' and '.join(groups)}, and only one of them can stand. A "
+            "site, period or factor is of interest itself, such as hospitals, each with its own "
+            "curve; a cluster is not, such as patients seen several times. Forget one: "
+            "data.without('cluster')."
+        )
+    kind = "factors" if several else "periods" if groups == ["period"] else "sites"
+    if known is not None and kind != "sites":
+        raise InputError(
+            f"known was given with {kind}, but it is of sites: pass the site of each case as "
             "groups, or leave known= out."
         )
+    return kind
 
 
 def _warn_about_edges(problem: Problem) -> None:

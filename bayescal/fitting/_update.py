@@ -7,9 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import as_data
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
@@ -32,6 +31,8 @@ def update(
     *,
     groups: ArrayLike | None = None,
     periods: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
@@ -57,6 +58,8 @@ def update(
         Site of each case, if the posterior is of several sites; new sites may be among them.
     periods : array-like of shape (n,), optional
         When each case was, if the posterior is of periods; new ones may be among them.
+    cluster, strata : array-like of shape (n,), optional
+        Of each case, if the posterior has clusters. Those that it has already keep their labels.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights on the scale of those before.
     weight_type : {"counts", "sampling"}, optional
@@ -74,8 +77,8 @@ def update(
     Raises
     ------
     InputError
-        If the posterior has clusters or is of several imputations; if one has counts and the other
-        sampling weights; or as `bayescal.fit`.
+        If the posterior is of several imputations; if one has a role that the other has not, or one
+        has counts and the other sampling weights; or as `bayescal.fit`.
 
     Examples
     --------
@@ -86,13 +89,6 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    y_true, y_prob, sample_weight, groups, periods = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        periods=periods,
-    )
     if isinstance(post, SiteView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
@@ -103,14 +99,23 @@ def update(
             "post is of several imputations. Update each, post.imputations[0] and so on, with the "
             "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
         )
+    if sample_weight is not None and weight_type is None and post.data.is_pseudo:
+        weight_type = "sampling"
+    more = as_data(
+        y_true,
+        y_prob,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
+        groups=groups,
+        periods=periods,
+        cluster=cluster,
+        strata=strata,
+        check_sites=check_few_labels,
+    )
     if isinstance(post, DriftPosterior):
-        return update_periods(
-            *(post, y_true, y_prob, periods, groups),
-            sample_weight=sample_weight,
-            weight_type=weight_type,
-            pos_label=pos_label,
-        )
-    if periods is not None:
+        return update_periods(post, more)
+    if more.periods is not None:
         raise InputError(
             "periods was given, but post is not of periods. Fit all cases with "
             "bayescal.fit(..., periods=...), which updates can then be added to."
@@ -121,23 +126,6 @@ def update(
         known = post.problem.known or None
     else:
         problem, heterogeneity = as_posterior(post).problem, None
-    if problem.clusters is not None:
-        raise InputError(
-            "post has clusters, whose labels it does not keep, so that more cases of the same "
-            "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
-        )
-    if groups is not None:
-        check_few_labels(groups)
-    if sample_weight is not None and weight_type is None and post.data.is_pseudo:
-        weight_type = "sampling"
-    more = as_data(
-        y_true,
-        y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        weight_type=weight_type,
-        pos_label=pos_label,
-    )
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
     if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:

@@ -15,10 +15,9 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import read_clusters
-from bayescal.data.data import CalibrationData, Edges, as_data
-from bayescal.data.grouped import Part
+from bayescal.data.clusters import Clusters
+from bayescal.data.data import CalibrationData, Edges
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
@@ -56,8 +55,6 @@ class Problem:
         Every random number of the fit and of its functionals follows from it.
     most_rows : int, optional
         Most rows to merge the table to; by default as `MOST_ROWS` says.
-    clusters : Clusters, optional
-        Which cases depend on each other; None where they are independent.
     likelihood : Likelihood
         The law of the outcomes given the curve. Its nuisance coordinates are among those of the
         curve, which does not depend on them, and have their priors in `prior`.
@@ -70,20 +67,22 @@ class Problem:
     edges: Edges
     seed: int
     most_rows: int | None = None
-    clusters: Clusters | None = None
     likelihood: Likelihood = BINOMIAL
 
     @cached_property
     def own_data(self) -> CalibrationData:
-        """The table for whoever asks for it, which says what of the problem it lacks."""
-        lost: list[Part] = []
-        if not self.likelihood.is_linear:
-            lost.append("likelihood")
-        if self.clusters is not None and not self.clusters.are_single:
-            lost.append("clusters")
-            if self.clusters.strata > 1:
-                lost.append("strata")
-        return self.data.lacking(lost)
+        """The table for whoever asks for it: judged outcomes do not count as the truth."""
+        return self.data if self.likelihood.is_linear else self.data.judged()
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """Which cases depend on each other; None where they are independent."""
+        return self.data.clusters
+
+    @cached_property
+    def unclustered(self) -> CalibrationData:
+        """The table without clusters, for what is estimated of single cases."""
+        return self.data.without("cluster") if "cluster" in self.data.roles else self.data
 
     @cached_property
     def table(self) -> Rows:
@@ -262,8 +261,6 @@ def prepare(
     edge: float | None = None,
     random_state: RandomState = None,
     pos_label: Any = None,
-    cluster: ArrayLike | Clusters | None = None,
-    strata: ArrayLike | None = None,
     likelihood: Likelihood = BINOMIAL,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
@@ -279,8 +276,6 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
-    cluster : array-like of shape (n,) or Clusters, optional
-    strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
     likelihood : Likelihood
         The law of the outcomes given the curve.
@@ -308,18 +303,8 @@ def prepare(
     data = as_data(
         y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
     ).one_group()
-    clusters = read_clusters(
-        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-    )
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    if clusters is not None and not likelihood.is_linear:
-        raise InputError(
-            f"cluster was given with outcomes of the law {likelihood.name!r}, and what clusters do "
-            "to a likelihood is known of outcomes that are simply known. Leave out one of the two."
-        )
     unfitted = Problem(
-        *(data, family, chosen, Frame(0.5), data.edges(edge), seed),
-        clusters=clusters,
-        likelihood=likelihood,
+        *(data, family, chosen, Frame(0.5), data.edges(edge), seed), likelihood=likelihood
     )
     return unfitted.with_prior(chosen)

@@ -182,7 +182,7 @@ def prepare_sites(
 
 
 def scores_alone(
-    y_prob: Any, known: KnownSites, groups: Any = None, **weights: Any
+    y_prob: Any, known: KnownSites, roles: Mapping[str, Any] | None = None, **weights: Any
 ) -> CalibrationData:
     """Scores without outcomes, at which sites that are known by their summaries are looked at.
 
@@ -190,7 +190,7 @@ def scores_alone(
     ----------
     y_prob : array-like of shape (n,)
     known : pandas.DataFrame or mapping
-    groups : array-like, optional
+    roles : mapping of str to array-like or None, optional
         Refused: they are of patients with outcomes.
     **weights
         `sample_weight` and `weight_type`, as in `CalibrationData`.
@@ -202,7 +202,7 @@ def scores_alone(
     Raises
     ------
     InputError
-        If there are no scores or no summaries, or there are groups.
+        If there are no scores or no summaries, or there are roles.
     """
     if known is None:
         raise InputError(
@@ -214,10 +214,11 @@ def scores_alone(
             "y_prob is None, and so is y_true: summaries do not say at which scores a curve is "
             "looked at. Pass scores of patients like theirs, bc.fit(None, scores, known=known)."
         )
-    if groups is not None:
-        raise InputError(
-            "groups was given without outcomes. Sites of which there are scores alone have nothing "
-            "to fit: leave groups out, or pass y_true."
-        )
+    for name, values in (roles or {}).items():
+        if values is not None:
+            raise InputError(
+                f"{name} was given without outcomes. Cases of which there are scores alone have "
+                f"nothing to fit: leave {name} out, or pass y_true."
+            )
     scores = as_scores(y_prob)
     return CalibrationData(np.zeros(scores.size), scores, **weights)

@@ -28,7 +28,7 @@ from bayescal.model.partition.stretches import (
     RIGHT,
     SHIFT,
     TYPES,
-    _Likelihood,
+    _Binomial,
     stretch_evidences,
 )
 from bayescal.model.spline import spline_frame
@@ -315,7 +315,7 @@ def test_few_nodes_stand_for_many_rows(shift, slope):
     x = logit(score)
     cell = cell_of(x, cell_edges(score, trials))
     ends = np.array([[0], [cell[-1]]])
-    nodes = _Likelihood(x, trials, hits, cell, *ends)
+    nodes = _Binomial(x, trials, hits, cell, *ends)
     delta = shift + slope * nodes.nodes.x
     nothing = np.zeros((1, delta.size))
     ratio = nodes.ratio(

@@ -53,7 +53,7 @@ class CurveComparison:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was compared on; of clustered cases, it `lacks` the clusters."""
+        """The table that was compared on, with the roles of its cases."""
         return self.problem.own_data
 
     def under(self, prior: Prior) -> CurveComparison:

@@ -13,6 +13,7 @@ from scipy.special import expit, ndtri
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.data import CalibrationData
 from bayescal.model.curve import expit_in_place
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
@@ -212,20 +213,20 @@ def as_likelihood(judged: Any) -> Likelihood:
     )
 
 
-def refuse_judged(judged: Any, **beside: Any) -> None:
-    """Refuse judged outcomes beside what is fitted to outcomes that are known.
+def refuse_judged(judged: Any, data: CalibrationData, **beside: Any) -> None:
+    """Refuse judged outcomes of cases with roles, which are fitted to outcomes that are known.
 
     Raises
     ------
     InputError
-        That names what was given beside.
+        That names the role, or what was given beside.
     """
-    for name, value in beside.items():
-        if judged is not None and value is not None:
-            raise InputError(
-                f"judged was given beside {name}, which is fitted to outcomes that are known. "
-                "Leave out one of the two."
-            )
+    given = [*data.roles, *(name for name, value in beside.items() if value is not None)]
+    if judged is not None and given:
+        raise InputError(
+            f"judged was given beside {given[0]}, which is fitted to outcomes that are known. "
+            "Leave out one of the two."
+        )
 
 
 def _as_counts(value: Any, name: str) -> tuple[float, float]:

@@ -13,9 +13,9 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
+from bayescal.data.periods import Periods
 from bayescal.model.priors import StudentT
 from bayescal.model.problem import Problem
-from bayescal.multilevel.drift.periods import Periods
 from bayescal.multilevel.problem import EffectsProblem
 from bayescal.multilevel.sites_problem import prepare_sites
 from bayescal.multilevel.term import Term
@@ -101,15 +101,13 @@ class DriftProblem:
         return cls(EffectsProblem.from_attributes(attributes, data), periods)
 
 
-def prepare_drift(data: CalibrationData, periods: Periods, **options: Any) -> DriftProblem:
+def prepare_drift(data: CalibrationData, **options: Any) -> DriftProblem:
     """Make the problem that a fit of ordered periods starts from.
 
     Parameters
     ----------
     data : CalibrationData
         With a group a period.
-    periods : Periods
-        Of its groups.
     **options
         As of `prepare_sites`: `prior` of the first period's curve, `heterogeneity` with the scales
         of a change, `centre`, `curve`, `edge` and `random_state`.
@@ -121,16 +119,18 @@ def prepare_drift(data: CalibrationData, periods: Periods, **options: Any) -> Dr
     Raises
     ------
     InputError
-        If the weights are sampling weights, or as `prepare_sites`.
+        If there is one period, the weights are sampling weights, or as `prepare_sites`.
     """
+    assert data.periods is not None
+    periods = data.periods.checked()
     if data.is_pseudo:
         raise InputError(
-            "weight_type='sampling' cannot be used with periods=: explanations of a change are "
+            "weight_type='sampling' cannot be used with periods: explanations of a change are "
             "compared by how well they predict cases, and sampling weights are not cases. Drop "
             "sample_weight, or give counts of cases."
         )
     tables = prepare_sites(data, **options)
-    order = tuple(periods.checked().labels.index(label) for label in data.groups)
+    order = tuple(periods.labels.index(label) for label in data.groups)
     elapsed = tuple(periods.elapsed.tolist())
     walk = Term("period", "walk", periods.labels, order, tables.heterogeneity, elapsed)
     return DriftProblem(EffectsProblem(tables, (walk,)), periods)

@@ -1,46 +1,26 @@
-"""From cases with their periods to a posterior, and from that and more cases to the next."""
+"""From a table of periods to a posterior, and from that and more cases to the next."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from bayescal._base.errors import InputError
-from bayescal.data.data import CalibrationData, as_data
-from bayescal.data.validate import check_same_length
+from bayescal.data.data import CalibrationData
 from bayescal.multilevel.drift.fit import fit_drift
-from bayescal.multilevel.drift.periods import Periods, periods_of_labels, read_periods
 from bayescal.multilevel.drift.posterior import DriftPosterior
 from bayescal.multilevel.drift.problem import prepare_drift
 
 __all__ = ["fit_periods", "update_periods"]
 
-GROUPS = "groups"
 
-
-def fit_periods(
-    y_true: Any,
-    y_prob: Any,
-    periods: Any,
-    groups: Any,
-    draws: int,
-    engine: str,
-    *,
-    table: Mapping[str, Any],
-    **options: Any,
-) -> DriftPosterior:
-    """The posterior of cases with their periods.
+def fit_periods(data: CalibrationData, draws: int, engine: str, **options: Any) -> DriftPosterior:
+    """The posterior of a table with a group a period.
 
     Parameters
     ----------
-    y_true, y_prob, periods, groups
-        As of `bayescal.fit`.
+    data : CalibrationData
     draws : int
     engine : str
-    table : mapping
-        Options of `CalibrationData`.
     **options
         Of `prepare_drift`.
 
@@ -51,23 +31,19 @@ def fit_periods(
     Raises
     ------
     InputError
-        If there are groups too, or as `read_periods`, `prepare_drift` and `fit_drift`.
+        As `prepare_drift` and `fit_drift`.
     """
-    return _fitted(*_table(y_true, y_prob, periods, groups, table), draws, engine, options)
+    return fit_drift(prepare_drift(data, **options), draws, engine)
 
 
-def update_periods(
-    post: DriftPosterior, y_true: Any, y_prob: Any, periods: Any, groups: Any, **table: Any
-) -> DriftPosterior:
+def update_periods(post: DriftPosterior, more: CalibrationData) -> DriftPosterior:
     """The posterior of the cases of a posterior and of more.
 
     Parameters
     ----------
     post : DriftPosterior
-    y_true, y_prob, periods, groups
-        As of `bayescal.update`.
-    **table
-        Options of `CalibrationData`.
+    more : CalibrationData
+        With a group a period.
 
     Returns
     -------
@@ -78,59 +54,20 @@ def update_periods(
     InputError
         If periods are missing or of another kind, or as `fit_periods`.
     """
-    if periods is None:
+    if more.roles != ("period",):
         raise InputError(
             "post is of periods, so say with periods= when each of the new cases was, in the form "
-            f"of those before, such as {post.labels[-1]!r}."
+            f"of those before, such as {post.labels[-1]!r}, and give no other role."
         )
-    problem = post.problem
-    pooled, (walk,) = problem.pooled, problem.walk.terms
-    more, added = _table(y_true, y_prob, periods, groups, table)
+    pooled, (walk,) = post.problem.pooled, post.problem.walk.terms
     was_given = pooled.edges != pooled.data.edges()
-    options = {
-        "prior": pooled.prior,
-        "heterogeneity": walk.prior,
-        "curve": pooled.curve,
-        "edge": pooled.edges.low if was_given else None,
-        "random_state": pooled.seed,
-    }
-    joined = problem.periods.joined(added)
-    return _fitted(post.data + more, joined, post.draws, post.engine, options)
-
-
-def _fitted(
-    data: CalibrationData,
-    periods: Periods,
-    draws: int,
-    engine: str,
-    options: Mapping[str, Any],
-) -> DriftPosterior:
-    return fit_drift(prepare_drift(data, periods, **options), draws, engine)
-
-
-def _table(
-    y_true: Any, y_prob: Any, periods: Any, groups: Any, table: Mapping[str, Any]
-) -> tuple[CalibrationData, Periods]:
-    """The table with a group a period, and the order of these."""
-    if groups is not None:
-        raise InputError(
-            "groups and periods were both given: a fit is of sites, or of periods. Fit the periods "
-            "of each site by itself, or sites over all periods."
-        )
-    if isinstance(periods, str) and periods == GROUPS:
-        data = as_data(y_true, y_prob, **table)
-        if not data.groups:
-            raise InputError(
-                "periods='groups' says that the groups of a table are its periods, but the table "
-                "has no groups. Make it with bc.CalibrationData(y_true, y_prob, groups=periods), "
-                "or pass the period of each case."
-            )
-        return data, periods_of_labels(data.groups)
-    if isinstance(y_true, CalibrationData):
-        raise InputError(
-            "periods cannot be given for each case of a table, whose cases are not kept apart. "
-            "Make the table with groups=, and pass periods='groups'."
-        )
-    labels, read = read_periods(periods)
-    check_same_length(np.size(y_true), "y_true", labels.size, "periods")
-    return as_data(y_true, y_prob, groups=labels, **table), read
+    return fit_periods(
+        post.data + more,
+        post.draws,
+        post.engine,
+        prior=pooled.prior,
+        heterogeneity=walk.prior,
+        curve=pooled.curve,
+        edge=pooled.edges.low if was_given else None,
+        random_state=pooled.seed,
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.subgroups.crossed import CrossedTable
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.factors.problem import INTERACTION
 from bayescal.multilevel.posterior.view import SiteView

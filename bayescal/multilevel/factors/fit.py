@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayescal.data.subgroups.crossed import CrossedTable
+from bayescal.data.crossed import CrossedTable
 from bayescal.model.priors import Prior
 from bayescal.multilevel.factors.posterior import SubgroupPosterior
 from bayescal.multilevel.factors.problem import SubgroupsProblem, prepare_subgroups

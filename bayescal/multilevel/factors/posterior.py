@@ -12,8 +12,8 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.text import interval, rounded, shortened
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
-from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.factors.answers import (
     OFF_BY,

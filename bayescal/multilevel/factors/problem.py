@@ -9,8 +9,8 @@ from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
-from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.model.heterogeneity import Heterogeneity, as_heterogeneity
 from bayescal.model.problem import Problem
 from bayescal.multilevel.factors.mixture import mixture_of, shares_of
@@ -92,9 +92,7 @@ class SubgroupsProblem:
         cls, attributes: Mapping[Any, Any], data: CalibrationData
     ) -> SubgroupsProblem:
         """Read back what `to_attributes` wrote, for the tables it was written of."""
-        levels = {name: tuple(each) for name, each in json.loads(attributes["factors"]).items()}
-        table = CrossedTable(levels, data)
-        return cls(table, EffectsProblem.from_attributes(attributes, data))
+        return cls(CrossedTable(data), EffectsProblem.from_attributes(attributes, data))
 
 
 def prepare_subgroups(

@@ -81,7 +81,7 @@ class HierarchicalPosterior(SiteMeasures, SeveralCurves[DrawnSites]):
     def data(self) -> CalibrationData:
         """The table that was fitted, with a group a site; scores alone if there are no patients."""
         data = self.problem.data
-        return data if self.has_outcomes else data.lacking("outcomes")
+        return data if self.has_outcomes else data.without_outcomes()
 
     @property
     def has_outcomes(self) -> bool:
