@@ -234,7 +234,7 @@ def test_thresholds_give_the_net_benefit(off) -> None:
     assert a.net_benefit["treat_all"].to_numpy() == pytest.approx(own.treat_all, abs=0.02)
     assert (a.net_benefit["lower"] < a.net_benefit["estimate"]).all()
     assert {"net_benefit_gain@0.1", "net_benefit_upper@0.3"} <= set(a.recommendation.table)
-    assert "Net benefit per 1000" in str(a)
+    assert "Net benefit of 1000" in str(a)
     worth = a.posterior.value_of_information([0.1, 0.3])
     for name in ("evpi", "evpi_of_recalibrating"):
         assert a.information[name].tolist() == worth[name].to_numpy().tolist()

@@ -57,12 +57,13 @@ def benefit_table(f: Findings) -> Table:
         "Net benefit per 1000 patients, by the risk treated from on; treating no one has 0",
         "Treated from",
         (
-            Column("model", f"By the model ({level} interval)", model, f"By the model ({level})"),
+            Column(
+                "model", f"By the model ({level} interval)", model, f"Net benefit of 1000 ({level})"
+            ),
             Column("treat_all", "Everyone", lambda row: _of_1000(row["treat_all"]), "Treating all"),
             chances("prob_best", "Model best", short="P(model best)"),
         ),
         [Row(f"{t:g}", f"{t:g}", row.to_dict()) for t, row in f.net_benefit.iterrows()],
-        short="Net benefit per 1000, from",
         stacks=True,
     )
 
