@@ -224,7 +224,6 @@ def check_weight_type(name: str | None, weight_type: str | None) -> WeightType |
 
 def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     """Labels by role as texts, whole numbers as they were typed; times of periods as they are."""
-    of_roles = columns._replace(outcome="", score="", weight=None)
 
     def labels(name: str) -> Any:
         column = frame[name]
@@ -237,7 +236,7 @@ def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
         ]
         return texts
 
-    return of_roles.chunk(labels)
+    return columns.roles(labels)
 
 
 def as_probabilities(
