@@ -13,7 +13,8 @@ from bayescal._base.sampling.points import lattice_points
 from bayescal.inference.general import GeneralDensity
 from bayescal.model.clusters.design import cluster_design
 from bayescal.model.families import BETA, IDENTITY
-from bayescal.model.partition.paths import PartitionSums, draw_partitions, partition_sums
+from bayescal.model.likelihood.law import Likelihood
+from bayescal.model.partition.paths import draw_partitions, partition_sums
 from bayescal.model.partition.prior import PartitionPrior
 from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
@@ -23,6 +24,8 @@ __all__ = ["sample_pieces"]
 
 NUISANCE_NODES = 2, 2, 3
 """Powers of two of points spread as the prior, exact calibration, and the beta family say."""
+ENOUGH, MOST_POINTS = 5.0, 64
+"""Effective number of points from which no more are added, and most of them."""
 PILOT_DRAWS = 256
 PROPOSED_WIDER = 1.5
 
@@ -77,61 +80,91 @@ def sample_pieces(
 
 
 def _under_law(problem: Problem, draws: int, priors: Sequence[PartitionPrior]) -> list[Sample]:
-    """The same under any likelihood: a mixture over points of its nuisance coordinates."""
+    """The same under any likelihood: a mixture over points of its nuisance coordinates.
+
+    Points are added until several of them matter, under each prior.
+    """
     table, law = problem.table, problem.likelihood
-    nuisance, log_weight = _nuisance_points(problem)
-    sums: list[list[PartitionSums]] = []
-    for own in nuisance:
-        stretches = stretch_evidences(
-            *(table.score, table.trials, table.hits, np.array(problem.frame.cells[1:-1])),
-            hinges=any(prior.hinge > 0 for prior in priors),
-            law=(law, own),
-        )
-        sums.append([partition_sums(stretches, prior) for prior in priors])
-    samples = []
-    for index in range(len(priors)):
-        rng = problem.rng(f"curve {index}" if index else "curve")
-        log_joint = log_weight + [of_point[index].log_evidence for of_point in sums]
-        log_evidence = float(logsumexp(log_joint))
+    size, rng, proposals = len(law.priors), problem.rng("nuisance"), _proposals(problem)
+    normal, sums = np.empty((0, size)), []
+    while True:
+        more = _points(proposals, rng)
+        normal = np.concatenate([normal, more])
+        for own in _from_normal(law, more):
+            stretches = stretch_evidences(
+                *(table.score, table.trials, table.hits, np.array(problem.frame.cells[1:-1])),
+                hinges=any(prior.hinge > 0 for prior in priors),
+                law=(law, own),
+            )
+            sums.append([partition_sums(stretches, prior) for prior in priors])
+        log_weight = _log_weights(proposals, normal)
+        evidence = np.array([[each.log_evidence for each in of_point] for of_point in sums])
+        log_joint = log_weight[:, None] + evidence
+        log_evidence = logsumexp(log_joint, axis=0)
         share = np.exp(log_joint - log_evidence)
-        part = resample(share, draws, rng)
-        u = np.empty((draws, nuisance.shape[1] + 2 * (len(problem.frame.cells) - 1)))
+        if not size or (1 / np.sum(share**2, axis=0)).min() >= ENOUGH or len(sums) >= MOST_POINTS:
+            break
+    samples, nuisance = [], _from_normal(law, normal)
+    for index in range(len(priors)):
+        stream = problem.rng(f"curve {index}" if index else "curve")
+        part = resample(share[:, index], draws, stream)
+        u = np.empty((draws, size + 2 * (len(problem.frame.cells) - 1)))
         for k in np.unique(part):
             rows = np.flatnonzero(part == k)
-            drawn = draw_partitions(sums[k][index], rows.size, rng)
-            own = np.broadcast_to(nuisance[k], (rows.size, nuisance.shape[1]))
+            drawn = draw_partitions(sums[k][index], rows.size, stream)
+            own = np.broadcast_to(nuisance[k], (rows.size, size))
             u[rows] = np.hstack([own, drawn.shift, drawn.slope])
-        error = float(np.sqrt(np.sum((share - share.mean()) ** 2)))
-        samples.append(Sample(u, log_evidence, error, -np.inf, float(draws)))
+        error = float(np.linalg.norm(share[:, index] - 1 / len(share)))
+        samples.append(Sample(u, float(log_evidence[index]), error, -np.inf, float(draws)))
     return samples
 
 
-def _nuisance_points(problem: Problem) -> tuple[Floats, Floats]:
-    """Points of the nuisance coordinates, of shape (points, nuisance coordinates), and log weights.
+Normals = list[tuple[Floats, Floats]]
+"""Means and covariances."""
 
-    Each stands for a share of their prior. They are spread as the posterior of exact calibration,
-    as that of the beta family, which binds them less, and as the prior, all by normal laws.
+
+def _proposals(problem: Problem) -> Normals:
+    """Normal laws of the nuisance coordinates, read at normal numbers.
+
+    The prior; the posterior of exact calibration; and that of the beta family, which binds them
+    less.
     """
-    priors = problem.likelihood.priors
-    if not priors:
-        return np.empty((1, 0)), np.zeros(1)
-    rng, size = problem.rng("nuisance"), len(priors)
-    laws, points = [(np.zeros(size), np.eye(size))], []
-    for family in (IDENTITY, BETA):
+    rng, size = problem.rng("pilot of nuisance"), len(problem.likelihood.priors)
+    laws = [(np.zeros(size), np.eye(size))]
+    for family in (IDENTITY, BETA) if size else ():
         density = GeneralDensity(problem.of_family(family))
         drawn = importance_sample(density, density.proposals(), PILOT_DRAWS, rng, density.good_ess)
         normal = drawn.draws[:, density.at_rates]
         covariance = PROPOSED_WIDER * np.cov(normal.T).reshape(size, size)
         laws.append((normal.mean(axis=0), covariance))
-    for (mean, covariance), power in zip(laws, NUISANCE_NODES, strict=True):
-        even = ndtri(np.clip(lattice_points(power, size, rng), 1e-9, 1 - 1e-9))
+    return laws
+
+
+def _points(laws: Normals, rng: np.random.Generator) -> Floats:
+    """So many points of each law as `NUISANCE_NODES` says, evenly spread; one of no coordinate."""
+    points = []
+    for (mean, covariance), power in zip(laws, NUISANCE_NODES, strict=False):
+        if not mean.size:
+            return np.empty((1, 0))
+        even = ndtri(np.clip(lattice_points(power, mean.size, rng), 1e-9, 1 - 1e-9))
         points.append(mean + even @ np.linalg.cholesky(covariance).T)
-    normal, count = np.concatenate(points), np.array([len(each) for each in points])
-    proposed = [_normal_log_density(normal, *law) for law in laws]
-    mixed = logsumexp(np.array(proposed) + np.log(count)[:, None], axis=0)
-    log_weight = _normal_log_density(normal, *laws[0]) - mixed
-    nuisance = [law.from_normal(z) for (_, law), z in zip(priors, normal.T, strict=True)]
-    return np.stack(nuisance, axis=1), log_weight - logsumexp(log_weight)
+    return np.concatenate(points)
+
+
+def _log_weights(laws: Normals, points: Floats) -> Floats:
+    """Log share of the prior, the first of the laws, that each point stands for."""
+    if not points.shape[1]:
+        return np.zeros(1)
+    proposed = [_normal_log_density(points, *law) for law in laws]
+    mixed = logsumexp(np.array(proposed) + np.log(2) * np.array(NUISANCE_NODES)[:, None], axis=0)
+    log_weight = proposed[0] - mixed
+    return np.asarray(log_weight - logsumexp(log_weight))
+
+
+def _from_normal(law: Likelihood, points: Floats) -> Floats:
+    """Nuisance coordinates at normal numbers, of shape (points, nuisance coordinates)."""
+    own = [prior.from_normal(z) for (_, prior), z in zip(law.priors, points.T, strict=True)]
+    return np.reshape(own, (len(own), len(points))).T
 
 
 def _normal_log_density(z: Floats, mean: Floats, covariance: Floats) -> Floats:

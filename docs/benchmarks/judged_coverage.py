@@ -1,9 +1,9 @@
 """Coverage of 95 % intervals when a judge recorded the outcomes who is not always right.
 
 Run `python docs/benchmarks/judged_coverage.py --runs 200`. A judge of sensitivity .90 and
-specificity .95 records the outcomes of a calibrated model, and of one that is overconfident. What
-is known of the judge is 100 cases with the event and 100 without. Each study is fitted twice: with
-`judged=`, and as if what was recorded were the truth.
+specificity .95 records the outcomes of a calibrated model. What is known of the judge is 100 cases
+with the event and 100 without. Each study is fitted twice: with `judged=`, and as if what was
+recorded were the truth.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEED = 2611
 DRAWS = 1000
 SENSITIVITY, SPECIFICITY, VALIDATED = 0.9, 0.95, 100
 MEAN, SPREAD = -1.0, 1.2  # of the scores' log-odds
-TRUTHS = {"calibrated": (0.0, 1.0), "overconfident": (-0.2, 0.7)}
+TRUTHS = {"calibrated": (0.0, 1.0)}
 """Intercept and slope of the true curve on the log-odds."""
 SIZES = (300, 1000)
 AT = (0.1, 0.3, 0.6)
@@ -90,16 +90,34 @@ def one(truth, n, run):
             }
 
 
-def summarise(rows, runs):
+def summarise(rows):
     table = pd.DataFrame(rows)
     keys = ["truth", "cases", "analysis", "number"]
     grouped = table.groupby(keys, sort=False)[["true", "covered", "width", "estimate"]].mean()
+    grouped["data_sets"] = table.groupby(keys, sort=False).size()
     return {
-        "runs": runs,
         "judge": {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY, "validated": VALIDATED},
         "versions": library_versions("bayescal", "numpy", "scipy"),
         "rows": grouped.reset_index().to_dict("records"),
     }
+
+
+def page_table(results):
+    """Coverage, and the mean width, of both analyses: rows of a table in Markdown."""
+    analyses = "judged", "taken as the truth"
+    table = pd.DataFrame(results["rows"]).set_index(["cases", "number", "analysis"])
+    lines = [
+        "| cases | data sets | number | true | `judged=`: coverage | width "
+        "| taken as the truth: coverage | width |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for cases, number in dict.fromkeys(index[:2] for index in table.index):
+        each = [table.loc[(cases, number, analysis)] for analysis in analyses]
+        cells = [f"{row['covered']:.3f} | {row['width']:.3f}" for row in each]
+        name = number.replace("_", " ").replace("tce", "TCE").replace("observed expected", "O/E")
+        sets = each[0]["data_sets"]
+        lines.append(f"| {cases} | {sets} | {name} | {each[0]['true']:.3g} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main():
@@ -112,7 +130,7 @@ def main():
         for n in SIZES:
             for run in range(options.runs):
                 rows += one(truth, n, run)
-            options.out.write_text(json.dumps(summarise(rows, options.runs), indent=1) + "\n")
+            options.out.write_text(json.dumps(summarise(rows), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,60 @@
+"""Simulated studies, and experiments of simulation-based calibration, follow the problem's law."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayescal.model.priors import PRESETS
+from bayescal.model.problem import prepare
+from bayescal.planning.analysis import Analysis
+from bayescal.planning.setting import Setting
+from bayescal.validation.experiment import OneFamily
+from laws import BetaBinomial
+
+LAW = BetaBinomial(20.0, 80.0)
+SCORE, TRIALS = np.array([0.2, 0.5, 0.7]), np.full(3, 60.0)
+
+
+def spread_of(hits, trials, curve):
+    """Variance of the events over that of independent cases."""
+    return float(
+        np.mean((hits - trials * curve) ** 2 / np.maximum(trials * curve * (1 - curve), 1))
+    )
+
+
+@pytest.fixture(scope="module")
+def setting():
+    curve = np.tile(SCORE, (300, 1))
+    return Setting(SCORE[None], np.full(3, 1 / 3), curve, "a test", LAW)
+
+
+def test_outcomes_of_studies_are_drawn_from_the_law(setting):
+    known = replace(setting, likelihood=prepare([0, 1], [0.2, 0.7]).likelihood)
+    ratios = [spread_of(*reversed(each.counts(180, 1)), setting.curve) for each in (known, setting)]
+    assert ratios[0] == pytest.approx(1, abs=0.2)
+    assert ratios[1] > 5
+    assert setting.part(range(3)).likelihood is LAW
+
+
+def test_studies_are_analysed_under_the_law(setting):
+    options = "calibration_slope", None, 0.03, "curve", "logistic", PRESETS["neutral"], 0.95, 400
+    known, own = Analysis(*options), Analysis(*options, likelihood=LAW)
+    assert known.described() != own.described()
+    trials, hits = setting.counts(180, 1)
+    post = own.posterior(setting.table(0, trials[0], hits[0]), 1)
+    assert post.problem.likelihood is LAW
+    assert "alike" in post.coordinates
+
+
+def test_experiments_observe_and_fit_the_law():
+    problem = prepare([0, 1, 0], SCORE, curve="logistic", likelihood=LAW, random_state=1)
+    experiment, rng = OneFamily(problem, SCORE, TRIALS), np.random.default_rng(2)
+    truth = np.array([0.0, 0.0, 0.2])
+    hits = np.array([experiment.observe(truth, rng).hits for _ in range(300)])
+    assert spread_of(hits, TRIALS, SCORE) > 5
+    assert experiment.truth(rng).shape == truth.shape
+    drawn, _ = experiment.posterior(experiment.observe(truth, rng), 10, 1)
+    assert drawn.shape == (10, 3)
