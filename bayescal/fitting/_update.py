@@ -139,7 +139,7 @@ def update(
     )
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
+    if not isinstance(post, HierarchicalPosterior) and post.asked_weights is not None:
         again = prepare(
             post.data + more,
             curve=problem.curve,
@@ -147,7 +147,7 @@ def update(
             edge=edge,
             random_state=problem.seed,
         )
-        return fit_average(again, post.prior_weights, post.draws)
+        return fit_average(again, post.asked_weights, post.draws)
     without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
     return fit(
         more if without else post.data + more,

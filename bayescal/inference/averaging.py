@@ -21,7 +21,14 @@ from bayescal._base.sampling.importance import (
 )
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, in_average
-from bayescal.model.mixture import MODEST_SCALE, Shares, components_of, recentred, shares_of
+from bayescal.model.mixture import (
+    MODEST_SCALE,
+    NOWHERE,
+    Shares,
+    components_of,
+    recentred,
+    shares_of,
+)
 from bayescal.posterior.averaged.draws import Averaged, DistanceDraws
 from bayescal.posterior.one_sided import one_sided, side_shares, sureness
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -152,6 +159,8 @@ class Mixture:
     def smooth_curves(self) -> Floats:
         """Draws of the smooth families under the prior in use, by prior weight and evidence.
 
+        Where there are few distinct scores, risks of their own stand for `spline`.
+
         Returns
         -------
         ndarray of shape (draws, coordinates of the average)
@@ -160,18 +169,20 @@ class Mixture:
         smooth = [
             k
             for k, each in enumerate(self.components)
-            if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
+            if (CURVES[each.family].coordinates or each.scale == NOWHERE)
+            and each.scale != MODEST_SCALE
         ]
         weight: defaultdict[str, float] = defaultdict(float)
         for each in self.components:
-            weight[each.family] += each.prior
-        log_prior = np.log([weight[self.components[k].family] for k in smooth])
+            weight[each.stands_for] += each.prior
+        log_prior = np.log([weight[self.components[k].stands_for] for k in smooth])
         return self._mixed(smooth, log_prior, "average")[0].draws
 
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
-        """Shares of the often-calibrated stretches above, and below, the diagonal, by row."""
-        return side_shares(self.problem, self._samples.often_calibrated.draws)
+        """Shares of the often-calibrated curves above, and below, the diagonal, by row."""
+        family = CURVES["saturated" if self.problem.frame.scores else "pieces"]
+        return side_shares(self.problem.of_family(family), self._samples.often_calibrated.draws)
 
     def _log_prior(self, chosen: Sequence[int]) -> Floats:
         """Of some components, scaled to sum to 1."""
@@ -223,10 +234,12 @@ class Mixture:
     @cached_property
     def _errors(self) -> list[Floats]:
         """Curve minus score at the nodes, of the weighted points of each component."""
-        score, errors = self.problem.score[self._nodes[0]], []
+        score, stated = (each[self._nodes[0]] for each in (self.problem.score, self.problem.stated))
+        errors = []
         for component, sample in zip(self.components, self.samples, strict=True):
             curve, frame = CURVES[component.family], self._samples.at(component).frame
-            errors.append(curve.probability(sample.weighted[0], score, frame) - score)
+            curves = curve.at_scores(score, frame, stated)
+            errors.append(curves.probability(sample.weighted[0]) - stated)
         return errors
 
     @cached_property

@@ -24,7 +24,7 @@ SMOOTH_SHARE = 5 / 9
 def in_order(curves: Sequence[str] | None) -> list[str]:
     """The families asked for, with those that are always compared, in the ladder's order."""
     if curves is None:
-        return list(CURVES)
+        return [name for name in CURVES if name != "saturated"]  # it stands for others by itself
     asked = as_items(curves, "curves")
     for name in asked:
         check_choice(name, CURVES, "curves")

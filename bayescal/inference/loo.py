@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, softmax
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_odds import clipped
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.model.problem import Problem
 
@@ -73,12 +74,14 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         if not number.any():
             continue  # outcomes of one class
         score = problem.mean_of_rows(table.score, cases)[number > 0]
-        log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
+        stated = problem.mean_of_rows(clipped(problem.data.score), cases)[number > 0]
+        curves = problem.curve.at_scores(score, problem.frame, stated)
+        log_odds = curves.log_odds(draws[:DRAWS])
         parts.append(log_expit(sign * log_odds))
         counts.append(number[number > 0])
         if problem.is_merged:
-            at_row = log_expit(sign * problem.curve.log_odds(thin, score, problem.frame))
-            at_case = log_expit(sign * problem.curve.log_odds(thin, table.score, problem.frame))
+            at_row = log_expit(sign * curves.log_odds(thin))
+            at_case = log_expit(sign * problem.curves_at(problem.data.score).log_odds(thin))
             mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]
             within.append(mean - at_row.mean(axis=0))
     likelihood, count = np.hstack(parts), np.concatenate(counts)

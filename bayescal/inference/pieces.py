@@ -14,7 +14,7 @@ from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 
-__all__ = ["sample_pieces"]
+__all__ = ["sample_pieces", "variance_factor"]
 
 
 def sample_pieces(
@@ -43,7 +43,7 @@ def sample_pieces(
         it nor the draws come from importance weights of whole curves, so it has no Monte Carlo
         error and k-hat is minus infinity.
     """
-    table, effect = problem.table, _variance_factor(problem)
+    table, effect = problem.table, variance_factor(problem)
     stretches = stretch_evidences(
         table.score,
         table.trials / effect,
@@ -61,7 +61,7 @@ def sample_pieces(
     return samples
 
 
-def _variance_factor(problem: Problem) -> float:
+def variance_factor(problem: Problem) -> float:
     """By how much clusters enlarge the variance of the number of events; 1 without clusters."""
     if problem.clusters is None or problem.clusters.are_single:
         return 1.0

@@ -8,11 +8,13 @@ from functools import cached_property
 from bayescal._base.sampling.importance import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.saturated import sample_saturated
 from bayescal.model.curves import CURVES, Frame
-from bayescal.model.mixture import MODEST_SCALE, Component, modest_scale
+from bayescal.model.mixture import MODEST_SCALE, NOWHERE, Component, families_on, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
+from bayescal.model.saturated.family import ANY_RISKS, NO_RISK_EXACT, SOME_RISKS_EXACT
 
 __all__ = ["FamilySamples"]
 
@@ -25,7 +27,7 @@ class FamilySamples(Mapping[str, Sample]):
     problem : Problem
         Of the average: one centre and one set of knots for all families.
     names : sequence of str
-        The families, in order.
+        The families asked for, in order; see `families_on`.
     draws : int
         Of each.
 
@@ -36,15 +38,15 @@ class FamilySamples(Mapping[str, Sample]):
 
     def __init__(self, problem: Problem, names: Sequence[str], draws: int) -> None:
         self.problem, self.draws = problem, draws
-        self._names = tuple(names)
+        self._names = families_on(problem, names)
         self._drawn: dict[str, Sample] = {}
         self._relatives = [self]
 
     def __getitem__(self, name: str) -> Sample:
         if name not in self._drawn:
             self._drawn[name] = (
-                self._stretches[0]
-                if name == "pieces"
+                self._with_atoms[0]
+                if CURVES[name].has_atoms
                 else sample_importance(self.problem.of_family(CURVES[name]), self.draws)
             )
         return self._drawn[name]
@@ -63,13 +65,18 @@ class FamilySamples(Mapping[str, Sample]):
 
     @property
     def often_calibrated(self) -> Sample:
-        """Stretches that are often calibrated; `pieces` by name are those that rarely are."""
-        return self._stretches[1]
+        """Stretches, or risks, that are often calibrated.
+
+        By name, `pieces` are those that rarely are, and `saturated` all that may be.
+        """
+        return self._with_atoms[1]
 
     def of(self, component: Component) -> Sample:
         """The sample of a component of an average."""
         if component.is_often:
             return self.often_calibrated
+        if component.scale == NOWHERE:
+            return self._with_atoms[2]
         return self.at(component)[component.family]
 
     def at(self, component: Component) -> FamilySamples:
@@ -81,13 +88,13 @@ class FamilySamples(Mapping[str, Sample]):
     def under(self, prior: Prior) -> FamilySamples:
         """The same families under another prior, made once for each prior.
 
-        The prior of the stretches is their own, so that they are shared.
+        The priors of stretches and of risks by score are their own, so that they are shared.
         """
         for relative in self._relatives:
             if relative.problem.prior == prior:
                 return relative
         other = FamilySamples(self.problem.with_prior(prior), self._names, self.draws)
-        other._stretches = self._stretches
+        other._with_atoms = self._with_atoms
         other._relatives = self._relatives
         self._relatives.append(other)
         return other
@@ -103,6 +110,10 @@ class FamilySamples(Mapping[str, Sample]):
         return FamilySamples(problem, self._names, self.draws)
 
     @cached_property
-    def _stretches(self) -> list[Sample]:
+    def _with_atoms(self) -> list[Sample]:
+        """Of the family that may be on the diagonal in parts: by name, and often calibrated."""
+        if self.problem.frame.scores:
+            risks = (ANY_RISKS, SOME_RISKS_EXACT, NO_RISK_EXACT)
+            return sample_saturated(self.problem, self.draws, risks)
         priors = (RARELY_CALIBRATED, OFTEN_CALIBRATED)
         return sample_pieces(self.problem, self.draws, priors)

@@ -122,7 +122,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     of_beta = problem.of_family(CURVES["beta"])
     error = np.empty(u.shape[0])
     for part, population in draw_population(
-        "sample", of_beta.score, of_beta.trials, u.shape[0], of_beta.rng("")
+        "sample", of_beta.stated, of_beta.trials, u.shape[0], of_beta.rng("")
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
     log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)

@@ -15,6 +15,7 @@ from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, TEMPERATURE
 from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
+from bayescal.model.saturated.family import SATURATED
 from bayescal.model.spline import SPLINE
 from bayescal.model.stored import stored_frame
 
@@ -38,7 +39,18 @@ __all__ = [
 
 CURVES: dict[str, Curve] = {
     curve.name: curve
-    for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, NOISE, BETA, LAPSE, SPLINE, PIECES)
+    for curve in (
+        IDENTITY,
+        INTERCEPT,
+        TEMPERATURE,
+        LOGISTIC,
+        NOISE,
+        BETA,
+        LAPSE,
+        SPLINE,
+        PIECES,
+        SATURATED,
+    )
 }
 """The families by name, from the simplest to the most flexible."""
 

@@ -14,6 +14,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import EDGE, clipped
 from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
@@ -22,10 +23,14 @@ from bayescal.data.grouped import Part
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
-from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.curve import CurveAtScores
+from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.families import IDENTITY
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
+from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, prior_errors
+from bayescal.model.saturated.law import RiskPrior
 
 __all__ = ["Problem", "prepare"]
 
@@ -86,6 +91,20 @@ class Problem:
     def score(self) -> Floats:
         """Scores inside (0, 1), ascending, of shape (rows,): the mean of the cases in each row."""
         return self.mean_of_rows(self.table.score)
+
+    @cached_property
+    def stated(self) -> Floats:
+        """The scores as they came in, of shape (rows,): what every error is measured from.
+
+        They differ from `score` where scores of 0 and 1 are moved.
+        """
+        return self.mean_of_rows(clipped(self.data.score))
+
+    @property
+    def has_few_scores(self) -> bool:
+        """Whether each distinct score can have a risk of its own."""
+        data = self.data
+        return are_few(data.score.size, float(data.trials.sum()) * data.weight_scale)
 
     @cached_property
     def log_odds(self) -> Floats:
@@ -153,32 +172,64 @@ class Problem:
 
         At the scores of the table, or at others, which are moved inside (0, 1) first.
         """
-        at = self.score if scores is None else self.inside(scores)
-        return self.curve.probability(u, at, self.frame)
+        return self.curves_at(scores).probability(u)
+
+    def curves_at(self, scores: Floats | None = None) -> CurveAtScores:
+        """The family at the scores of the table, or at others as they came in."""
+        if scores is None:
+            return self.curve.at_scores(self.score, self.frame, self.stated)
+        return self.curve.at_scores(self.inside(scores), self.frame, clipped(scores))
 
     def of_family(self, curve: Curve) -> Problem:
-        """The same table for another family; one family's constants serve the simpler ones."""
+        """The same table for another family; one family's constants serve the simpler ones.
+
+        Where there are few distinct scores, exact calibration reads 0 and 1 as they are, unless
+        the user said how they are read.
+        """
         prior = self.prior.with_others(curve.priors)
-        return replace(self, curve=curve.at(self.frame), prior=prior)
+        edges = self.edges
+        if curve.name == IDENTITY.name and self.has_few_scores and not edges.given:
+            edges = edges._replace(low=EDGE, high=1 - EDGE)
+        return replace(self, curve=curve.at(self.frame), prior=prior, edges=edges)
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
         table = self.table
         centre = prior.centre_for(np.asarray(logit(table.score)), table.trials)
         frame = self.curve.shape_frame(table.score, table.trials, centre)
+        if self.curve.per_score:
+            frame = self._with_scores(frame)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
+
+    def _with_scores(self, frame: Frame) -> Frame:
+        """With each distinct score where they are few, which then replace knots and cells."""
+        if self.curve.name == AVERAGE.name and not self.has_few_scores:
+            return frame
+        if self.data.score.size > MOST_SCORES:
+            raise InputError(
+                f"curve='saturated' has a risk for each distinct score, of at most {MOST_SCORES}, "
+                f"and there are {self.data.score.size}. Fit curve='spline' or 'pieces', or leave "
+                "curve= out for the average."
+            )
+        return Frame(frame.centre, scores=tuple(self.stated.tolist()))
 
     def with_edges(self, edges: Edges) -> Problem:
         """The same table with scores of 0 and 1 read otherwise."""
         return replace(self, edges=edges).with_prior(self.prior)
 
     def sample_prior(
-        self, rng: np.random.Generator, size: int, partition: PartitionPrior = PIECES_PRIOR
+        self,
+        rng: np.random.Generator,
+        size: int,
+        partition: PartitionPrior = PIECES_PRIOR,
+        risks: RiskPrior = ANY_RISKS,
     ) -> Floats:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             table = self.table
             return prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
+        if self.curve.per_score:
+            return prior_errors(self.frame, rng, size, risks)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import chance
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
@@ -108,7 +109,9 @@ class CalibrationPosterior(DecisionMeasures):
         """
         observed = logit(self.problem.table.score)
         grid = expit(np.linspace(observed[0], observed[-1], 201))
-        log_odds = self.family.log_odds(self._drawn.u, grid, self.problem.frame)
+        if self.problem.frame.scores:  # between them curves are straight, or monotone
+            grid = self.data.score
+        log_odds = self.problem.curves_at(grid).log_odds(self._drawn.u)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
 
     def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -237,7 +240,8 @@ class CalibrationPosterior(DecisionMeasures):
         InputError
             If the family has no stretches on the diagonal.
         """
-        if not all(part.problem.frame.cells for part in self._posterior.parts):
+        frames = [part.problem.frame for part in self._posterior.parts]
+        if not all(frame.cells or frame.scores for frame in frames):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
@@ -248,7 +252,7 @@ class CalibrationPosterior(DecisionMeasures):
         """Draws of the curve minus the score, which in an average are those of distances."""
         of = self.curves_of_distances if self.is_average else self._posterior
         return np.concatenate(
-            [part.curve(scores) - part.problem.inside(scores) for part in of.parts]
+            [part.curve(scores) - clipped(scores) for part in of.parts]
         )
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:

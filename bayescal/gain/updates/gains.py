@@ -82,7 +82,7 @@ def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[f
     mapping of str to mapping of str to ndarray of shape (draws,)
         As `gains_of`.
     """
-    at, score = np.array(thresholds, dtype=np.float64), of.problem.score
+    at, score = np.array(thresholds, dtype=np.float64), of.problem.stated
     measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
     gains = {each: {name: np.zeros(len(of.u)) for name in updates()} for each in measures}
     fitted = {
