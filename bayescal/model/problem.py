@@ -14,7 +14,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError
-from bayescal._base.log_odds import EDGE, clipped
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.clusters.read import read_clusters
@@ -25,7 +25,6 @@ from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
 from bayescal.model.curve import CurveAtScores
 from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
-from bayescal.model.families import IDENTITY
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
@@ -164,7 +163,13 @@ class Problem:
         return float(self.table.trials.sum())
 
     def inside(self, scores: Floats) -> Floats:
-        """Any scores as the model reads them: strictly inside (0, 1)."""
+        """Any scores as the model reads them: strictly inside (0, 1).
+
+        Where each of a few scores can have a risk of its own, 0 and 1 are read as they are, unless
+        the user set the edges.
+        """
+        if self.frame.scores and not self.edges.given:
+            return clipped(scores)
         return self.edges.inside(scores)
 
     def probability(self, u: Floats, scores: Floats | None = None) -> Floats:
@@ -181,22 +186,15 @@ class Problem:
         return self.curve.at_scores(self.inside(scores), self.frame, clipped(scores))
 
     def of_family(self, curve: Curve) -> Problem:
-        """The same table for another family; one family's constants serve the simpler ones.
-
-        Where there are few distinct scores, exact calibration reads 0 and 1 as they are, unless
-        the user said how they are read.
-        """
+        """The same table for another family; one family's constants serve the simpler ones."""
         prior = self.prior.with_others(curve.priors)
-        edges = self.edges
-        if curve.name == IDENTITY.name and self.has_few_scores and not edges.given:
-            edges = edges._replace(low=EDGE, high=1 - EDGE)
-        return replace(self, curve=curve.at(self.frame), prior=prior, edges=edges)
+        return replace(self, curve=curve.at(self.frame), prior=prior)
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
-        table = self.table
-        centre = prior.centre_for(np.asarray(logit(table.score)), table.trials)
-        frame = self.curve.shape_frame(table.score, table.trials, centre)
+        score, trials = self.edges.inside(self.data.score), self.table.trials
+        centre = prior.centre_for(np.asarray(logit(score)), trials)
+        frame = self.curve.shape_frame(score, trials, centre)
         if self.curve.per_score:
             frame = self._with_scores(frame)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
