@@ -144,9 +144,14 @@ def smooth_families() -> tuple[str, ...]:
     return tuple(name for name in averaged_families() if CURVES[name].coordinates)
 
 
-def updates() -> dict[str, str]:
-    """What recalibrating by each family does, from the least to the most."""
-    return {name: curve.update for name, curve in CURVES.items() if curve.update}
+def updates(names: Iterable[str] | None = None) -> dict[str, str]:
+    """What recalibrating by each family does, from the least to the most.
+
+    Of these families; by default of all that do not need few distinct scores.
+    """
+    among = [name for name, curve in CURVES.items() if not curve.per_score]
+    among = among if names is None else list(names)
+    return {name: curve.update for name, curve in CURVES.items() if curve.update and name in among}
 
 
 def stored_curve(name: str, families: Iterable[str] = ()) -> Curve:

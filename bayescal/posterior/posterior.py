@@ -105,7 +105,8 @@ class CalibrationPosterior(DecisionMeasures):
         Returns
         -------
         float
-            1 for every family but `spline`, `pieces` and averages that hold one of them.
+            1 for every family but `spline`, `pieces`, `saturated` and averages that hold one of
+            them.
         """
         observed = logit(self.problem.table.score)
         grid = expit(np.linspace(observed[0], observed[-1], 201))
@@ -190,7 +191,7 @@ class CalibrationPosterior(DecisionMeasures):
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve is exactly on the diagonal, by score.
 
-        Only for a fit of `pieces` or an averaged posterior. For an average it is computed from the
+        Only for a fit of `pieces` or `saturated`, or an averaged posterior. For an average it is computed from the
         draws of distances, which include exact calibration.
 
         Parameters
@@ -225,7 +226,7 @@ class CalibrationPosterior(DecisionMeasures):
     def errors_where_known(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
 
-        Of a fit of `pieces`, or of an averaged posterior, whose draws are those of distances.
+        Of a fit of `pieces` or `saturated`, or of an averaged posterior, whose draws are those of distances.
 
         Parameters
         ----------

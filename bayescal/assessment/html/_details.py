@@ -13,7 +13,7 @@ from bayescal.assessment.text.tripod import tripod_items
 from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.val_prob import VAL_PROB
 from bayescal.assessment.words import UNDEFINED, estimator_row, of_group
-from bayescal.model.curves import CURVES, updates
+from bayescal.model.curves import CURVES
 from bayescal.validation.consistency import RARE
 
 __all__ = [
@@ -44,7 +44,7 @@ def updates_table(f: Findings) -> Table:
     rows = []
     for index, row in advice.table.drop("identity").iterrows():
         name = str(index)
-        update = updates()[name]
+        update = CURVES[name].update
         gains = (advice.shown(name, measure) for measure in measures)
         chosen = name == advice.choice
         hint = "recommended" if chosen else ""

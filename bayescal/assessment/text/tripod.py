@@ -14,7 +14,7 @@ from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.treatment import benefit_rows, information_rows
 from bayescal.assessment.verdict.words import whom
 from bayescal.assessment.words import first_words, of_group
-from bayescal.model.curves import updates
+from bayescal.model.curves import CURVES
 
 __all__ = ["TripodItem", "tripod", "tripod_items"]
 
@@ -122,7 +122,7 @@ def _measures(f: Findings) -> list[str]:
 
 def _updating_methods(f: Findings) -> list[str]:
     compared = f.recommendation.table.index.drop("identity")
-    options = "; ".join(updates()[str(name)] for name in compared)
+    options = "; ".join(CURVES[str(name)].update for name in compared)
     told = f.recommendation
     decides = "net benefit" if told.thresholds else "Brier score"
     text = [

@@ -67,4 +67,5 @@ SATURATED = Curve(
     per_score=True,
     averaged=False,
     meaning="a risk of its own at each of a few distinct scores, some of them exactly right",
+    update="give each score a risk of its own",
 )
