@@ -181,8 +181,19 @@ class Mixture:
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
         """Shares of the often-calibrated curves above, and below, the diagonal, by row."""
-        family = CURVES["saturated" if self.problem.frame.scores else "pieces"]
-        return side_shares(self.problem.of_family(family), self._samples.often_calibrated.draws)
+        often = [k for k, each in enumerate(self.components) if each.is_often]
+        if not often:
+            pieces = self.problem.of_family(CURVES["pieces"])
+            return side_shares(pieces, self._samples.often_calibrated.draws)
+        samples = [self.samples[k] for k in often]
+        weight = shares_of_parts(samples, self._log_prior(often))
+        families = [self.problem.of_family(CURVES[self.components[k].family]) for k in often]
+        each = [
+            side_shares(family, sample.draws)
+            for family, sample in zip(families, samples, strict=True)
+        ]
+        above, below = (np.asarray(weight @ np.stack(side)) for side in zip(*each, strict=True))
+        return above, below
 
     def _log_prior(self, chosen: Sequence[int]) -> Floats:
         """Of some components, scaled to sum to 1."""

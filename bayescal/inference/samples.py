@@ -10,7 +10,14 @@ from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated
 from bayescal.model.curves import CURVES, Frame
-from bayescal.model.mixture import MODEST_SCALE, NOWHERE, Component, families_on, modest_scale
+from bayescal.model.mixture import (
+    MODEST_SCALE,
+    NOWHERE,
+    OFTEN,
+    Component,
+    families_on,
+    modest_scale,
+)
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
@@ -46,7 +53,7 @@ class FamilySamples(Mapping[str, Sample]):
         if name not in self._drawn:
             self._drawn[name] = (
                 self._with_atoms[0]
-                if CURVES[name].has_atoms
+                if name == "pieces"
                 else sample_importance(self.problem.of_family(CURVES[name]), self.draws)
             )
         return self._drawn[name]
@@ -73,10 +80,10 @@ class FamilySamples(Mapping[str, Sample]):
 
     def of(self, component: Component) -> Sample:
         """The sample of a component of an average."""
+        if component.family == "saturated":
+            return self._by_score[component.scale]
         if component.is_often:
             return self.often_calibrated
-        if component.scale == NOWHERE:
-            return self._with_atoms[2]
         return self.at(component)[component.family]
 
     def at(self, component: Component) -> FamilySamples:
@@ -110,10 +117,13 @@ class FamilySamples(Mapping[str, Sample]):
         return FamilySamples(problem, self._names, self.draws)
 
     @cached_property
+    def _by_score(self) -> dict[str, Sample]:
+        scales = {OFTEN: SOME_RISKS_EXACT, NOWHERE: NO_RISK_EXACT}
+        drawn = sample_saturated(self.problem, self.draws, tuple(scales.values()))
+        return dict(zip(scales, drawn, strict=True))
+
+    @cached_property
     def _with_atoms(self) -> list[Sample]:
         """Of the family that may be on the diagonal in parts: by name, and often calibrated."""
-        if self.problem.frame.scores:
-            risks = (ANY_RISKS, SOME_RISKS_EXACT, NO_RISK_EXACT)
-            return sample_saturated(self.problem, self.draws, risks)
         priors = (RARELY_CALIBRATED, OFTEN_CALIBRATED)
         return sample_pieces(self.problem, self.draws, priors)

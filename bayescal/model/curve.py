@@ -16,7 +16,7 @@ from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probabi
 from bayescal.model.partition.cells import cell_of, passage
 from bayescal.model.prior import Distribution
 
-__all__ = ["Curve", "CurveAtScores", "Frame"]
+__all__ = ["Curve", "CurveAtScores", "Frame", "between"]
 
 JUMP = 1e-6  # in log-odds
 PROBABLE = 0.5
@@ -221,9 +221,7 @@ class Curve:
         """The curve itself, g(score), of shape (draws, rows); on the diagonal it is the score."""
         return self.at_scores(score, frame).probability(u)
 
-    def at_scores(
-        self, score: Floats, frame: Frame, stated: Floats | None = None
-    ) -> CurveAtScores:
+    def at_scores(self, score: Floats, frame: Frame, stated: Floats | None = None) -> CurveAtScores:
         """The family at fixed scores, for many draws: what does not depend on them is kept.
 
         `stated` are the scores that curves on the diagonal have, where they are read as others.
@@ -271,7 +269,7 @@ class CurveAtScores:
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
         self._errors = curve._errors(frame)
         if self._errors:
-            self._neighbours, self._share = _between(self.stated, np.array(frame.scores))
+            self._neighbours, self._share = between(self.stated, np.array(frame.scores))
         offset, basis = curve.basis(score.ravel(), frame)
         self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
         if self._cells:
@@ -391,7 +389,7 @@ class CurveAtScores:
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x
 
 
-def _between(
+def between(
     score: Floats, scores: Floats
 ) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Floats]:
     """The neighbours of each score among ascending ones, and how far it is to the right one."""

@@ -140,10 +140,13 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
     few = bool(problem.frame.scores)
     for name, weight in weights.items():
         scales: dict[str, float] = {OWN_SCALE: 1.0}
-        if few and name in (*STANDS_FOR.values(), SATURATED.name):
-            own = [scale for scale, replaced in STANDS_FOR.items() if name in (replaced, "saturated")]
-            scales, name = {scale: 1 / len(own) for scale in own}, SATURATED.name
-        elif name == "pieces":
+        if few and name == "spline":
+            parts.append(Component(SATURATED.name, NOWHERE, weight))
+            continue
+        if few and name == "pieces":
+            weight /= 2
+            parts.append(Component(SATURATED.name, OFTEN, weight))
+        if name == "pieces":
             scales = {OFTEN: OFTEN_SHARE, RARELY: 1 - OFTEN_SHARE}
         elif _has_two_scales(problem.of_family(CURVES[name]).curve, problem.prior):
             scales = {OWN_SCALE: 0.5, MODEST_SCALE: 0.5}
@@ -170,7 +173,7 @@ def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
     InputError
         If `saturated` was asked for, and the table has too many distinct scores.
     """
-    replaced = (*STANDS_FOR.values(), SATURATED.name)
+    replaced = ("spline", SATURATED.name)
     if problem.frame.scores:
         kept = [name for name in names if name not in replaced]
         return tuple(kept if len(kept) == len(names) else [*kept, SATURATED.name])

@@ -194,22 +194,28 @@ class Problem:
         """The same table under another prior, with its own centre."""
         score, trials = self.edges.inside(self.data.score), self.table.trials
         centre = prior.centre_for(np.asarray(logit(score)), trials)
-        frame = self.curve.shape_frame(score, trials, centre)
-        if self.curve.per_score:
-            frame = self._with_scores(frame)
+        if self._is_by_score:
+            score = score if self.edges.given else clipped(self.data.score)
+            frame = self.curve.shape_frame(score, trials, centre)
+            frame = Frame(centre, cells=frame.cells, scores=tuple(self.stated.tolist()))
+        else:
+            frame = self.curve.shape_frame(score, trials, centre)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
 
-    def _with_scores(self, frame: Frame) -> Frame:
-        """With each distinct score where they are few, which then replace knots and cells."""
-        if self.curve.name == AVERAGE.name and not self.has_few_scores:
-            return frame
+    @property
+    def _is_by_score(self) -> bool:
+        """Whether each distinct score can have a risk of its own; there are then no knots."""
+        if not self.curve.per_score or (
+            self.curve.name == AVERAGE.name and not self.has_few_scores
+        ):
+            return False
         if self.data.score.size > MOST_SCORES:
             raise InputError(
                 f"curve='saturated' has a risk for each distinct score, of at most {MOST_SCORES}, "
                 f"and there are {self.data.score.size}. Fit curve='spline' or 'pieces', or leave "
                 "curve= out for the average."
             )
-        return Frame(frame.centre, scores=tuple(self.stated.tolist()))
+        return True
 
     def with_edges(self, edges: Edges) -> Problem:
         """The same table with scores of 0 and 1 read otherwise."""

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
 from bayescal.data.validate import as_order, check_choice
-from bayescal.model.curve import CurveAtScores
+from bayescal.model.curve import CurveAtScores, between
 from bayescal.model.problem import Problem
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
@@ -116,8 +116,16 @@ class Evaluation:
         return replace(self, averaged=True, _known={})
 
     def curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, of shape (draws, scores), as they are drawn and predict."""
+        """The curves at these scores, of shape (draws, scores), as they are drawn and predict.
+
+        Where there are few distinct scores, the error between two of them is in proportion.
+        """
         problem, jumps = self.problem, self._jumps
+        if problem.frame.scores:
+            errors = problem.curves_at().probability(self.u) - problem.stated
+            (left, right), share = between(clipped(scores), problem.stated)
+            low, high = errors[:, left], errors[:, right]
+            return clipped(clipped(scores) + low + share * (high - low))
         curves = problem.curves_at(scores).probability(self.u)
         if jumps is None:
             return curves

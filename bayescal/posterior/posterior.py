@@ -252,9 +252,7 @@ class CalibrationPosterior(DecisionMeasures):
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
         of = self.curves_of_distances if self.is_average else self._posterior
-        return np.concatenate(
-            [part.curve(scores) - clipped(scores) for part in of.parts]
-        )
+        return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.

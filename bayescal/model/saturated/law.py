@@ -43,7 +43,7 @@ class RiskPrior:
     """
 
     on: tuple[float, ...] = (0.0, 0.2, 0.5, 0.8)
-    scale: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+    scale: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8, 1.6)
     relative: tuple[float, ...] = (0.0, 1.0)
 
     @property

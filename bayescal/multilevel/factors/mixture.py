@@ -96,9 +96,7 @@ class MixtureCurve(Curve):
         """The mixture itself: its coordinates do not depend on the scores."""
         return self
 
-    def at_scores(
-        self, score: Floats, frame: Frame, stated: Floats | None = None
-    ) -> CurveAtScores:
+    def at_scores(self, score: Floats, frame: Frame, stated: Floats | None = None) -> CurveAtScores:
         """The mixture at fixed scores, for many draws."""
         return MixtureAtScores(self, score, frame, stated)
 
