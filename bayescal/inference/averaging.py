@@ -159,7 +159,7 @@ class Mixture:
     def smooth_curves(self) -> Floats:
         """Draws of the smooth families under the prior in use, by prior weight and evidence.
 
-        Where there are few distinct scores, risks of their own stand for `spline`.
+        Where there are few distinct scores, a risk of its own for each stands for `spline`.
 
         Returns
         -------

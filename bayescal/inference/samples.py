@@ -10,18 +10,10 @@ from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
 from bayescal.inference.saturated import sample_saturated
 from bayescal.model.curves import CURVES, Frame
-from bayescal.model.mixture import (
-    MODEST_SCALE,
-    NOWHERE,
-    OFTEN,
-    Component,
-    families_on,
-    modest_scale,
-)
+from bayescal.model.mixture import MODEST_SCALE, RISKS, Component, families_on, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
-from bayescal.model.saturated.family import ANY_RISKS, NO_RISK_EXACT, SOME_RISKS_EXACT
 
 __all__ = ["FamilySamples"]
 
@@ -52,7 +44,7 @@ class FamilySamples(Mapping[str, Sample]):
     def __getitem__(self, name: str) -> Sample:
         if name not in self._drawn:
             self._drawn[name] = (
-                self._with_atoms[0]
+                self._stretches[0]
                 if name == "pieces"
                 else sample_importance(self.problem.of_family(CURVES[name]), self.draws)
             )
@@ -72,15 +64,12 @@ class FamilySamples(Mapping[str, Sample]):
 
     @property
     def often_calibrated(self) -> Sample:
-        """Stretches, or risks, that are often calibrated.
-
-        By name, `pieces` are those that rarely are, and `saturated` all that may be.
-        """
-        return self._with_atoms[1]
+        """Stretches that are often calibrated; `pieces` by name are those that rarely are."""
+        return self._stretches[1]
 
     def of(self, component: Component) -> Sample:
         """The sample of a component of an average."""
-        if component.family == "saturated":
+        if component.is_by_score and component.scale in self._by_score:
             return self._by_score[component.scale]
         if component.is_often:
             return self.often_calibrated
@@ -101,7 +90,9 @@ class FamilySamples(Mapping[str, Sample]):
             if relative.problem.prior == prior:
                 return relative
         other = FamilySamples(self.problem.with_prior(prior), self._names, self.draws)
-        other._with_atoms = self._with_atoms
+        other._stretches = self._stretches
+        if self.problem.frame.scores:
+            other._by_score = self._by_score
         other._relatives = self._relatives
         self._relatives.append(other)
         return other
@@ -118,12 +109,11 @@ class FamilySamples(Mapping[str, Sample]):
 
     @cached_property
     def _by_score(self) -> dict[str, Sample]:
-        scales = {OFTEN: SOME_RISKS_EXACT, NOWHERE: NO_RISK_EXACT}
-        drawn = sample_saturated(self.problem, self.draws, tuple(scales.values()))
-        return dict(zip(scales, drawn, strict=True))
+        """Risks of single scores, by how often they are the scores."""
+        drawn = sample_saturated(self.problem, self.draws, tuple(RISKS.values()))
+        return dict(zip(RISKS, drawn, strict=True))
 
     @cached_property
-    def _with_atoms(self) -> list[Sample]:
-        """Of the family that may be on the diagonal in parts: by name, and often calibrated."""
+    def _stretches(self) -> list[Sample]:
         priors = (RARELY_CALIBRATED, OFTEN_CALIBRATED)
         return sample_pieces(self.problem, self.draws, priors)

@@ -70,8 +70,8 @@ class Curve:
     Curves made of stretches add shift + slope * logit s, with a shift and a slope for each cell of
     the scores as their last coordinates. Curves with a risk of its own at each of a few scores have
     an error for each, the risk minus the score, as coordinates before these; between two scores
-    the error changes in proportion to the score. If `guess` and `lapse` are among the coordinates, the
-    curve is guess + (1 - guess - lapse) h(s), and the log-odds above are those of h.
+    the error changes in proportion to the score. If `guess` and `lapse` are among the coordinates,
+    the curve is guess + (1 - guess - lapse) h(s), and the log-odds above are those of h.
 
     Attributes
     ----------

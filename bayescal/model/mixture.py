@@ -23,6 +23,7 @@ from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import MODEST, Prior
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.family import (
+    ANY_RISKS,
     FEWEST_CASES,
     MOST_SCORES,
     NO_RISK_EXACT,
@@ -36,6 +37,7 @@ __all__ = [
     "NOWHERE",
     "OFTEN",
     "RARELY",
+    "RISKS",
     "Component",
     "Shares",
     "components_of",
@@ -56,7 +58,14 @@ OWN_SCALE, MODEST_SCALE, OFTEN, RARELY = "prior", "modest", "often calibrated", 
 NOWHERE = "nowhere calibrated"
 
 STANDS_FOR = {OFTEN: "pieces", NOWHERE: "spline"}
-"""Which family `saturated` stands for at either scale, where there are few distinct scores."""
+"""Whose weight `saturated` has at either scale, where there are few distinct scores."""
+
+RISKS = {OFTEN: SOME_RISKS_EXACT, NOWHERE: NO_RISK_EXACT}
+"""Its prior there."""
+
+SHARE_BY_SCORE = 0.5
+"""How much of the weight of `pieces` it has then. Stretches keep the rest: risks of many points
+that err together say more than each by itself."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +99,13 @@ class Component:
 
     @property
     def stands_for(self) -> str:
-        """The family that was asked for: of `saturated`, the one that it stands for."""
-        return STANDS_FOR[self.scale] if self.family == SATURATED.name else self.family
+        """The family that was asked for: of `saturated`, the one whose weight it has."""
+        return STANDS_FOR.get(self.scale, self.family) if self.is_by_score else self.family
+
+    @property
+    def is_by_score(self) -> bool:
+        """Whether each score has a risk of its own."""
+        return self.family == SATURATED.name
 
     def problem(self, problem: Problem) -> Problem:
         """The problem of this family, from that of the average."""
@@ -122,8 +136,8 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
     """The components of an average over families with these prior weights.
 
     A smooth family has half its weight at each scale, or all of it at one where the second prior is
-    nowhere narrower. Where there are few distinct scores, `saturated` stands for `pieces`, often
-    calibrated, and for `spline`, nowhere calibrated.
+    nowhere narrower. Where there are few distinct scores, `saturated` has the weight of `spline`,
+    nowhere calibrated, and half of that of `pieces`, often calibrated.
 
     Parameters
     ----------
@@ -140,12 +154,12 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
     few = bool(problem.frame.scores)
     for name, weight in weights.items():
         scales: dict[str, float] = {OWN_SCALE: 1.0}
-        if few and name == "spline":
+        if few and name == STANDS_FOR[NOWHERE]:
             parts.append(Component(SATURATED.name, NOWHERE, weight))
             continue
-        if few and name == "pieces":
-            weight /= 2
-            parts.append(Component(SATURATED.name, OFTEN, weight))
+        if few and name == STANDS_FOR[OFTEN]:
+            parts.append(Component(SATURATED.name, OFTEN, SHARE_BY_SCORE * weight))
+            weight *= 1 - SHARE_BY_SCORE
         if name == "pieces":
             scales = {OFTEN: OFTEN_SHARE, RARELY: 1 - OFTEN_SHARE}
         elif _has_two_scales(problem.of_family(CURVES[name]).curve, problem.prior):
@@ -155,7 +169,7 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
 
 
 def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
-    """The families that are compared on a table: `saturated` where it stands for others.
+    """The families that are compared on a table: `saturated` in place of `spline` on some.
 
     Parameters
     ----------
@@ -173,16 +187,15 @@ def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
     InputError
         If `saturated` was asked for, and the table has too many distinct scores.
     """
-    replaced = ("spline", SATURATED.name)
     if problem.frame.scores:
-        kept = [name for name in names if name not in replaced]
-        return tuple(kept if len(kept) == len(names) else [*kept, SATURATED.name])
+        replaced = (STANDS_FOR[NOWHERE], SATURATED.name)
+        return (*(name for name in names if name not in replaced), SATURATED.name)
     if SATURATED.name in names:
         raise InputError(
             f"'saturated' was asked for, which has a risk for each of at most {MOST_SCORES} "
             f"distinct scores with {FEWEST_CASES} cases each or more on average, and there are "
             f"{problem.data.n:g} cases of {problem.data.score.size} distinct scores. Leave it out: "
-            "'spline' and 'pieces' take its place."
+            "'spline' takes its place."
         )
     return tuple(names)
 
@@ -295,7 +308,7 @@ def sample_prior(
             continue
         own = component.problem(problem)
         partition = OFTEN_CALIBRATED if component.is_often else RARELY_CALIBRATED
-        risks = SOME_RISKS_EXACT if component.is_often else NO_RISK_EXACT
+        risks = RISKS.get(component.scale, ANY_RISKS)
         drawn = own.sample_prior(rng, rows.size, partition, risks)
         curve = CURVES[component.family]
         at_centre = recentred(curve, drawn, own.frame, problem.frame)

@@ -257,8 +257,7 @@ class Evaluation:
 
     @property
     def _log_odds(self) -> Floats:
-        """Of the scores of the data, where the mean curve is known: risks of single scores are of
-        the scores as they came in."""
+        """Of the scores of the data; those as they came in, where each can have its own risk."""
         problem = self.problem
         return np.asarray(logit(problem.stated)) if problem.frame.scores else problem.log_odds
 

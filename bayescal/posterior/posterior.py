@@ -79,6 +79,10 @@ class CalibrationPosterior(DecisionMeasures):
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
 
+        Where there are few distinct scores (see `saturated` on the model page), the error at a
+        score between two of them is interpolated on the probability scale, and beyond them it is
+        that of the last.
+
         Parameters
         ----------
         y_prob : array-like of shape (n,)
@@ -191,8 +195,8 @@ class CalibrationPosterior(DecisionMeasures):
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve is exactly on the diagonal, by score.
 
-        Only for a fit of `pieces` or `saturated`, or an averaged posterior. For an average it is computed from the
-        draws of distances, which include exact calibration.
+        Only for a fit of `pieces` or `saturated`, or an averaged posterior. For an average it is
+        computed from the draws of distances, which include exact calibration.
 
         Parameters
         ----------
@@ -226,7 +230,8 @@ class CalibrationPosterior(DecisionMeasures):
     def errors_where_known(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
 
-        Of a fit of `pieces` or `saturated`, or of an averaged posterior, whose draws are those of distances.
+        Of a fit of `pieces` or `saturated`, or of an averaged posterior, whose draws are those of
+        distances.
 
         Parameters
         ----------

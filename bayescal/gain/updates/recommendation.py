@@ -194,7 +194,7 @@ def recommendation(
     decides = gains["brier"]
     if thresholds:
         benefits = [gains[net_benefit_name(threshold)] for threshold in thresholds]
-        decides = {name: np.mean([each[name] for each in benefits], axis=0) for name in updates()}
+        decides = {name: np.mean([each[name] for each in benefits], axis=0) for name in decides}
         gains[NET_BENEFIT] = decides
     rows: dict[str, dict[str, float]] = {name: {} for name in decides}
     for measure, by_update in gains.items():

@@ -182,4 +182,5 @@ class RiskSums:
         first = 1 - before  # probability that the first that is off is among the rows up to here
         at = (rng.random(len(prob))[:, None] * first[:, -1:] < first).argmax(axis=1)[:, None]
         row = np.arange(prob.shape[1])
-        return (row < at) | ((row > at) & (rng.random(prob.shape) < prob))
+        later = (row > at) & (rng.random(prob.shape) < prob)
+        return np.asarray((row < at) | later)
