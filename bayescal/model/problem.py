@@ -170,6 +170,9 @@ class Problem:
         """
         if self.frame.scores and not self.edges.given:
             return clipped(scores)
+        return self._moved(scores)
+
+    def _moved(self, scores: Floats) -> Floats:
         return self.edges.inside(scores)
 
     def probability(self, u: Floats, scores: Floats | None = None) -> Floats:
@@ -192,7 +195,7 @@ class Problem:
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
-        score, trials = self.edges.inside(self.data.score), self.table.trials
+        score, trials = self._moved(self.data.score), self.table.trials
         centre = prior.centre_for(np.asarray(logit(score)), trials)
         if self._is_by_score:
             score = score if self.edges.given else clipped(self.data.score)
