@@ -15,7 +15,7 @@ from bayescal.model.saturated.law import RiskPrior, RiskSums
 
 __all__ = ["sample_saturated"]
 
-POINTS = 4
+POINTS_A_DRAW = 4
 """Independent draws for each draw that is asked for; an average chooses among them."""
 
 
@@ -48,7 +48,7 @@ def sample_saturated(
     samples = []
     for index, prior in enumerate(priors):
         sums = RiskSums(problem.stated, trials, hits, prior)
-        points: Floats = sums.draw(POINTS * draws, problem.rng(f"risks {index}"))
+        points: Floats = sums.draw(POINTS_A_DRAW * draws, problem.rng(f"risks {index}"))
         weights = np.full(len(points), 1 / len(points))
         evidence = sums.log_evidence + (effect - 1) * on_diagonal
         samples.append(

@@ -15,8 +15,9 @@ from bayescal._base.log_odds import clipped
 from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
 from bayescal.model.partition.cells import cell_of, passage
 from bayescal.model.prior import Distribution
+from bayescal.model.saturated.between import between
 
-__all__ = ["Curve", "CurveAtScores", "Frame", "between"]
+__all__ = ["Curve", "CurveAtScores", "Frame"]
 
 JUMP = 1e-6  # in log-odds
 PROBABLE = 0.5
@@ -387,17 +388,6 @@ class CurveAtScores:
             return rows, delta
         cell, x = self._cell[rows], self._x[rows]
         return rows, np.take_along_axis(shift, cell, 1) + np.take_along_axis(slope, cell, 1) * x
-
-
-def between(
-    score: Floats, scores: Floats
-) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Floats]:
-    """The neighbours of each score among ascending ones, and how far it is to the right one."""
-    right = np.clip(np.searchsorted(scores, score), 0, scores.size - 1)
-    left = np.where(scores[right] > score, np.maximum(right - 1, 0), right)
-    gap = scores[right] - scores[left]
-    share = np.clip((score - scores[left]) / np.where(gap > 0, gap, 1), 0, 1)
-    return (left, right), share
 
 
 def expit_in_place(log_odds: Floats) -> Floats:

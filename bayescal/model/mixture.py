@@ -24,7 +24,7 @@ from bayescal.model.priors import MODEST, Prior
 from bayescal.model.problem import Problem
 from bayescal.model.saturated.family import (
     ANY_RISKS,
-    FEWEST_CASES,
+    CASES_A_SCORE,
     MOST_SCORES,
     NO_RISK_EXACT,
     SATURATED,
@@ -193,7 +193,7 @@ def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
     if SATURATED.name in names:
         raise InputError(
             f"'saturated' was asked for, which has a risk for each of at most {MOST_SCORES} "
-            f"distinct scores with {FEWEST_CASES} cases each or more on average, and there are "
+            f"distinct scores with {CASES_A_SCORE} cases each or more on average, and there are "
             f"{problem.data.n:g} cases of {problem.data.score.size} distinct scores. Leave it out: "
             "'spline' takes its place."
         )

@@ -14,8 +14,9 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.log_odds import clipped
 from bayescal.data.validate import as_order, check_choice
-from bayescal.model.curve import CurveAtScores, between
+from bayescal.model.curve import CurveAtScores
 from bayescal.model.problem import Problem
+from bayescal.model.saturated.between import between
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
 from bayescal.posterior.one_sided import nearest_row, one_sided, sureness

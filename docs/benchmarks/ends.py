@@ -79,8 +79,8 @@ def of_few_scores(population, n: int, run: int) -> dict[str, object]:
     ends = np.quantile(draws, [0.025, 0.975], axis=0)
     values = np.full((4, MOST_SCORES), np.nan)
     values[:, : population.score.size] = population.risk, draws.mean(axis=0), *ends
-    for place, column in enumerate(values.T):
-        row |= named(f"curve_{place}", *column)
+    for at, column in enumerate(values.T):
+        row |= named(f"curve_{at}", *column)
     return row | {"seconds": time.process_time() - start}
 
 

@@ -13,7 +13,7 @@ from bayescal.model.saturated.law import RiskPrior, RiskSums
 
 __all__ = [
     "ANY_RISKS",
-    "FEWEST_CASES",
+    "CASES_A_SCORE",
     "MOST_SCORES",
     "NO_RISK_EXACT",
     "SATURATED",
@@ -24,7 +24,7 @@ __all__ = [
 
 MOST_SCORES = 20
 """Most distinct scores that have a risk of their own each."""
-FEWEST_CASES = 3
+CASES_A_SCORE = 3
 """Least cases a score, on average, from which on an average over families has such risks."""
 
 ANY_RISKS = RiskPrior()
@@ -34,7 +34,7 @@ NO_RISK_EXACT = RiskPrior(on=(0.0,))
 
 def are_few(scores: int, cases: float) -> bool:
     """Whether so many cases have few distinct scores: at most 20, with three cases each or more."""
-    return scores <= MOST_SCORES and cases >= FEWEST_CASES * scores
+    return scores <= MOST_SCORES and cases >= CASES_A_SCORE * scores
 
 
 def prior_errors(

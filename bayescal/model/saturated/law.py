@@ -22,7 +22,7 @@ __all__ = ["RiskPrior", "RiskSums", "shapes_of"]
 
 PSEUDO_CASE = 0.5
 """Events, and non-events, that the law adds to those at the score: a score of 0 has a law too."""
-LEAST_VARIANCE = 0.04
+LEAST_RELATIVE_VARIANCE = 0.04
 """Of a score, as a share of that of one half: where scores are nearer to 0 or 1 it counts."""
 
 
@@ -75,7 +75,7 @@ def shapes_of(score: Floats, scale: Floats, relative: Floats) -> tuple[Floats, F
     >>> a.round(1), b.round(1)
     (array([[ 0.5, 13. ]]), array([[25.5, 13. ]]))
     """
-    variance = np.maximum(4 * score * (1 - score), LEAST_VARIANCE)
+    variance = np.maximum(4 * score * (1 - score), LEAST_RELATIVE_VARIANCE)
     cases = 4 / scale[:, None] ** 2 / variance ** relative[:, None]
     return PSEUDO_CASE + cases * score, PSEUDO_CASE + cases * (1 - score)
 
