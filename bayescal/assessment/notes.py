@@ -129,6 +129,12 @@ def _about_edges(post: CalibrationPosterior) -> Iterator[str]:
     data, edges = post.data, post.problem.edges
     if not edges.moved or edges.assumed:
         return
+    if post.problem.frame.scores and not edges.given:
+        yield (
+            f"{count(edges.moved, 'score')} of exactly 0 or 1 read as they are: there are only "
+            f"{data.score.size} distinct scores, and each can have a risk of its own."
+        )
+        return
     if edges.given:
         yield (
             f"{count(edges.moved, 'score')} nearer to 0 or 1 than {edges.low:.3g} moved to that "

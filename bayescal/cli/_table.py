@@ -122,6 +122,8 @@ def describe_method(post: CalibrationPosterior) -> str:
     diagnostics, problem = post.diagnostics, post.problem
     if not problem.curve.coordinates:
         check = "nothing to estimate"
+    elif problem.curve.per_score and not post.is_average:
+        check = "exact: independent risks of closed form"
     elif problem.curve.in_cells:
         check = "exact sums over partitions of the scores"
     elif post.engine == "importance":

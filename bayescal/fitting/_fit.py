@@ -152,9 +152,9 @@ def fit(
         the sites'.
     curve : str or Curve, optional
         By default "average": the average over families of curves that `bayescal.compare` makes,
-        exact calibration among them. Or one family: "beta", "spline", "pieces", "lapse",
-        "noise", "logistic", "temperature", "intercept" or "identity". Sites, factors and periods
-        have one family, by default "beta".
+        exact calibration among them. Or one family: "beta", "spline", "pieces", "saturated" (for at
+        most 20 distinct scores), "lapse", "noise", "logistic", "temperature", "intercept" or
+        "identity". Sites, factors and periods have one family, by default "beta".
     curves : sequence of str, optional
     prior_calibrated : float in (0, 1)
     prior_weights : mapping of str to float, optional
@@ -164,7 +164,8 @@ def fit(
     engine : {"auto", "importance", "nuts"}
         "importance" takes milliseconds a family; "nuts" samples the PyMC model of one family;
         "auto" takes the first and, for one family, falls back to the second, with a warning, when
-        Pareto k-hat exceeds 0.7. The average and `pieces` have no PyMC form, and "nuts" is refused.
+        Pareto k-hat exceeds 0.7. The average, `pieces` and `saturated` have no PyMC form, and
+        "nuts" is refused.
     sampler : mapping, optional
         Options of NUTS, where it samples: `tune` (1000 steps), `target_accept` (0.95), `cores` (as
         PyMC chooses), `progress` (no bar) and `seconds` (of sampling: no limit with engine="nuts";
@@ -251,8 +252,8 @@ def fit(
 
     With clusters the likelihood of independent cases is made flatter by the sandwich estimate of
     the information, in each direction of the coordinates by its own design effect; that of
-    "pieces" by the design effect of the number of events. The score distribution is drawn by the
-    Bayesian bootstrap of clusters.
+    "pieces" and "saturated" by the design effect of the number of events. The score distribution is
+    drawn by the Bayesian bootstrap of clusters.
 
     References
     ----------

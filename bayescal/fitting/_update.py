@@ -128,7 +128,7 @@ def update(
         problem, heterogeneity = as_posterior(post).problem, None
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
+    if not isinstance(post, HierarchicalPosterior) and post.asked_weights is not None:
         again = prepare(
             problem.data + more,
             curve=problem.curve,
@@ -137,7 +137,7 @@ def update(
             random_state=problem.seed,
             likelihood=problem.likelihood,
         )
-        return fit_average(again, post.prior_weights, post.draws)
+        return fit_average(again, post.asked_weights, post.draws)
     judged: Any = None if problem.likelihood.is_linear else problem.likelihood
     without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
     return fit(

@@ -80,7 +80,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
             f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
             "of. Use bayescal.heterogeneity_sensitivity of the posterior of all sites."
         )
-    if post.is_average or curve.in_cells:
+    if post.is_average or curve.has_atoms:
         raise InputError(
             f"post is of the family {curve.name!r}, whose draws have no common prior density. Fit "
             "one family, such as curve='beta'."

@@ -82,8 +82,7 @@ def by_curve(
     outcome = triples.outcome
     happened = log_score(outcome, triples.after[0]) - log_score(outcome, triples.before)
     logs = log_gains(scores, mapped, alike.means(happened))
-    inside = problem.inside(scores)
-    at_scores = problem.curve.at_scores(inside, problem.frame)
+    inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()
     after = calibration_mixture(triples.tables_after[0], prior, seed)
     counts = (

@@ -146,7 +146,7 @@ class _Side:
         self.mixture, self.counts = mixture, counts
         self.refit = Refit(table, prior)
         problem = self.refit.problem
-        self.score, self.share = problem.score, problem.trials / problem.n
+        self.score, self.share = problem.stated, problem.trials / problem.n
         self.total = float(triples.weight.sum())
         outcome = triples.outcome
         column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]

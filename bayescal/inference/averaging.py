@@ -23,6 +23,7 @@ from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import CURVES, Curve, in_average
 from bayescal.model.mixture import (
     MODEST_SCALE,
+    NOWHERE,
     Component,
     Shares,
     components_of,
@@ -159,6 +160,8 @@ class Mixture:
     def smooth_curves(self) -> Floats:
         """Draws of the smooth families under the prior in use, by prior weight and evidence.
 
+        Where there are few distinct scores, a risk of its own for each stands for `spline`.
+
         Returns
         -------
         ndarray of shape (draws, coordinates of the average)
@@ -167,18 +170,31 @@ class Mixture:
         smooth = [
             k
             for k, each in enumerate(self.components)
-            if CURVES[each.family].coordinates and each.scale != MODEST_SCALE
+            if (CURVES[each.family].coordinates or each.scale == NOWHERE)
+            and each.scale != MODEST_SCALE
         ]
         weight: defaultdict[str, float] = defaultdict(float)
         for each in self.components:
-            weight[each.family] += each.prior
-        log_prior = np.log([weight[self.components[k].family] for k in smooth])
+            weight[each.stands_for] += each.prior
+        log_prior = np.log([weight[self.components[k].stands_for] for k in smooth])
         return self._mixed(smooth, log_prior, "average")[0].draws
 
     @cached_property
     def sides(self) -> tuple[Floats, Floats]:
-        """Shares of the often-calibrated stretches above, and below, the diagonal, by row."""
-        return side_shares(self.problem, self._samples.often_calibrated.draws)
+        """Shares of the often-calibrated curves above, and below, the diagonal, by row."""
+        often = [k for k, each in enumerate(self.components) if each.is_often]
+        if not often:
+            pieces = self.problem.of_family(CURVES["pieces"])
+            return side_shares(pieces, self._samples.often_calibrated.draws)
+        samples = [self.samples[k] for k in often]
+        weight = shares_of_parts(samples, self._log_prior(often))
+        families = [self.problem.of_family(CURVES[self.components[k].family]) for k in often]
+        each = [
+            side_shares(family, sample.draws)
+            for family, sample in zip(families, samples, strict=True)
+        ]
+        above, below = (np.asarray(weight @ np.stack(side)) for side in zip(*each, strict=True))
+        return above, below
 
     def _log_prior(self, chosen: Sequence[int]) -> Floats:
         """Of some components, scaled to sum to 1."""
@@ -234,10 +250,12 @@ class Mixture:
     @cached_property
     def _errors(self) -> list[Floats]:
         """Curve minus score at the nodes, of the weighted points of each component."""
-        score, errors = self.problem.score[self._nodes[0]], []
+        score, stated = (each[self._nodes[0]] for each in (self.problem.score, self.problem.stated))
+        errors = []
         for component, sample in zip(self.components, self.samples, strict=True):
             curve, frame = self._curve_of(component), self._samples.at(component).frame
-            errors.append(curve.probability(sample.weighted[0], score, frame) - score)
+            curves = curve.at_scores(score, frame, stated)
+            errors.append(curves.probability(sample.weighted[0]) - stated)
         return errors
 
     @cached_property

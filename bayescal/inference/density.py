@@ -18,6 +18,7 @@ from bayescal._base.sampling.pareto import BAD_K
 from bayescal.inference.clusters.adjustment import Adjustment, adjustment_of
 from bayescal.inference.general import GeneralDensity
 from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.saturated import sample_saturated
 from bayescal.inference.scales import DENSITY_NEAR, laplace_evidence, modes_by_scale
 from bayescal.model.clusters.design import cluster_design, is_separated
 from bayescal.model.likelihood.rows import LikelihoodRows, at_nodes, every_row, merged_rows
@@ -251,6 +252,8 @@ def sample_importance(problem: Problem, draws: int) -> Sample:
     """
     if problem.curve.in_cells:
         return sample_pieces(problem, draws)[0]
+    if problem.curve.per_score:
+        return sample_saturated(problem, draws)[0]
     rng, density = problem.rng("curve"), density_of(problem)
     modes = density.proposals()
     pivoted = _Pivoted(density, problem)

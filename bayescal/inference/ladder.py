@@ -22,9 +22,13 @@ SMOOTH_SHARE = 5 / 9
 
 
 def in_order(curves: Sequence[str] | None) -> list[str]:
-    """The families asked for, with those that are always compared, in the ladder's order."""
+    """The families asked for, with those that are always compared, in the ladder's order.
+
+    `saturated` is none of them by default: where there are few distinct scores it stands for others
+    by itself.
+    """
     if curves is None:
-        return list(CURVES)
+        return [name for name, curve in CURVES.items() if not curve.per_score]
     asked = as_items(curves, "curves")
     for name in asked:
         check_choice(name, CURVES, "curves")

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_odds import clipped
 from bayescal._base.sampling.pareto import smooth_rows
 from bayescal.model.problem import Problem
 
@@ -79,15 +80,14 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
         if not number.any():
             continue  # outcomes of one class
         score = problem.mean_of_rows(table.score, cases)[number > 0]
-        log_odds = problem.curve.log_odds(draws[:DRAWS], score, problem.frame)
-        parts.append(law.log_case(event, log_odds, own))
+        stated = problem.mean_of_rows(clipped(problem.data.score), cases)[number > 0]
+        curves = problem.curve.at_scores(score, problem.frame, stated)
+        parts.append(law.log_case(event, curves.log_odds(draws[:DRAWS]), own))
         counts.append(number[number > 0])
         if problem.is_merged:
             at_row, at_case = (
-                law.log_case(
-                    event, problem.curve.log_odds(thin, at, problem.frame), problem.nuisance(thin)
-                )
-                for at in (score, table.score)
+                law.log_case(event, at.log_odds(thin), problem.nuisance(thin))
+                for at in (curves, problem.curves_at(problem.data.score))
             )
             mean = problem.mean_of_rows(at_case.mean(axis=0), cases)[number > 0]
             within.append(mean - at_row.mean(axis=0))

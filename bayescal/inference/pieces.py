@@ -20,7 +20,7 @@ from bayescal.model.partition.stretches import stretch_evidences
 from bayescal.model.pieces import PIECES_PRIOR
 from bayescal.model.problem import Problem
 
-__all__ = ["sample_pieces"]
+__all__ = ["sample_pieces", "variance_factor"]
 
 NUISANCE_NODES = 2, 2, 3
 """Powers of two of points spread as the prior, exact calibration, and the beta family say."""
@@ -61,7 +61,7 @@ def sample_pieces(
     """
     if not problem.likelihood.is_linear:
         return _under_law(problem, draws, priors)
-    table, effect = problem.table, _variance_factor(problem)
+    table, effect = problem.table, variance_factor(problem)
     stretches = stretch_evidences(
         table.score,
         table.trials / effect,
@@ -173,7 +173,7 @@ def _normal_log_density(z: Floats, mean: Floats, covariance: Floats) -> Floats:
     return np.asarray(-(np.vecdot(away, np.linalg.solve(covariance, away.T).T) + log_det) / 2)
 
 
-def _variance_factor(problem: Problem) -> float:
+def variance_factor(problem: Problem) -> float:
     """By how much clusters enlarge the variance of the number of events; 1 without clusters."""
     if problem.clusters is None or problem.clusters.are_single:
         return 1.0

@@ -8,8 +8,9 @@ from functools import cached_property
 from bayescal._base.sampling.importance import Sample
 from bayescal.inference.density import sample_importance
 from bayescal.inference.pieces import sample_pieces
+from bayescal.inference.saturated import sample_saturated
 from bayescal.model.curves import CURVES, Frame
-from bayescal.model.mixture import MODEST_SCALE, Component, modest_scale
+from bayescal.model.mixture import MODEST_SCALE, RISKS, Component, families_on, modest_scale
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem
@@ -25,7 +26,7 @@ class FamilySamples(Mapping[str, Sample]):
     problem : Problem
         Of the average: one centre and one set of knots for all families.
     names : sequence of str
-        The families, in order.
+        The families asked for, in order; see `families_on`.
     draws : int
         Of each.
 
@@ -36,7 +37,7 @@ class FamilySamples(Mapping[str, Sample]):
 
     def __init__(self, problem: Problem, names: Sequence[str], draws: int) -> None:
         self.problem, self.draws = problem, draws
-        self._names = tuple(names)
+        self._names = families_on(problem, names)
         self._drawn: dict[str, Sample] = {}
         self._relatives = [self]
 
@@ -68,6 +69,8 @@ class FamilySamples(Mapping[str, Sample]):
 
     def of(self, component: Component) -> Sample:
         """The sample of a component of an average."""
+        if component.is_by_score and component.scale in self._by_score:
+            return self._by_score[component.scale]
         if component.is_often:
             return self.often_calibrated
         return self.at(component)[component.family]
@@ -81,7 +84,7 @@ class FamilySamples(Mapping[str, Sample]):
     def under(self, prior: Prior) -> FamilySamples:
         """The same families under another prior, made once for each prior.
 
-        The prior of the stretches is their own, so that they are shared.
+        The priors of stretches and of risks by score are their own, so that they are shared.
         """
         prior = prior.naming(self.problem.likelihood.priors)
         for relative in self._relatives:
@@ -89,6 +92,8 @@ class FamilySamples(Mapping[str, Sample]):
                 return relative
         other = FamilySamples(self.problem.with_prior(prior), self._names, self.draws)
         other._stretches = self._stretches
+        if self.problem.frame.scores:
+            other._by_score = self._by_score
         other._relatives = self._relatives
         self._relatives.append(other)
         return other
@@ -102,6 +107,12 @@ class FamilySamples(Mapping[str, Sample]):
         """The same families with scores of 0 and 1 read this many times nearer to certainty."""
         problem = self.problem.with_edges(self.problem.edges.nearer(factor))
         return FamilySamples(problem, self._names, self.draws)
+
+    @cached_property
+    def _by_score(self) -> dict[str, Sample]:
+        """Risks of single scores, by how often they are the scores."""
+        drawn = sample_saturated(self.problem, self.draws, tuple(RISKS.values()))
+        return dict(zip(RISKS, drawn, strict=True))
 
     @cached_property
     def _stretches(self) -> list[Sample]:

@@ -55,7 +55,7 @@ def probabilities_by_prior(
         name: _probabilities(samples.under(prior), weights)
         for name, prior in _priors(samples).items()
     }
-    if _contradicted(samples.problem.data):
+    if not samples.problem.frame.scores and _contradicted(samples.problem.data):
         nearer = samples.nearer_edges(10)
         rows[f"{own}, 0 and 1 read ten times nearer"] = _probabilities(nearer, weights)
     if np.isfinite(bic):
@@ -123,7 +123,7 @@ def _power_scaling(problem: Problem, u: Floats) -> dict[str, float]:
     of_beta = problem.of_family(CURVES["beta"])
     error = np.empty(u.shape[0])
     for part, population in draw_population(
-        "sample", of_beta.score, of_beta.trials, u.shape[0], of_beta.rng("")
+        "sample", of_beta.stated, of_beta.trials, u.shape[0], of_beta.rng("")
     ):
         error[part] = tce(CurveDraws(of_beta.probability(u[part]), population))
     log_prior = of_beta.prior.logpdf(of_beta.curve.coordinates, u)

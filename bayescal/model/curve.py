@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import clipped
 from bayescal.model.lapse.bounds import RATES, bounded_log_odds, bounded_probability
 from bayescal.model.partition.cells import cell_of, passage
 from bayescal.model.prior import Distribution
+from bayescal.model.saturated.between import between
 
 __all__ = ["Curve", "CurveAtScores", "Frame"]
 
@@ -36,12 +38,15 @@ class Frame:
         Values at the knots of a spline's deviations from a line, of unit prior scale.
     cells : tuple of float
         Log-odds at which cells of the scores begin and end, for curves made of stretches.
+    scores : tuple of float
+        The distinct scores, ascending, for a family with a risk of its own at each.
     """
 
     centre: float
     knots: tuple[float, ...] = ()
     deviations: tuple[tuple[float, ...], ...] = ()
     cells: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
 
 
 def _only_centre(score: Floats, trials: Floats, centre: float) -> Frame:
@@ -64,8 +69,10 @@ class Curve:
     the working coordinates u, or the exponential of one. That is all either engine needs.
 
     Curves made of stretches add shift + slope * logit s, with a shift and a slope for each cell of
-    the scores as their last coordinates. If `guess` and `lapse` are among the coordinates, the
-    curve is guess + (1 - guess - lapse) h(s), and the log-odds above are those of h.
+    the scores as their last coordinates. Curves with a risk of its own at each of a few scores have
+    an error for each, the risk minus the score, as coordinates before these; between two scores
+    the error changes in proportion to the score. If `guess` and `lapse` are among the coordinates,
+    the curve is guess + (1 - guess - lapse) h(s), and the log-odds above are those of h.
 
     Attributes
     ----------
@@ -90,6 +97,8 @@ class Curve:
         depends on the scores. Numbered coordinates (name_1, name_2, ...) are one variable.
     in_cells : bool
         Whether it has a shift and a slope for each cell of its frame.
+    per_score : bool
+        Whether it has an error of its own at each of its frame's scores.
     priors : tuple of (str, Normal, StudentT, Rate or Beta) pairs
         Prior of each coordinate that is not one of `shift`, `log_slope`, `asymmetry` and the
         deviations, unless the user's prior names it.
@@ -120,6 +129,7 @@ class Curve:
     shape_frame: Callable[[Floats, Floats, float], Frame] = _only_centre
     sized: Callable[[Curve, Frame], Curve] = _as_it_is
     in_cells: bool = False
+    per_score: bool = False
     priors: tuple[tuple[str, Distribution], ...] = ()
     in_average: Callable[[Floats, Frame], dict[str, Floats]] | None = None
     averaged: bool = True
@@ -130,11 +140,13 @@ class Curve:
 
     def at(self, frame: Frame) -> Curve:
         """The family with the coordinates that it has at one fit."""
-        smooth = tuple(name for name in self.coordinates if not name.startswith("cell_"))
+        numbered = ("error_", "cell_")
+        smooth = tuple(name for name in self.coordinates if not name.startswith(numbered))
         curve = self.sized(replace(self, coordinates=smooth), frame)
+        errors = [f"error_{k}" for k in range(1, self._errors(frame) + 1)]
         numbers = range(1, self._cells(frame) + 1)
         cells = [f"cell_{name}_{k}" for name in ("shift", "slope") for k in numbers]
-        return replace(curve, coordinates=(*curve.coordinates, *cells))
+        return replace(curve, coordinates=(*curve.coordinates, *errors, *cells))
 
     def with_nuisance(self, names: tuple[str, ...]) -> Curve:
         """The family with the coordinates of a likelihood beside its own.
@@ -168,6 +180,11 @@ class Curve:
             for name, numbered in self.variables.items()
             if numbered != [name]
         }
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether parts of its curves can be exactly on the diagonal, and others not."""
+        return self.in_cells or self.per_score
 
     @property
     def is_rough(self) -> bool:
@@ -223,9 +240,12 @@ class Curve:
         """The curve itself, g(score), of shape (draws, rows); on the diagonal it is the score."""
         return self.at_scores(score, frame).probability(u)
 
-    def at_scores(self, score: Floats, frame: Frame) -> CurveAtScores:
-        """The family at fixed scores, for many draws: what does not depend on them is kept."""
-        return CurveAtScores(self, score, frame)
+    def at_scores(self, score: Floats, frame: Frame, stated: Floats | None = None) -> CurveAtScores:
+        """The family at fixed scores, for many draws: what does not depend on them is kept.
+
+        `stated` are the scores that curves on the diagonal have, where they are read as others.
+        """
+        return CurveAtScores(self, score, frame, stated=stated)
 
     def jumps(self, u: Floats, frame: Frame) -> NDArray[np.bool_]:
         """The borders between cells at which at least half of the draws `u` jump.
@@ -241,9 +261,15 @@ class Curve:
     def _cells(self, frame: Frame) -> int:
         return max(len(frame.cells) - 1, 0) if self.in_cells else 0
 
+    def _errors(self, frame: Frame) -> int:
+        return len(frame.scores) if self.per_score else 0
+
 
 class CurveAtScores:
     """A family of curves at scores, of shape (rows,) or (draws, rows).
+
+    `stated` are the same scores as they came in, which a curve on the diagonal has and errors are
+    added to; log-odds are of the others, strictly inside (0, 1).
 
     Where `jumps` says, for scores common to all draws, which borders between two cells are jumps,
     the curves pass over all other borders gradually, from the middle of one cell to that of the
@@ -251,14 +277,22 @@ class CurveAtScores:
     """
 
     def __init__(
-        self, curve: Curve, score: Floats, frame: Frame, jumps: NDArray[np.bool_] | None = None
+        self,
+        curve: Curve,
+        score: Floats,
+        frame: Frame,
+        jumps: NDArray[np.bool_] | None = None,
+        stated: Floats | None = None,
     ) -> None:
-        self.score = score
+        self.stated = score if stated is None else stated
         self._curve, self._cells = curve.at(frame), curve._cells(frame)
+        self._errors = curve._errors(frame)
         names = self._curve.coordinates[: self._curve.size - 2 * self._cells]
         self._of_curve: Any = slice(None)
         if curve.nuisance:
             self._of_curve = [k for k, name in enumerate(names) if name not in curve.nuisance]
+        if self._errors:
+            self._neighbours, self._share = between(self.stated, np.array(frame.scores))
         offset, basis = curve.basis(score.ravel(), frame)
         self._columns = np.column_stack([offset, basis]).reshape(*score.shape, -1)
         if self._cells:
@@ -277,12 +311,23 @@ class CurveAtScores:
         rows, guess, lapse = self._bounds(u)
         if rows.size:
             log_odds[rows] = bounded_log_odds(log_odds[rows], guess, lapse)
+        rows, risk = self._by_score(u)
+        if rows.size:
+            log_odds[rows] = logit(risk)
         return log_odds
 
     def probability(self, u: Floats) -> Floats:
         """The curves themselves, of shape (draws, rows); on the diagonal they are the score."""
+        curve = self._without_errors(u)
+        rows, risk = self._by_score(u)
+        if rows.size:
+            curve[rows] = risk
+        return curve
+
+    def _without_errors(self, u: Floats) -> Floats:
+        """The same without errors of single scores."""
         if not u.shape[1] - len(self._curve.nuisance):
-            return np.broadcast_to(self.score, (u.shape[0], self.score.shape[-1]))
+            return np.broadcast_to(self.stated, (u.shape[0], self.stated.shape[-1]))
         smooth = self._smooth(u)
         log_odds = self._smooth_log_odds(smooth)
         # On the diagonal without the rounding of a trip through log-odds.
@@ -302,6 +347,22 @@ class CurveAtScores:
         curve[rows] = stretches
         return curve
 
+    def _by_score(self, u: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """Draws with errors of single scores, and their curves."""
+        end = u.shape[1] - 2 * self._cells
+        errors = u[:, end - self._errors : end]
+        rows = np.flatnonzero(errors.any(axis=1))
+        if not rows.size:
+            return rows, np.empty((0, self.stated.shape[-1]))
+        errors = errors[rows]
+        if self.stated.ndim == 1:
+            stated, share = self.stated, self._share
+            low, high = errors[:, self._neighbours[0]], errors[:, self._neighbours[1]]
+        else:
+            stated, share = self.stated[rows], self._share[rows]
+            low, high = (np.take_along_axis(errors, side[rows], 1) for side in self._neighbours)
+        return rows, clipped(stated + low + share * (high - low))
+
     def _bounds(self, u: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
         """Draws with a floor or a ceiling, and both of these as columns."""
         rates = u[:, self._curve.rates]
@@ -315,16 +376,16 @@ class CurveAtScores:
         return h
 
     def _score_of(self, draws: Any) -> Floats:
-        return self.score if self.score.ndim == 1 else self.score[draws]
+        return self.stated if self.stated.ndim == 1 else self.stated[draws]
 
     def _smooth(self, u: Floats) -> Floats:
         """The coordinates that are not of single cells."""
-        return u[:, : u.shape[1] - 2 * self._cells]
+        return u[:, : u.shape[1] - 2 * self._cells - self._errors]
 
     def _smooth_log_odds(self, smooth: Floats) -> Floats:
         """Log-odds without what single cells add, of shape (draws, rows)."""
         weights = self._curve.with_offset(smooth)
-        if self.score.ndim == 1:
+        if self.stated.ndim == 1:
             return weights @ self._columns.T
         return np.asarray(np.einsum("ik,ijk->ij", weights, self._columns))
 
@@ -337,7 +398,7 @@ class CurveAtScores:
         off = by_cell.any(axis=1)
         rows = slice(None) if off.all() else np.flatnonzero(off)
         shift, slope = by_cell[rows, : self._cells], by_cell[rows, self._cells :]
-        if self.score.ndim == 1:
+        if self.stated.ndim == 1:
             delta = np.take(slope, self._cell, axis=1)
             delta *= self._x
             delta += np.take(shift, self._cell, axis=1)

@@ -15,6 +15,7 @@ from bayescal.model.curve import Curve, Frame
 from bayescal.model.families import BETA, IDENTITY, INTERCEPT, LOGISTIC, TEMPERATURE
 from bayescal.model.lapse.family import LAPSE, NOISE
 from bayescal.model.pieces import PIECES
+from bayescal.model.saturated.family import SATURATED
 from bayescal.model.spline import SPLINE
 from bayescal.model.stored import stored_frame
 
@@ -38,7 +39,18 @@ __all__ = [
 
 CURVES: dict[str, Curve] = {
     curve.name: curve
-    for curve in (IDENTITY, INTERCEPT, TEMPERATURE, LOGISTIC, NOISE, BETA, LAPSE, SPLINE, PIECES)
+    for curve in (
+        IDENTITY,
+        INTERCEPT,
+        TEMPERATURE,
+        LOGISTIC,
+        NOISE,
+        BETA,
+        LAPSE,
+        SPLINE,
+        PIECES,
+        SATURATED,
+    )
 }
 """The families by name, from the simplest to the most flexible."""
 
@@ -132,9 +144,14 @@ def smooth_families() -> tuple[str, ...]:
     return tuple(name for name in averaged_families() if CURVES[name].coordinates)
 
 
-def updates() -> dict[str, str]:
-    """What recalibrating by each family does, from the least to the most."""
-    return {name: curve.update for name, curve in CURVES.items() if curve.update}
+def updates(names: Iterable[str] | None = None) -> dict[str, str]:
+    """What recalibrating by each family does, from the least to the most.
+
+    Of these families; by default of all that do not need few distinct scores.
+    """
+    among = [name for name, curve in CURVES.items() if not curve.per_score]
+    among = among if names is None else list(names)
+    return {name: curve.update for name, curve in CURVES.items() if curve.update and name in among}
 
 
 def stored_curve(name: str, families: Iterable[str] = ()) -> Curve:

@@ -17,19 +17,31 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
 from bayescal.model.curves import CURVES, Curve, Frame, in_average
 from bayescal.model.pieces import OFTEN_CALIBRATED, RARELY_CALIBRATED
 from bayescal.model.priors import MODEST, Prior
 from bayescal.model.problem import Problem
+from bayescal.model.saturated.family import (
+    ANY_RISKS,
+    CASES_A_SCORE,
+    MOST_SCORES,
+    NO_RISK_EXACT,
+    SATURATED,
+    SOME_RISKS_EXACT,
+)
 
 __all__ = [
     "HEDGE",
     "MODEST_SCALE",
+    "NOWHERE",
     "OFTEN",
     "RARELY",
+    "RISKS",
     "Component",
     "Shares",
     "components_of",
+    "families_on",
     "modest_scale",
     "recentred",
     "sample_prior",
@@ -43,6 +55,17 @@ OFTEN_SHARE = 0.75
 """Of the stretches: how much of their prior weight is of those that are often calibrated."""
 
 OWN_SCALE, MODEST_SCALE, OFTEN, RARELY = "prior", "modest", "often calibrated", "rarely calibrated"
+NOWHERE = "nowhere calibrated"
+
+STANDS_FOR = {OFTEN: "pieces", NOWHERE: "spline"}
+"""Whose weight `saturated` has at either scale, where there are few distinct scores."""
+
+RISKS = {OFTEN: SOME_RISKS_EXACT, NOWHERE: NO_RISK_EXACT}
+"""Its prior there."""
+
+SHARE_BY_SCORE = 0.5
+"""How much of the weight of `pieces` it has then. Stretches keep the rest: risks of many points
+that err together say more than each by itself."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +75,10 @@ class Component:
     Attributes
     ----------
     family : str
-    scale : {"prior", "modest", "often calibrated", "rarely calibrated"}
-        The prior in use, or a second one of smaller errors; of stretches, how often they lie on
-        the diagonal.
+    scale : str
+        "prior" or "modest": the prior in use, or a second one of smaller errors. "often
+        calibrated", "rarely calibrated" or "nowhere calibrated": how often stretches, or the risks
+        of single scores, lie on the diagonal.
     prior : float
         Prior probability.
     """
@@ -70,8 +94,18 @@ class Component:
 
     @property
     def is_often(self) -> bool:
-        """Whether it is the stretches that are often calibrated, whose errors count by side."""
+        """Whether its curves are often calibrated in parts, so that errors count by side."""
         return self.scale == OFTEN
+
+    @property
+    def stands_for(self) -> str:
+        """The family that was asked for: of `saturated`, the one whose weight it has."""
+        return STANDS_FOR.get(self.scale, self.family) if self.is_by_score else self.family
+
+    @property
+    def is_by_score(self) -> bool:
+        """Whether each score has a risk of its own."""
+        return self.family == SATURATED.name
 
     def problem(self, problem: Problem) -> Problem:
         """The problem of this family, from that of the average."""
@@ -102,7 +136,8 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
     """The components of an average over families with these prior weights.
 
     A smooth family has half its weight at each scale, or all of it at one where the second prior is
-    nowhere narrower.
+    nowhere narrower. Where there are few distinct scores, `saturated` has the weight of `spline`,
+    nowhere calibrated, and half of that of `pieces`, often calibrated.
 
     Parameters
     ----------
@@ -116,14 +151,53 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
     tuple of Component
     """
     parts = []
+    few = bool(problem.frame.scores)
     for name, weight in weights.items():
         scales: dict[str, float] = {OWN_SCALE: 1.0}
+        if few and name == STANDS_FOR[NOWHERE]:
+            parts.append(Component(SATURATED.name, NOWHERE, weight))
+            continue
+        if few and name == STANDS_FOR[OFTEN]:
+            parts.append(Component(SATURATED.name, OFTEN, SHARE_BY_SCORE * weight))
+            weight *= 1 - SHARE_BY_SCORE
         if name == "pieces":
             scales = {OFTEN: OFTEN_SHARE, RARELY: 1 - OFTEN_SHARE}
         elif _has_two_scales(problem.of_family(CURVES[name]).curve, problem.prior):
             scales = {OWN_SCALE: 0.5, MODEST_SCALE: 0.5}
         parts += [Component(name, scale, weight * share) for scale, share in scales.items()]
     return tuple(part for part in parts if part.prior > 0)
+
+
+def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
+    """The families that are compared on a table: `saturated` in place of `spline` on some.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the average.
+    names : sequence of str
+        Those that were asked for, in order.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    InputError
+        If `saturated` was asked for, and the table has too many distinct scores.
+    """
+    if problem.frame.scores:
+        replaced = (STANDS_FOR[NOWHERE], SATURATED.name)
+        return (*(name for name in names if name not in replaced), SATURATED.name)
+    if SATURATED.name in names:
+        raise InputError(
+            f"'saturated' was asked for, which has a risk for each of at most {MOST_SCORES} "
+            f"distinct scores with {CASES_A_SCORE} cases each or more on average, and there are "
+            f"{problem.data.n:g} cases of {problem.data.score.size} distinct scores. Leave it out: "
+            "'spline' takes its place."
+        )
+    return tuple(names)
 
 
 def shares_of(components: Sequence[Component], log_evidence: Floats) -> Shares:
@@ -234,7 +308,8 @@ def sample_prior(
             continue
         own = component.problem(problem)
         partition = OFTEN_CALIBRATED if component.is_often else RARELY_CALIBRATED
-        drawn = own.sample_prior(rng, rows.size, partition)
+        risks = RISKS.get(component.scale, ANY_RISKS)
+        drawn = own.sample_prior(rng, rows.size, partition, risks)
         curve = CURVES[component.family].with_nuisance(problem.likelihood.coordinates)
         at_centre = recentred(curve, drawn, own.frame, problem.frame)
         u[rows] = in_average(curve, at_centre, problem.curve, problem.frame)

@@ -14,6 +14,7 @@ from scipy.special import logit
 
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import shortened
 from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData, Edges
@@ -21,13 +22,16 @@ from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
-from bayescal.model.curves import Curve, Frame, as_curve, stored_curve, stored_frame
+from bayescal.model.curve import CurveAtScores
+from bayescal.model.curves import AVERAGE, Curve, Frame, as_curve, stored_curve, stored_frame
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.likelihood.laws import stored_likelihood
 from bayescal.model.partition.cells import first_of_merged
 from bayescal.model.pieces import PIECES_PRIOR, PartitionPrior, prior_pieces
 from bayescal.model.priors import Prior, as_prior
+from bayescal.model.saturated.family import ANY_RISKS, MOST_SCORES, are_few, prior_errors
+from bayescal.model.saturated.law import RiskPrior
 
 __all__ = ["Problem", "prepare"]
 
@@ -96,6 +100,20 @@ class Problem:
         return self.mean_of_rows(self.table.score)
 
     @cached_property
+    def stated(self) -> Floats:
+        """The scores as they came in, of shape (rows,): what every error is measured from.
+
+        They differ from `score` where scores of 0 and 1 are moved.
+        """
+        return self.mean_of_rows(clipped(self.data.score))
+
+    @property
+    def has_few_scores(self) -> bool:
+        """Whether each distinct score can have a risk of its own."""
+        data = self.data
+        return are_few(data.score.size, float(data.trials.sum()) * data.weight_scale)
+
+    @cached_property
     def log_odds(self) -> Floats:
         """Log-odds of the scores, of shape (rows,)."""
         return np.asarray(logit(self.score))
@@ -162,7 +180,16 @@ class Problem:
         return u[:, self.nuisance_columns]
 
     def inside(self, scores: Floats) -> Floats:
-        """Any scores as the model reads them: strictly inside (0, 1)."""
+        """Any scores as the model reads them: strictly inside (0, 1).
+
+        Where each of a few scores can have a risk of its own, 0 and 1 are read as they are, unless
+        the user set the edges.
+        """
+        if self.frame.scores and not self.edges.given:
+            return clipped(scores)
+        return self._moved(scores)
+
+    def _moved(self, scores: Floats) -> Floats:
         return self.edges.inside(scores)
 
     def probability(self, u: Floats, scores: Floats | None = None) -> Floats:
@@ -170,8 +197,13 @@ class Problem:
 
         At the scores of the table, or at others, which are moved inside (0, 1) first.
         """
-        at = self.score if scores is None else self.inside(scores)
-        return self.curve.probability(u, at, self.frame)
+        return self.curves_at(scores).probability(u)
+
+    def curves_at(self, scores: Floats | None = None) -> CurveAtScores:
+        """The family at the scores of the table, or at others as they came in."""
+        if scores is None:
+            return self.curve.at_scores(self.score, self.frame, self.stated)
+        return self.curve.at_scores(self.inside(scores), self.frame, clipped(scores))
 
     def of_family(self, curve: Curve) -> Problem:
         """The same table for another family; one family's constants serve the simpler ones."""
@@ -181,23 +213,49 @@ class Problem:
 
     def with_prior(self, prior: Prior) -> Problem:
         """The same table under another prior, with its own centre."""
-        table = self.table
-        centre = prior.centre_for(np.asarray(logit(table.score)), table.trials)
-        frame = self.curve.shape_frame(table.score, table.trials, centre)
+        score, trials = self._moved(self.data.score), self.table.trials
+        centre = prior.centre_for(np.asarray(logit(score)), trials)
+        if self._is_by_score:
+            score = score if self.edges.given else clipped(self.data.score)
+            frame = self.curve.shape_frame(score, trials, centre)
+            frame = Frame(centre, cells=frame.cells, scores=tuple(self.stated.tolist()))
+        else:
+            frame = self.curve.shape_frame(score, trials, centre)
         return replace(self, prior=prior, frame=frame).of_family(self.curve)
+
+    @property
+    def _is_by_score(self) -> bool:
+        """Whether each distinct score can have a risk of its own; there are then no knots."""
+        if not self.curve.per_score or (
+            self.curve.name == AVERAGE.name and not self.has_few_scores
+        ):
+            return False
+        if self.data.score.size > MOST_SCORES:
+            raise InputError(
+                f"curve='saturated' has a risk for each distinct score, of at most {MOST_SCORES}, "
+                f"and there are {self.data.score.size}. Fit curve='spline' or 'pieces', or leave "
+                "curve= out for the average."
+            )
+        return True
 
     def with_edges(self, edges: Edges) -> Problem:
         """The same table with scores of 0 and 1 read otherwise."""
         return replace(self, edges=edges).with_prior(self.prior)
 
     def sample_prior(
-        self, rng: np.random.Generator, size: int, partition: PartitionPrior = PIECES_PRIOR
+        self,
+        rng: np.random.Generator,
+        size: int,
+        partition: PartitionPrior = PIECES_PRIOR,
+        risks: RiskPrior = ANY_RISKS,
     ) -> Floats:
         """Prior draws of the curve's coordinates, of shape (size, d)."""
         if self.curve.in_cells:
             table = self.table
             cells = prior_pieces(self.frame, table.score, table.trials, rng, size, partition)
             return np.hstack([self.likelihood.sample_nuisance(rng, size), cells])
+        if self.curve.per_score:
+            return prior_errors(self.frame, rng, size, risks)
         drawn = self.prior.sample(self.curve.coordinates, rng, size)
         return np.reshape(list(drawn.values()), (self.curve.size, size)).T
 

@@ -23,7 +23,8 @@ def stored_frame(read: Mapping[str, Any]) -> Frame:
     if "smoother" in read and deviations:
         deviations = (_truncated_cubes(np.array(knots)) @ np.array(deviations)).tolist()
     cells = tuple(read.get("cells", ()))
-    return Frame(read["centre"], knots, tuple(map(tuple, deviations)), cells)
+    scores = tuple(read.get("scores", ()))
+    return Frame(read["centre"], knots, tuple(map(tuple, deviations)), cells, scores)
 
 
 def _truncated_cubes(knots: Floats) -> Floats:

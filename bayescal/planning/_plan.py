@@ -276,7 +276,7 @@ def _as_method(analysis: Any, of: str, conclude: str | None) -> str:
 
 def _is_line(family: Curve) -> bool:
     """Whether a prior describes it by shift, slope and asymmetry alone."""
-    return not family.is_rough and not family.in_cells and family.size > 0 and not family.priors
+    return not family.is_rough and not family.has_atoms and family.size > 0 and not family.priors
 
 
 def _update(

@@ -219,4 +219,6 @@ class Studies:
 
 
 def _is_smooth(curve: str | Curve) -> bool:
-    return isinstance(curve, Curve) and not curve.is_rough and not curve.in_cells and curve.size > 0
+    return (
+        isinstance(curve, Curve) and not curve.is_rough and not curve.has_atoms and curve.size > 0
+    )

@@ -29,16 +29,21 @@ class Bands(NamedTuple):
     score, mean : ndarray of shape (points,)
     lower, upper : ndarray of shape (bands, points)
         Equal-tailed, one row per band.
+    at_scores : bool
+        Whether the points are the few distinct scores, between which the curve is not known.
     """
 
     score: Floats
     mean: Floats
     lower: Floats
     upper: Floats
+    at_scores: bool = False
 
 
 def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
     """Posterior mean and equal-tailed bands of the curve, over the range of the observed scores.
+
+    At the scores themselves where each of a few can have a risk of its own.
 
     Parameters
     ----------
@@ -60,11 +65,12 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
     """
     levels = np.array(as_levels(ci_probs, "ci_probs"))
     tails = np.concatenate([(1 - levels) / 2, (1 + levels) / 2])
-    score = _grid(post.data.score)
+    few = bool(post.problem.frame.scores)
+    score = post.data.score if few else _grid(post.data.score)
     draws = post.curve(score).to_numpy().reshape(-1, score.size)
     ends = np.quantile(draws, tails, axis=0)
     lower, upper = np.reshape(ends, (2, levels.size, score.size))
-    return Bands(score, draws.mean(axis=0), lower, upper)
+    return Bands(score, draws.mean(axis=0), lower, upper, few)
 
 
 def error_interval(

@@ -52,6 +52,9 @@ def reliability(
     them. The title gives the true calibration error with its interval. Of a site of which there
     are scores alone, there are no bins, and the strip has the scores upwards.
 
+    Where there are few distinct scores, each of which can have a risk of its own, the curve is
+    drawn as points with intervals at these.
+
     Several fits by name, of models or of groups, are drawn with the widest band each, and with
     their errors in the legend.
 
@@ -160,6 +163,16 @@ def _cases(post: CalibrationPosterior) -> str:
 
 def _draw_curve(ax: Axes, bands: Bands, levels: Sequence[float]) -> None:
     shades = np.linspace(0.18, 0.36, len(levels))
+    if bands.at_scores:
+        widths = np.linspace(4, 9, len(levels))
+        ends = zip(levels, shades, widths, bands.lower, bands.upper, strict=True)
+        for level, shade, width, lower, upper in ends:
+            told = f"{percent(level)} interval"
+            look = {"color": style.CURVE, "alpha": 1.6 * shade, "lw": width, "label": told}
+            ax.vlines(bands.score, lower, upper, capstyle="butt", clip_on=False, **look)
+        look = {"color": style.CURVE, "lw": 0.8, "ls": ":", "marker": "s", "ms": 4}
+        ax.plot(bands.score, bands.mean, label="Posterior mean", clip_on=False, **look)
+        return
     for level, shade, lower, upper in zip(levels, shades, bands.lower, bands.upper, strict=True):
         ax.fill_between(
             bands.score,

@@ -125,7 +125,9 @@ class CurveDraws:
     @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
-        return nearest_line(self.curve, self.population.weight, self.population.score)
+        population = self.population
+        inside = population.score if population.inside is None else population.inside
+        return nearest_line(self.curve, population.weight, inside)
 
     @cached_property
     def shift(self) -> Floats:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_odds import clipped
 from bayescal.data.validate import as_order, check_choice
 from bayescal.model.problem import Problem
+from bayescal.model.saturated.between import between
 from bayescal.posterior.averaged.curve import DrawnCurve
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.line import Expansion, Totals
@@ -103,11 +105,8 @@ class Evaluation:
         Kept once computed.
         """
         if not self._observed:
-            at, size = self.problem.score, self.u.shape[0]
-            curves, values = (
-                self.problem.curve.at_scores(at, self.problem.frame),
-                np.empty((size, at.size)),
-            )
+            at, size = self.problem.stated, self.u.shape[0]
+            curves, values = self.problem.curves_at(), np.empty((size, at.size))
             for part in blocks(size, at.size):
                 values[part] = self._by_side(curves.probability(self.u[part]), part, at)
             self._observed.append(values)
@@ -118,11 +117,19 @@ class Evaluation:
         return replace(self, averaged=True, _known={})
 
     def curve(self, scores: Floats) -> Floats:
-        """The curves at these scores, of shape (draws, scores), as they are drawn and predict."""
+        """The curves at these scores, of shape (draws, scores), as they are drawn and predict.
+
+        Where there are few distinct scores, the error between two of them is in proportion.
+        """
+        problem = self.problem
+        if problem.frame.scores:
+            errors = problem.curves_at().probability(self.u) - problem.stated
+            (left, right), share = between(clipped(scores), problem.stated)
+            low, high = errors[:, left], errors[:, right]
+            return clipped(clipped(scores) + low + share * (high - low))
         if self.gradual:
             return self._drawn_curve.at(scores)
-        problem = self.problem
-        return problem.curve.probability(self.u, problem.inside(scores), problem.frame)
+        return problem.curves_at(scores).probability(self.u)
 
     @cached_property
     def _drawn_curve(self) -> DrawnCurve:
@@ -151,7 +158,14 @@ class Evaluation:
         draws, kept = self.u.shape[0], []
         few = population != "beta" and draws * problem.score.size <= MOST_KEPT
         for each in draw_population(
-            population, problem.score, problem.trials, draws, rng, merged, self.bootstrap
+            population,
+            problem.score,
+            problem.trials,
+            draws,
+            rng,
+            merged,
+            self.bootstrap,
+            problem.stated,
         ):
             if few:
                 kept.append(each)
@@ -197,7 +211,8 @@ class Evaluation:
     def _expansion(self) -> Expansion:
         """Of lines and shifts round the mean curve, over the sample."""
         problem = self.problem
-        return Expansion(self._mean_observed, problem.trials / problem.n, problem.score)
+        share = problem.trials / problem.n
+        return Expansion(self._mean_observed, share, problem.stated, problem.score)
 
     def sides_at(self, score: Floats) -> Floats:
         """The probabilities of the sides at any scores: those at the nearest score of the data."""
@@ -213,7 +228,7 @@ class Evaluation:
     @cached_property
     def _mean_observed(self) -> Floats:
         if self.mean is not None:
-            return np.interp(self.problem.log_odds, *self.mean)
+            return np.interp(self._log_odds, *self.mean)
         return np.asarray(self.observed.mean(axis=0))
 
     @cached_property
@@ -224,10 +239,16 @@ class Evaluation:
         at = self.problem.curve.at_scores(FINE, self.problem.frame)
         parts = blocks(self.u.shape[0], FINE.size)
         total = sum(at.probability(self.u[part]).sum(axis=0) for part in parts)
-        score = np.append(self.problem.score, FINE)
+        log_odds = np.append(self._log_odds, logit(FINE))
         mean = np.append(self._mean_observed, total / self.u.shape[0])
-        order = np.argsort(score)
-        return logit(score[order]), mean[order]
+        order = np.argsort(log_odds)
+        return log_odds[order], mean[order]
+
+    @property
+    def _log_odds(self) -> Floats:
+        """Of the scores of the data; those as they came in, where each can have its own risk."""
+        problem = self.problem
+        return np.asarray(logit(problem.stated)) if problem.frame.scores else problem.log_odds
 
 
 def evaluate(asked: Sequence[tuple[Evaluated, Wanted]], population: str) -> None:

@@ -43,21 +43,24 @@ class Expansion:
     ----------
     curve, weight, score : ndarray of shape (rows,)
         The curve, strictly inside (0, 1), whose own line and shift it is round; weights sum to 1.
+    inside : ndarray of shape (rows,)
+        The scores whose log-odds the line is of: those of 0 and 1 moved.
     """
 
     curve: Floats
     weight: Floats
     score: Floats
+    inside: Floats
 
     @cached_property
     def z(self) -> Floats:
         """Log-odds of the scores, with mean 0 and standard deviation 1, of shape (rows,)."""
-        return _standardised(self.score)[0]
+        return _standardised(self.inside)[0]
 
     @cached_property
     def line(self) -> Floats:
         """Intercept and slope in z, of shape (2,)."""
-        z, centre, scale = _standardised(self.score)
+        z, centre, scale = _standardised(self.inside)
         weight = np.maximum(self.weight, WEIGHT_FLOOR)[None]
         target = _sums(weight * self.curve, [np.ones_like(z), z])
         start = np.array([[centre[0], scale[0]]])
@@ -128,8 +131,8 @@ class Totals:
     @cached_property
     def line(self) -> tuple[Floats, Floats]:
         """Intercept and slope of the line in log-odds nearest to each draw."""
-        _check_scores(self.expansion.score)
-        z, centre, scale = _standardised(self.expansion.score)
+        _check_scores(self.expansion.inside)
+        z, centre, scale = _standardised(self.expansion.inside)
         of_line = self._columns[TARGETS + 1 + POWERS + 1 :]
         line, solved = _line_by_expansion(self.expansion, self._columns[:TARGETS].T, of_line)
         for rows, curve, weight in self._unsolved(solved):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.model.pieces import PIECES
 from bayescal.model.problem import Problem
 
 __all__ = ["nearest_row", "one_sided", "side_shares", "sure_region", "sureness"]
@@ -21,25 +20,23 @@ UNSURE, SURE = 0.6, 0.95
 
 
 def side_shares(problem: Problem, u: Floats) -> tuple[Floats, Floats]:
-    """Shares of the draws of stretches that are above, and below, the diagonal.
+    """Shares of the draws of a family that are above, and below, the diagonal.
 
     Parameters
     ----------
     problem : Problem
-        Whose frame holds the cells.
-    u : ndarray of shape (draws, 2 * cells)
-        Shifts, then slopes by cell.
+        Of that family.
+    u : ndarray of shape (draws, d)
 
     Returns
     -------
     above, below : ndarray of shape (rows,)
         At the scores of the problem.
     """
-    problem = problem.of_family(PIECES)
     above, below = np.zeros((2, problem.score.size))
-    curves = problem.curve.at_scores(problem.score, problem.frame)
+    curves = problem.curves_at()
     for part in blocks(len(u), problem.score.size):
-        error = curves.probability(u[part]) - problem.score
+        error = curves.probability(u[part]) - problem.stated
         above += np.count_nonzero(error > 0, axis=0)
         below += np.count_nonzero(error < 0, axis=0)
     return above / len(u), below / len(u)

@@ -40,18 +40,22 @@ class Population(NamedTuple):
     Attributes
     ----------
     score : ndarray of shape (rows,) or (draws, rows)
+        As the user stated them.
     weight : ndarray of shape (rows,) or (draws, rows)
         Sums to 1 over the rows.
     trials : ndarray of shape (rows,) or None
         Whole case counts, when the population is the observed sample itself.
     merged : bool
         Whether the cases of a row differ in score, which is their mean.
+    inside : ndarray of shape (rows,) or None
+        What log-odds are of, where scores of 0 and 1 are read as others.
     """
 
     score: Floats
     weight: Floats
     trials: Floats | None = None
     merged: bool = False
+    inside: Floats | None = None
 
 
 def draw_population(
@@ -62,6 +66,7 @@ def draw_population(
     rng: np.random.Generator,
     merged: bool = False,
     bootstrap: Bootstrap | None = None,
+    stated: Floats | None = None,
 ) -> Iterator[tuple[slice, Population]]:
     """Draw score distributions, one for each draw of a curve, a block of draws at a time.
 
@@ -81,6 +86,9 @@ def draw_population(
     bootstrap : Bootstrap, optional
         What "bootstrap" draws; by default that of the cases. It also says how many cases tell as
         much of a "beta" density.
+    stated : ndarray of shape (rows,), optional
+        The same scores as they came in, where those of 0 and 1 are moved; a "beta" density has
+        none of these.
 
     Yields
     ------
@@ -107,14 +115,15 @@ def draw_population(
         kind = "sample"  # equal scores have no Beta law but the spike they are
     rows = POPULATION_NODES if kind == "beta" else score.size
     parts = blocks(draws, rows)
+    as_stated = score if stated is None else stated
     if kind == "sample":
         counts = None if merged or (trials % 1 != 0).any() else trials
-        fixed = Population(score, trials / trials.sum(), counts, merged)
+        fixed = Population(as_stated, trials / trials.sum(), counts, merged, score)
         yield from ((part, fixed) for part in parts)
     elif kind == "bootstrap":
         law = CaseBootstrap(trials) if bootstrap is None else bootstrap
         for part in parts:
-            yield part, Population(score, law.weights(part, rng), merged=merged)
+            yield part, Population(as_stated, law.weights(part, rng), None, merged, score)
     else:
         worth = 1.0 if bootstrap is None else min(bootstrap.worth(logit(score)), 1.0)
         a, b = _beta_shapes(score, worth * trials, draws, rng)

@@ -12,6 +12,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.card import card
 from bayescal._base.errors import InputError, check_type
 from bayescal._base.files import as_path, replacing
+from bayescal._base.log_odds import clipped
 from bayescal._base.text import chance, interval
 from bayescal.data.validate import as_level, as_scores
 from bayescal.model.lapse.bounds import RATES
@@ -78,6 +79,10 @@ class CalibrationPosterior(DecisionMeasures):
     def predict(self, y_prob: Any) -> xr.DataArray:
         """Recalibrated probabilities of new cases.
 
+        Where there are few distinct scores (see `saturated` on the model page), the error at a
+        score between two of them is interpolated on the probability scale, and beyond them it is
+        that of the last.
+
         Parameters
         ----------
         y_prob : array-like of shape (n,)
@@ -104,11 +109,14 @@ class CalibrationPosterior(DecisionMeasures):
         Returns
         -------
         float
-            1 for every family but `spline`, `pieces` and averages that hold one of them.
+            1 for every family but `spline`, `pieces`, `saturated` and averages that hold one of
+            them.
         """
         observed = logit(self.problem.table.score)
         grid = expit(np.linspace(observed[0], observed[-1], 201))
-        log_odds = self.family.log_odds(self._drawn.u, grid, self.problem.frame)
+        if self.problem.frame.scores:  # between them curves are straight, or monotone
+            grid = self.data.score
+        log_odds = self.problem.curves_at(grid).log_odds(self._drawn.u)
         return float((np.diff(log_odds, axis=1) >= -1e-12).all(axis=1).mean())
 
     def floor_and_ceiling(self, ci_prob: float = 0.95) -> pd.DataFrame:
@@ -187,8 +195,8 @@ class CalibrationPosterior(DecisionMeasures):
     def prob_on_diagonal(self, scores: Any = None) -> xr.DataArray:
         """Probability that the curve is exactly on the diagonal, by score.
 
-        Only for a fit of `pieces` or an averaged posterior. For an average it is computed from the
-        draws of distances, which include exact calibration.
+        Only for a fit of `pieces` or `saturated`, or an averaged posterior. For an average it is
+        computed from the draws of distances, which include exact calibration.
 
         Parameters
         ----------
@@ -222,7 +230,8 @@ class CalibrationPosterior(DecisionMeasures):
     def errors_where_known(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, exactly zero where a draw is on the diagonal.
 
-        Of a fit of `pieces`, or of an averaged posterior, whose draws are those of distances.
+        Of a fit of `pieces` or `saturated`, or of an averaged posterior, whose draws are those of
+        distances.
 
         Parameters
         ----------
@@ -237,7 +246,8 @@ class CalibrationPosterior(DecisionMeasures):
         InputError
             If the family has no stretches on the diagonal.
         """
-        if not all(part.problem.frame.cells for part in self._posterior.parts):
+        frames = [part.problem.frame for part in self._posterior.parts]
+        if not all(frame.cells or frame.scores for frame in frames):
             raise InputError(
                 f"a curve of the family {self.family.name!r} is nowhere exactly on the diagonal "
                 "unless it is everywhere. Fit curve='pieces', or use bayescal.compare."
@@ -247,9 +257,7 @@ class CalibrationPosterior(DecisionMeasures):
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
         of = self.curves_of_distances if self.is_average else self._posterior
-        return np.concatenate(
-            [part.curve(scores) - part.problem.inside(scores) for part in of.parts]
-        )
+        return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the whole tree to a NetCDF file; `bayescal.load` reads it back.

@@ -178,7 +178,7 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
         return
     problem, chains, draws = drawn.problem, drawn.chains, drawn.u.shape[0] // drawn.chains
     data, law, own = problem.data, problem.likelihood, problem.nuisance(drawn.u)
-    log_odds = problem.curve.log_odds(drawn.u, problem.table.score, problem.frame)
+    log_odds = problem.curves_at(data.score).log_odds(drawn.u)
     rng = problem.rng("predictive")
     if _has_cases(data) and law.of_cases:
         row, outcome = _cases(data)
@@ -211,8 +211,8 @@ def complete(tree: xr.DataTree, drawn: Drawn) -> None:
         dataset.attrs.clear()  # the time of making: equal seeds give equal trees
         tree[name] = xr.DataTree(dataset)
     tree["prior"] = xr.DataTree(prior_dataset(drawn))
-    if drawn.averaged is not None or problem.curve.in_cells or drawn.prior is not None:
-        return  # no prior density: families, and partitions, have different dimensions
+    if drawn.averaged is not None or problem.curve.has_atoms or drawn.prior is not None:
+        return  # no prior density: families, and curves partly on the diagonal, differ in dimension
     density = _log_prior(problem, coordinates_of(tree["posterior"].to_dataset(), problem.curve))
     tree["log_prior"] = xr.DataTree(as_dataset(density, {}, chains=chains, draws=draws))
 

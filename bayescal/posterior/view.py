@@ -149,6 +149,12 @@ class PosteriorView:
         return None if averaged is None else averaged.weights
 
     @property
+    def asked_weights(self) -> dict[str, float] | None:
+        """The same of the families asked for: where `saturated` stands for others, of these."""
+        averaged = self._drawn.averaged
+        return None if averaged is None else averaged.asked
+
+    @property
     def prob_calibrated(self) -> float | None:
         """Probability of exact calibration, beside an averaged posterior; None for one family."""
         averaged = self._drawn.averaged

@@ -215,9 +215,9 @@ class BayesianRecalibrator(Recalibrator):
 
     def _curve_draws(self, scores: Floats) -> Floats:
         """Draws of the curve at these scores, of shape (draws, n)."""
-        seen, edges = self.posterior_.data.score, self.posterior_.problem.edges
-        low = edges.low if seen[0] == 0 else EDGE
-        high = edges.high if seen[-1] == 1 else 1 - EDGE
+        seen, problem = self.posterior_.data.score, self.posterior_.problem
+        low = float(problem.inside(np.zeros(1))[0]) if seen[0] == 0 else EDGE
+        high = float(problem.inside(np.ones(1))[0]) if seen[-1] == 1 else 1 - EDGE
         drawn = self.posterior_.predict(np.clip(scores, low, high))
         draws: Floats = drawn.to_numpy().reshape(-1, scores.size)
         return draws

@@ -4,6 +4,9 @@ Run `python docs/benchmarks/ends.py --version present`, with the package to be m
 the path. The former version is the commit before knots and cells were placed with a floor and
 `lapse` was added; both see the same data sets. The interval of every number of every data set is
 stored in `results/ends/`; `docs/_scripts/ends_page.py` has what is asked of them.
+
+With `--few` it runs the populations with few distinct scores instead, of which the former version
+is the commit before `saturated` was added.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from joblib import Parallel, delayed
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
+from ends_few import FEW
 from ends_populations import POPULATIONS
 from one_posterior import state_of_code, true_values
 
@@ -32,7 +36,10 @@ DISTANCES = {
     "e90": ("e90", {}),
     "emax": ("emax", {}),
 }
+MEANS = {"signed_error": ("signed_error", {}), "observed_expected": ("observed_expected", {})}
 CURVE_AT = (0.01, 0.05, 0.5, 0.95, 0.99)
+RUNS_OF_FEW = {50: 200, 200: 200, 1000: 200, 30_000: 100}
+MOST_SCORES = 11
 
 
 def of_set(truth, n: int, run: int) -> dict[str, object]:
@@ -56,14 +63,35 @@ def of_set(truth, n: int, run: int) -> dict[str, object]:
     return row | {"seconds": time.process_time() - start}
 
 
+def of_few_scores(population, n: int, run: int) -> dict[str, object]:
+    """The same where each score has a curve's value of its own; and P(calibrated)."""
+    rng = np.random.default_rng([SEED, n, run, *population.name.encode()])
+    y, s = population.sample(n, rng)
+    start = time.process_time()
+    comparison = bc.compare(y, s, draws=DRAWS, random_state=run)
+    post, true = comparison.posterior, population.true_values()
+    row: dict[str, object] = {"population": population.name, "n": n, "run": run}
+    row["prob_calibrated"] = comparison.prob_calibrated
+    for target, (name, options) in (DISTANCES | MEANS).items():
+        ends = post.interval(name, **options)
+        row |= named(target, true[target], post.estimate(name, **options), *ends)
+    draws = post.curve(population.score).to_numpy().reshape(-1, population.score.size)
+    ends = np.quantile(draws, [0.025, 0.975], axis=0)
+    values = np.full((4, MOST_SCORES), np.nan)
+    values[:, : population.score.size] = population.risk, draws.mean(axis=0), *ends
+    for at, column in enumerate(values.T):
+        row |= named(f"curve_{at}", *column)
+    return row | {"seconds": time.process_time() - start}
+
+
 def named(target: str, true: float, estimate: float, lower: float, upper: float):
     values = {"true": true, "estimate": estimate, "lower": lower, "upper": upper}
     return {f"{target}_{part}": float(value) for part, value in values.items()}
 
 
-def batch(truth, n: int, runs: int) -> list[dict[str, object]]:
+def batch(of, truth, n: int, runs: int) -> list[dict[str, object]]:
     warnings.simplefilter("ignore")
-    return [of_set(truth, n, run) for run in range(runs)]
+    return [of(truth, n, run) for run in range(runs)]
 
 
 def store(rows, file: Path) -> None:
@@ -80,18 +108,25 @@ def store(rows, file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", choices=["former", "present"], required=True)
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(RUNS))
+    parser.add_argument("--few", action="store_true", help="populations with few distinct scores")
+    parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--runs", type=int, help="of each cell, for a quick look")
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    of, populations, runs = of_set, POPULATIONS, RUNS
+    if options.few:
+        of, populations, runs = of_few_scores, FEW, RUNS_OF_FEW
     work = [
-        delayed(batch)(truth, n, options.runs or RUNS[n])
-        for n in options.sizes
-        for truth in POPULATIONS
+        delayed(batch)(of, truth, n, options.runs or runs[n])
+        for n in options.sizes or list(runs)
+        for truth in populations
     ]
     parts = Parallel(n_jobs=options.jobs, verbose=1)(work)
-    store([row for rows in parts for row in rows], options.output / f"{options.version}.npz")
+    store(
+        [row for rows in parts for row in rows],
+        options.output / f"{'few-' * options.few}{options.version}.npz",
+    )
 
 
 if __name__ == "__main__":

@@ -312,7 +312,7 @@ def test_totals_give_the_lines_and_shifts_that_each_block_gives(spread):
     line = rng.normal([0.2, 0.9], spread, (60, 2))
     curve = np.clip(expit(line[:, :1] + line[:, 1:] * logit(score)), 1e-9, 1 - 1e-9)
     weight = rng.dirichlet(np.full(30, 2.0), 60)
-    expansion = Expansion(curve.mean(axis=0), np.full(30, 1 / 30), score)
+    expansion = Expansion(curve.mean(axis=0), np.full(30, 1 / 30), score, score)
     parts = (slice(0, 25), slice(25, 60))
     totals = Totals(
         expansion,

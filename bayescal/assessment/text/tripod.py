@@ -22,7 +22,7 @@ from bayescal.assessment.text.references import REFERENCES, cited
 from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.verdict.words import whom
 from bayescal.assessment.words import first_words
-from bayescal.model.curves import updates
+from bayescal.model.curves import CURVES
 from bayescal.posterior.checks.undefined import NOT_DEFINED
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
@@ -112,7 +112,7 @@ def _measures(f: Findings) -> list[str]:
 
 def _updating_methods(f: Findings) -> list[str]:
     compared = f.recommendation.table.index.drop("identity")
-    options = "; ".join(updates()[str(name)] for name in compared)
+    options = "; ".join(CURVES[str(name)].update for name in compared)
     told = f.recommendation
     decides = "net benefit" if told.thresholds else "Brier score"
     text = [

@@ -337,7 +337,7 @@ class ImputedPosterior(CalibrationPosterior):
         """
         import xarray as xr
 
-        level, score = as_level(ci_prob), self.problem.score
+        level, score = as_level(ci_prob), self.problem.stated
         error = self._errors(score) if self.is_average else self._posterior.curve(score) - score
         region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}

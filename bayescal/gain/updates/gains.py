@@ -82,11 +82,12 @@ def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[f
     mapping of str to mapping of str to ndarray of shape (draws,)
         As `gains_of`.
     """
-    at, score = np.array(thresholds, dtype=np.float64), of.problem.score
+    at, score = np.array(thresholds, dtype=np.float64), of.problem.stated
     measures = ("brier", *(net_benefit_name(threshold) for threshold in thresholds))
-    gains = {each: {name: np.zeros(len(of.u)) for name in updates()} for each in measures}
+    compared = updates(comparison.prior_prob)
+    gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
     fitted = {
-        name: Evaluation(*comparison.of_family(name)) for name in updates() if name != "identity"
+        name: Evaluation(*comparison.of_family(name)) for name in compared if name != "identity"
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}

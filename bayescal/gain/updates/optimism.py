@@ -44,7 +44,7 @@ def optimism_of(
     result |= {net_benefit_name(threshold): {} for threshold in thresholds}
     for name, risk in after.items():
         density = np.exp(comparison.loo[name].pointwise)
-        apparent = (outcome - problem.score[row]) ** 2 - (outcome - risk[row]) ** 2
+        apparent = (outcome - problem.stated[row]) ** 2 - (outcome - risk[row]) ** 2
         left_out = (1 - np.exp(none.pointwise)) ** 2 - (1 - density) ** 2
         result["brier"][name] = float(share @ (apparent - left_out))
         others = np.where(outcome > 0, density, 1 - density)

@@ -17,7 +17,7 @@ from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.gain._terms import net_benefit_name
 from bayescal.gain.updates.gains import gains_of
 from bayescal.inference import CurveComparison
-from bayescal.model.curves import updates
+from bayescal.model.curves import CURVES
 from bayescal.posterior.intervals import equal_tailed
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Recommendation:
                 f"Nothing is recommended, with only {self.too_few}: at least {FEWEST} events and "
                 f"{FEWEST} non-events are needed to choose an update."
             )
-        told = [f"Recommended: {updates()[self.choice]}.", *self._what_decides]
+        told = [f"Recommended: {CURVES[self.choice].update}.", *self._what_decides]
         if self.thresholds:
             score, better, move, moves = "the net benefit", "raise", "rise", "rises"
         else:
@@ -140,7 +140,7 @@ class Recommendation:
         helps = float(self.table["prob_better"][best])
         if self.choice == "identity":
             told += [
-                f"The most promising would be to {updates()[best]}: on new patients {then}"
+                f"The most promising would be to {CURVES[best].update}: on new patients {then}"
                 f"{_below(helps)}, and {LEVEL:g} is required."
             ]
         else:
@@ -204,9 +204,9 @@ def recommendation(
     decides = gains["brier"]
     if thresholds:
         benefits = [gains[net_benefit_name(threshold)] for threshold in thresholds]
-        decides = {name: np.mean([each[name] for each in benefits], axis=0) for name in updates()}
+        decides = {name: np.mean([each[name] for each in benefits], axis=0) for name in decides}
         gains[NET_BENEFIT] = decides
-    rows: dict[str, dict[str, float]] = {name: {} for name in updates()}
+    rows: dict[str, dict[str, float]] = {name: {} for name in decides}
     for measure, by_update in gains.items():
         kind, at, threshold = measure.partition("@")
         for name, draws in by_update.items():

@@ -43,8 +43,12 @@ class CurveComparison:
     """
 
     def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
-        self._samples, self._weights = samples, dict(weights)
+        self._samples, self._asked = samples, dict(weights)
         self._mixture = Mixture(samples, weights)
+        self._weights = {
+            name: sum(each.prior for each in self._mixture.components if each.family == name)
+            for name in samples
+        }
 
     @property
     def problem(self) -> Problem:
@@ -58,7 +62,7 @@ class CurveComparison:
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""
-        return CurveComparison(self._samples.under(as_prior(prior)), self._weights)
+        return CurveComparison(self._samples.under(as_prior(prior)), self._asked)
 
     @property
     def prior_prob(self) -> dict[str, float]:
@@ -270,7 +274,7 @@ class CurveComparison:
         log slope of standard deviation 0.2. If an outcome contradicts a score of exactly 0 or 1,
         a last row moves such scores by a tenth of the distance.
         """
-        return probabilities_by_prior(self._samples, self._weights, self.prob_calibrated_bic)
+        return probabilities_by_prior(self._samples, self._asked, self.prob_calibrated_bic)
 
     @cached_property
     def sensitivity(self) -> pd.DataFrame:

@@ -32,6 +32,12 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
     -------
     pymc.Model
     """
+    if problem.curve.per_score:
+        raise InputError(
+            f"curve={problem.curve.name!r} has no PyMC model: a risk that is exactly its score has "
+            "no density. Its posterior is known in closed form: use bayescal.fit with "
+            "engine='auto'."
+        )
     if problem.curve.in_cells:
         raise InputError(
             f"curve={problem.curve.name!r} has no PyMC model: its posterior is an exact sum over "

@@ -96,17 +96,20 @@ class MixtureCurve(Curve):
         """The mixture itself: its coordinates do not depend on the scores."""
         return self
 
-    def at_scores(self, score: Floats, frame: Frame) -> CurveAtScores:
+    def at_scores(self, score: Floats, frame: Frame, stated: Floats | None = None) -> CurveAtScores:
         """The mixture at fixed scores, for many draws."""
-        return MixtureAtScores(self, score, frame)
+        return MixtureAtScores(self, score, frame, stated)
 
 
 class MixtureAtScores(CurveAtScores):
     """A mixture of curves at scores, of shape (rows,) or (draws, rows)."""
 
-    def __init__(self, curve: MixtureCurve, score: Floats, frame: Frame) -> None:
+    def __init__(
+        self, curve: MixtureCurve, score: Floats, frame: Frame, stated: Floats | None = None
+    ) -> None:
         assert curve.of is not None and curve.shares is not None
-        self.score, self._of = score, CurveAtScores(curve.of, score, frame)
+        self._of = CurveAtScores(curve.of, score, frame, stated=stated)
+        self.stated = self._of.stated
         self._size, self._shares = curve.of.size, curve.shares.at(score)
 
     def log_odds(self, u: Floats) -> Floats:
@@ -115,7 +118,7 @@ class MixtureAtScores(CurveAtScores):
 
     def probability(self, u: Floats) -> Floats:
         """The mixtures, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
-        mixed = np.zeros((u.shape[0], self.score.shape[-1]))
+        mixed = np.zeros((u.shape[0], self.stated.shape[-1]))
         for k in range(self._shares.shape[-1]):
             own = self._of.probability(u[:, k * self._size : (k + 1) * self._size])
             mixed += self._shares[..., k] * own

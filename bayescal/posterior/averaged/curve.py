@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
+from bayescal._base.log_odds import clipped
 from bayescal.model.curve import PROBABLE, CurveAtScores
 from bayescal.model.problem import Problem
 from bayescal.posterior.line import nearest_shift
@@ -44,21 +45,23 @@ class DrawnCurve:
 
     def at(self, scores: Floats) -> Floats:
         """The curves, of shape (draws, scores)."""
-        at, size = self.problem.inside(scores), len(self.u)
+        at, stated = self.problem.inside(scores), clipped(scores)
+        size = len(self.u)
         curves = np.empty((size, at.size))
         for part in blocks(at.size, size, MOST_AT_ONCE):
-            plain = self._plain(at[part])
-            mean = self._rising(at[part], self._gradual(at[part]))
-            curves[:, part] = moved_to(mean, plain, at[part])
+            plain = self._plain(at[part], stated[part])
+            mean = self._rising(at[part], self._gradual(at[part], stated[part]))
+            curves[:, part] = moved_to(mean, plain, stated[part])
         return curves
 
-    def _plain(self, at: Floats) -> Floats:
-        return self.problem.curve.probability(self.u, at, self.problem.frame)
+    def _plain(self, at: Floats, stated: Floats) -> Floats:
+        problem = self.problem
+        return problem.curve.at_scores(at, problem.frame, stated).probability(self.u)
 
-    def _gradual(self, at: Floats) -> Floats:
+    def _gradual(self, at: Floats, stated: Floats) -> Floats:
         """The mean curve, of shape (scores,), which passes improbable jumps gradually."""
         problem = self.problem
-        curves = CurveAtScores(problem.curve, at, problem.frame, self._jumps)
+        curves = CurveAtScores(problem.curve, at, problem.frame, self._jumps, stated)
         return np.asarray(curves.probability(self.u).mean(axis=0))
 
     @cached_property
@@ -88,8 +91,8 @@ class DrawnCurve:
         """
         from scipy.optimize import isotonic_regression
 
-        score = self.problem.score
-        mean, plain = self._gradual(score), self._plain(score)
+        score, stated = self.problem.score, self.problem.stated
+        mean, plain = self._gradual(score, stated), self._plain(score, stated)
         pooled = isotonic_regression(mean, weights=self.problem.trials)
         level, fall = pooled.x, np.zeros(score.size, dtype=np.intp)
         for number, (start, stop) in enumerate(

@@ -24,7 +24,7 @@ class DistanceDraws:
     component : ndarray of shape (draws,)
         Index of each draw's component.
     above, below : ndarray of shape (rows,)
-        Shares of the often-calibrated stretches on either side, at the scores of the problem.
+        Shares of the often-calibrated curves on either side, at the scores of the problem.
     """
 
     u: Floats
@@ -65,6 +65,14 @@ class Averaged:
         weights: dict[str, float] = {}
         for each in self.components:
             weights[each.family] = weights.get(each.family, 0.0) + each.prior
+        return weights
+
+    @property
+    def asked(self) -> dict[str, float]:
+        """The same of the families that were asked for, of which `saturated` may stand for some."""
+        weights: dict[str, float] = {}
+        for each in self.components:
+            weights[each.stands_for] = weights.get(each.stands_for, 0.0) + each.prior
         return weights
 
     @property

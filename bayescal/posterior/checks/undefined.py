@@ -27,6 +27,9 @@ cases of which a third of the scores of 1 are wrong, values of 1 - .02 to 1 - 1e
 def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     """Functionals that these scores do not define, and why, as a clause.
 
+    Where scores of 0 and 1 are read as they are, because there are few distinct scores, one of them
+    is enough.
+
     Parameters
     ----------
     tables : sequence of Problem
@@ -41,7 +44,8 @@ def undefined_measures(tables: Sequence[Problem]) -> dict[str, str]:
     if any(np.unique(table.score).size < 2 for table in tables):
         return dict.fromkeys(lines, "all scores are equal")
     most = max((table.data for table in tables), key=share_at_ends)
-    if share_at_ends(most) < MOST_AT_ENDS:
+    as_they_are = any(table.frame.scores for table in tables) and share_at_ends(most) > 0
+    if share_at_ends(most) < MOST_AT_ENDS and not as_they_are:
         return {}
     ends = [f"{end:g}" for end in (0, 1) if (most.score == end).any()]
     share = 100 * share_at_ends(most)

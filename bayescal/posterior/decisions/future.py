@@ -44,7 +44,7 @@ class Futures:
             ]
         )
         problem = of.problem
-        self._log_odds = problem.curve.log_odds(of.u, problem.score, problem.frame)
+        self._log_odds = problem.curves_at().log_odds(of.u)
 
     def after(self, n_more: int) -> Iterator[CurveDraws]:
         """Posterior means after data sets of `n_more` cases, a block of data sets at a time.
@@ -71,7 +71,7 @@ class Futures:
             log_weight = law.of_tables(self._log_odds, cases, drawn.astype(np.float64), own)
             weight = np.exp(log_weight - logsumexp(log_weight, axis=1, keepdims=True))
             yield CurveDraws(
-                weight @ curves, Population(self._of.problem.score, self._population(cases))
+                weight @ curves, Population(self._of.problem.stated, self._population(cases))
             )
 
     def _population(self, cases: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.decision import least_treated
+from bayescal._base.log_odds import clipped
 from bayescal.model.problem import Problem
 from bayescal.posterior.evaluation import Evaluation
 from bayescal.posterior.functionals import CurveDraws, net_benefit, net_benefit_of_all
@@ -61,8 +62,8 @@ def by_mean_curve(of: Evaluation, thresholds: Floats) -> Treated:
     Treated
     """
     problem, size = of.problem, len(of.u)
-    score = problem.table.score
-    curves = problem.curve.at_scores(score, problem.frame)
+    score = problem.data.score
+    curves = problem.curves_at(score)
     parts = blocks(size, score.size)
     mean = np.sum([curves.probability(of.u[part]).sum(axis=0) for part in parts], axis=0) / size
     reaching = mean[:, None] >= least_treated(thresholds)
@@ -71,8 +72,8 @@ def by_mean_curve(of: Evaluation, thresholds: Floats) -> Treated:
 
 def _treated(problem: Problem, reaching: Floats) -> Treated:
     share = problem.mean_of_rows(reaching)
-    scores = problem.mean_of_rows(problem.table.score[:, None] * reaching)
-    return Treated(share, scores - problem.score[:, None] * share)
+    scores = problem.mean_of_rows(clipped(problem.data.score)[:, None] * reaching)
+    return Treated(share, scores - problem.stated[:, None] * share)
 
 
 def benefits(

@@ -1,0 +1,186 @@
+"""Independent risks at a few scores: the law of each, its evidence in closed form, and draws.
+
+A risk is exactly the score with some probability, and else has a Beta law near the score. The
+events at a score are then binomial, or beta-binomial. Both the probability and the scale of the
+law are summed out over a few values. Scores of 0 and 1 need no other rule. Arrays only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from bayescal._base.arrays import Floats
+from bayescal._base.log_odds import clipped
+from bayescal._base.sampling.importance import resample
+
+__all__ = ["RiskPrior", "RiskSums", "shapes_of"]
+
+PSEUDO_CASE = 0.5
+"""Events, and non-events, that the law adds to those at the score: a score of 0 has a law too."""
+LEAST_RELATIVE_VARIANCE = 0.04
+"""Of a score, as a share of that of one half: where scores are nearer to 0 or 1 it counts."""
+
+
+@dataclass(frozen=True)
+class RiskPrior:
+    """How often a risk is exactly the score, and how near the score it is else.
+
+    Attributes
+    ----------
+    on : tuple of float in [0, 1)
+        Probabilities that a risk is exactly its score, each equally probable.
+    scale : tuple of float
+        Standard deviations of a risk at a score of one half, in log-odds, each equally probable.
+    relative : tuple of float in [0, 1]
+        At other scores: 0 if the law counts as many cases there, so that it is as wide in
+        probability times the root of s (1 - s); 1 if it is as wide in log-odds. Each equally
+        probable.
+    """
+
+    on: tuple[float, ...] = (0.0, 0.2, 0.5, 0.8)
+    scale: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8, 1.6)
+    relative: tuple[float, ...] = (0.0, 1.0)
+
+    @property
+    def settings(self) -> Floats:
+        """All combinations of the three, of shape (3, settings)."""
+        grid = np.meshgrid(self.on, self.scale, self.relative, indexing="ij")
+        return np.stack([each.ravel() for each in grid])
+
+
+def shapes_of(score: Floats, scale: Floats, relative: Floats) -> tuple[Floats, Floats]:
+    """Both parameters of the Beta law of a risk, each of shape (settings, rows).
+
+    Parameters
+    ----------
+    score : ndarray of shape (rows,)
+        In [0, 1].
+    scale, relative : ndarray of shape (settings,)
+        As in `RiskPrior`.
+
+    Returns
+    -------
+    a, b : ndarray of shape (settings, rows)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayescal.model.saturated.law import shapes_of
+    >>> a, b = shapes_of(np.array([0.0, 0.5]), np.array([0.4]), np.array([0.0]))
+    >>> a.round(1), b.round(1)
+    (array([[ 0.5, 13. ]]), array([[25.5, 13. ]]))
+    """
+    variance = np.maximum(4 * score * (1 - score), LEAST_RELATIVE_VARIANCE)
+    cases = 4 / scale[:, None] ** 2 / variance ** relative[:, None]
+    return PSEUDO_CASE + cases * score, PSEUDO_CASE + cases * (1 - score)
+
+
+@dataclass(frozen=True)
+class RiskSums:
+    """Evidence of independent risks that are not all the scores, and what draws of them need.
+
+    Attributes
+    ----------
+    score : ndarray of shape (rows,)
+        In [0, 1]; those nearer than 1e-12 to 0 or 1 are at that distance.
+    trials, hits : ndarray of shape (rows,)
+        Cases and events; need not be whole numbers. All zero for the prior.
+    prior : RiskPrior
+    """
+
+    score: Floats
+    trials: Floats
+    hits: Floats
+    prior: RiskPrior
+
+    @cached_property
+    def _shapes(self) -> tuple[Floats, Floats]:
+        _, scale, relative = self.prior.settings
+        return shapes_of(self.score, scale, relative)
+
+    @cached_property
+    def log_on(self) -> Floats:
+        """Log likelihood of the single outcomes where a risk is the score, of shape (rows,)."""
+        at, others = clipped(self.score), self.trials - self.hits
+        return np.asarray(self.hits * np.log(at) + others * np.log1p(-at))
+
+    @cached_property
+    def log_off(self) -> Floats:
+        """The same where it has its Beta law, of shape (settings, rows)."""
+        a, b = self._shapes
+        return np.asarray(betaln(a + self.hits, b + self.trials - self.hits) - betaln(a, b))
+
+    @cached_property
+    def _log_total(self) -> Floats:
+        """Of either, of shape (settings, rows)."""
+        return np.asarray(np.logaddexp(self._log_joint_on, self._log_off_share + self.log_off))
+
+    @cached_property
+    def _log_joint_on(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.prior.settings[0])[:, None] + self.log_on)
+
+    @property
+    def _log_off_share(self) -> Floats:
+        return np.asarray(np.log1p(-self.prior.settings[0])[:, None])
+
+    @cached_property
+    def prob_on(self) -> Floats:
+        """Probability that each risk is the score, of shape (settings, rows)."""
+        return np.exp(self._log_joint_on - self._log_total)
+
+    @cached_property
+    def by_setting(self) -> Floats:
+        """Log evidence at each setting, given that not all risks are the scores."""
+        all_on = (self._log_joint_on - self._log_total).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            all_on_before = self.score.size * np.log(self.prior.settings[0])
+        given = np.log(-np.expm1(all_on)) - np.log(-np.expm1(all_on_before))
+        return np.asarray(self._log_total.sum(axis=1) + given)
+
+    @property
+    def log_evidence(self) -> float:
+        """Log likelihood of the single outcomes, given that not all risks are the scores."""
+        return float(np.logaddexp.reduce(self.by_setting) - np.log(self.by_setting.size))
+
+    @property
+    def probability(self) -> Floats:
+        """Posterior probability of each setting, of shape (settings,)."""
+        weight = np.exp(self.by_setting - self.by_setting.max())
+        return np.asarray(weight / weight.sum())
+
+    def draw(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Independent draws of the errors, risk minus score, exactly zero where they are equal.
+
+        Parameters
+        ----------
+        draws : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (draws, rows)
+        """
+        setting = resample(self.probability, draws, rng)
+        a, b = self._shapes
+        risk = rng.beta(
+            a[setting] + self.hits, b[setting] + np.maximum(self.trials - self.hits, 0.0)
+        )
+        error = clipped(risk) - clipped(self.score)
+        error[self._draw_on(setting, rng)] = 0
+        return error
+
+    def _draw_on(self, setting: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Which risks are the score, never all: the first that is not, then those after it."""
+        prob = self.prob_on[setting]
+        before = np.cumprod(prob, axis=1)
+        first = 1 - before  # probability that the first that is off is among the rows up to here
+        at = (rng.random(len(prob))[:, None] * first[:, -1:] < first).argmax(axis=1)[:, None]
+        row = np.arange(prob.shape[1])
+        later = (row > at) & (rng.random(prob.shape) < prob)
+        return np.asarray((row < at) | later)
