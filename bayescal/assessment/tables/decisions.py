@@ -6,7 +6,7 @@ from bayescal._base.text import capitalised, chance, percent
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances
 from bayescal.assessment.tables.table import Column, Row, Table
-from bayescal.model.curves import updates
+from bayescal.model.curves import CURVES
 
 __all__ = ["benefit_table", "information_table", "updates_table"]
 
@@ -28,7 +28,7 @@ def updates_table(f: Findings) -> Table:
     for index, numbers in advice.table.drop("identity").iterrows():
         name, chosen = str(index), str(index) == advice.choice
         hint = "recommended" if chosen else ""
-        label = capitalised(updates()[name])
+        label = capitalised(CURVES[name].update)
         rows.append(Row(name, label, numbers.to_dict(), hint=hint, chosen=chosen))
 
     def gain(measure: str, head: str) -> Column:
