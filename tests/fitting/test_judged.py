@@ -68,23 +68,27 @@ def test_sampling_weights_count_as_effective_cases():
     np.testing.assert_allclose(even.interval("tce"), alone.interval("tce"), rtol=1e-6)
 
 
-@pytest.mark.parametrize("beside", ["groups", "periods", "cluster", "strata"])
-def test_what_is_fitted_to_known_outcomes_is_refused_by_name(beside):
+@pytest.mark.parametrize("role", ["site", "period", "cluster", "stratum"])
+def test_what_is_fitted_to_known_outcomes_is_refused_by_name(role):
     y, p = recorded(60)
-    with pytest.raises(InputError, match=f"judged was given beside {beside}"):
-        bc.fit(y, p, judged=JUDGE, **{beside: np.arange(60) % 3})
+    labels = {role: np.arange(60) % 3}
+    if role == "stratum":
+        labels["cluster"] = np.arange(60)
+    table, first = bc.CalibrationData(y, p, **labels), {"stratum": "cluster"}.get(role, role)
+    with pytest.raises(InputError, match=f"judged was given beside {first}"):
+        bc.fit(table, judged=JUDGE)
 
 
 def test_other_doors_refuse_by_name():
     y, p = recorded(60)
     groups = np.arange(60) % 3
     table = bc.CalibrationData(y, p, groups=groups)
-    with pytest.raises(InputError, match="judged was given beside imputations"):
+    with pytest.raises(InputError, match="judged was given beside imputation"):
         bc.fit(y, imputations=[p, p], judged=JUDGE)
     with pytest.raises(InputError, match="judged was given beside cluster"):
         bc.compare(y, p, cluster=groups, judged=JUDGE)
     for door in (bc.fit, bc.assess, bc.build_model):
-        with pytest.raises(InputError, match="judged was given beside groups"):
+        with pytest.raises(InputError, match="judged was given beside site"):
             door(table, judged=JUDGE)
     with pytest.raises(InputError, match=r"judged must be a bc\.Judged"):
         bc.fit(y, p, judged=(0.9, 0.95))
