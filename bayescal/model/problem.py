@@ -226,10 +226,16 @@ class Problem:
     @property
     def _is_by_score(self) -> bool:
         """Whether each distinct score can have a risk of its own; there are then no knots."""
+        averaged = self.curve.name == AVERAGE.name
         if not self.curve.per_score or (
-            self.curve.name == AVERAGE.name and not self.has_few_scores
+            averaged and not (self.has_few_scores and self.likelihood.is_linear)
         ):
             return False
+        if not self.likelihood.is_linear:
+            raise InputError(
+                "curve='saturated' sums over events that are simply known, and these outcomes have "
+                f"the law {self.likelihood.name!r}. Fit curve='pieces', or leave curve= out."
+            )
         if self.data.score.size > MOST_SCORES:
             raise InputError(
                 f"curve='saturated' has a risk for each distinct score, of at most {MOST_SCORES}, "
