@@ -162,8 +162,8 @@ def test_few_scores_have_no_risk_of_their_own_under_a_judge():
     rng = np.random.default_rng(0)
     p = rng.choice([0, 0.2, 0.5, 0.8, 1], 120)
     y = (rng.random(120) < 0.05 + 0.85 * p).astype(int)
-    cmp = bc.compare(y, p, judged=JUDGE, **FAST)
+    cmp = bc.compare(y, p, judged=JUDGE, draws=400)
     assert "saturated" not in cmp.table.index
-    assert "saturated" in bc.compare(y, p, **FAST).table.index
+    assert "saturated" in bc.compare(y, p, draws=400).table.index
     with pytest.raises(InputError, match="these outcomes have the law 'judged'"):
         bc.fit(y, p, curve="saturated", judged=JUDGE)
