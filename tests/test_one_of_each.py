@@ -115,7 +115,7 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         "data/clusters/clusters:of_cases",  # pairs of a cluster and a row
         "data/clusters/read:number_clusters",  # labels
         "data/clusters/read:_stratum_of",  # labels
-        "multilevel/drift/periods:read_periods",  # labels
+        "multilevel/periods:read_periods",  # labels
         "estimators/kernel/_null:_cells",  # cells of a grid
         "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
         "estimators/distance/_programmes:_monotone_misfit",  # heights of a path

@@ -28,15 +28,13 @@ from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.drift.posterior import DriftPosterior
-from bayescal.multilevel.drift.table import fit_periods
-from bayescal.multilevel.factorised.fit import fit_sites
-from bayescal.multilevel.factors.fit import fit_subgroups
-from bayescal.multilevel.factors.posterior import SubgroupPosterior
-from bayescal.multilevel.factors.problem import prepare_subgroups
+from bayescal.multilevel.by_period import fit_periods
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.fit import fit_problem, prepare_crossed
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
-from bayescal.multilevel.sites_problem import KnownSites, prepare_sites, scores_alone
+from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["ENGINES", "fit"]
@@ -314,9 +312,10 @@ def fit(
         cases: Any = y_true
         data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
         crossed = CrossedTable(labels.levels, data)
-        cells = prepare_subgroups(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
+        cells = prepare_crossed(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
         _warn_about_edges(cells.pooled)
-        return fit_subgroups(cells, size, engine, options)
+        subgroups: SubgroupPosterior = fit_problem(cells, size, engine, options)
+        return subgroups
     if labels is not None:
         check_few_labels(labels)
     if y_true is None:
@@ -327,9 +326,10 @@ def fit(
         refuse_clusters(cluster, strata)
         fixed["curve"] = averaging.family_of_several(curve, "sites")
         fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
-        sites = prepare_sites(data, prior=prior, **fixed)
+        sites = prepare_terms(data, prior=prior, **fixed)
         _warn_about_edges(sites.pooled)
-        return fit_sites(sites, size, engine, options)
+        hierarchical: HierarchicalPosterior = fit_problem(sites, size, engine, options)
+        return hierarchical
     if heterogeneity_prior is not None:
         raise InputError(
             "heterogeneity_prior was given without groups: it is of how much sites differ. Say "

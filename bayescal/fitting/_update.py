@@ -15,11 +15,11 @@ from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
-from bayescal.multilevel.drift.posterior import DriftPosterior
-from bayescal.multilevel.drift.table import update_periods
+from bayescal.multilevel.by_period import update_periods
+from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
-from bayescal.multilevel.posterior.view import SiteView
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["update"]
@@ -92,7 +92,7 @@ def update(
         groups=groups,
         periods=periods,
     )
-    if isinstance(post, SiteView):
+    if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."

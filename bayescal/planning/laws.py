@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.truths import Truth, population
 

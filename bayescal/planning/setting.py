@@ -20,7 +20,7 @@ from bayescal.data.validate import as_scores
 from bayescal.model.curve import Curve
 from bayescal.model.curves import Frame, as_curve
 from bayescal.model.priors import PRESETS, Prior, as_prior
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.planning.laws import as_nodes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population

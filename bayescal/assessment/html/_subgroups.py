@@ -10,7 +10,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.html._svg import drawing, inline_svg
 from bayescal.assessment.html._table import Row, Table
 from bayescal.assessment.text.subgroups import subgroup_rows, subgroup_sentences
-from bayescal.multilevel.factors.answers import subgroups_of
+from bayescal.multilevel.compared import subgroups_of
 
 __all__ = ["subgroup_table", "subgroups_figure"]
 

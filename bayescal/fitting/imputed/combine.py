@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError, as_items
 from bayescal.fitting.imputed.posterior import ImputedPosterior
-from bayescal.multilevel.posterior.view import SiteView
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["combine_imputations"]
@@ -63,7 +63,7 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, (ImputedPosterior, SiteView)):
+        if isinstance(post, (ImputedPosterior, CurveView)):
             raise InputError(
                 f"posts[{index}] is a {type(post).__name__}, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
