@@ -95,7 +95,7 @@ def subgroups_of(table: CrossedTable, of: str = "all") -> list[Part]:
 def check_levels(
     axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], given: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Levels by axis as text.
+    """Levels by axis as text, in the order of the axes.
 
     Raises
     ------
@@ -106,6 +106,7 @@ def check_levels(
     for axis, level in given.items():
         known = axes[check_choice(axis, axes, "factor")]
         levels[axis] = check_choice(str(level), known, f"level of {axis}")
+    levels = {axis: levels[axis] for axis in axes if axis in levels}
     at = {list(axes).index(axis): level for axis, level in levels.items()}
     if not any(all(cell[k] == level for k, level in at.items()) for cell in cells):
         told = ", ".join(f"{axis}={level!r}" for axis, level in levels.items())

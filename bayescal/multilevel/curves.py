@@ -44,14 +44,14 @@ class RelatedCurves:
 
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree, self._drawn = tree, read_draws(tree)
-        if not self.serves(self.problem):
+        if not self._serves(self.problem):
             raise InputError(
                 f"the tree is not that of a {type(self).__name__}. Read its file with "
                 "bayescal.load."
             )
 
     @staticmethod
-    def serves(problem: MultilevelProblem) -> bool:
+    def _serves(problem: MultilevelProblem) -> bool:
         """Whether a fit of this problem is of this class."""
         return True
 
@@ -184,7 +184,7 @@ class RelatedCurves:
             )
         problem = self.problem
         chosen = check_levels(problem.axes, problem.cells, {**given, **by_name})
-        return self._kept({"at": dict(sorted(chosen.items()))}, lambda: self._at(chosen))
+        return self._kept({"at": chosen}, lambda: self._at(chosen))
 
     def _at(self, levels: dict[str, str]) -> CurveView:
         problem, groups = self.problem, self.problem.groups_with(levels)
@@ -246,10 +246,14 @@ class RelatedCurves:
         InputError
             If there is no such axis, or a score is outside [0, 1].
         """
+        return self._new(by, scores, "scores")
+
+    def _new(self, by: str | None, scores: ArrayLike | None, named: str) -> CurveView:
+        """A new level, with scores that the user calls so."""
         axis = self._one_axis(by)
         if scores is None:
             return self._kept({"new": axis}, lambda: self._of_new(axis, None, None))
-        values = as_scores(scores, "y_prob")
+        values = as_scores(scores, named)
         return self._of_new(axis, CalibrationData(np.zeros(values.size), values), values)
 
     def _of_new(self, axis: str, data: CalibrationData | None, scores: Floats | None) -> CurveView:
@@ -258,7 +262,7 @@ class RelatedCurves:
         if scores is not None:
             key["scores"] = scores.tolist()
         if self._is_walk:
-            problem = self.now().problem
+            problem = self.at({axis: self.labels[-1]}).problem
             u, prior = (each.following for each in (self._drawn, self._prior))
             assert u is not None and prior is not None
             title = "The next period"
@@ -294,26 +298,6 @@ class RelatedCurves:
         stream = pooled.rng(f"{axis} of a new {axis}")
         return Mixture(np.array(rows), stream.integers(len(rows), size=self.draws))
 
-    def now(self) -> CurveView:
-        """The posterior of the last period's curve.
-
-        Returns
-        -------
-        CalibrationPosterior
-
-        Raises
-        ------
-        InputError
-            If the curves are not of ordered periods.
-        """
-        if not self._is_walk:
-            raise InputError(
-                "post is not of ordered periods, so that there is no last one. Ask for the curve "
-                "of some levels with at(), or fit with periods=."
-            )
-        (axis,) = self.levels
-        return self.at({axis: self.labels[-1]})
-
     def _kept(self, key: dict[str, Any], make: Callable[[], CurveView]) -> CurveView:
         """A view, made once."""
         name = repr(key)
@@ -340,7 +324,7 @@ class RelatedCurves:
             *(title, problem, u, prior, self._drawn, key or {}), lambda: self.tree, **options
         )
 
-    def view_of(self, key: Mapping[str, Any]) -> CurveView:
+    def _view_of(self, key: Mapping[str, Any]) -> CurveView:
         """The view that a key in a stored tree names."""
         if "at" in key:
             return self.at(key["at"])

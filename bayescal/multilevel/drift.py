@@ -53,7 +53,7 @@ class DriftPosterior(MultilevelPosterior):
     """
 
     @staticmethod
-    def serves(problem: MultilevelProblem) -> bool:
+    def _serves(problem: MultilevelProblem) -> bool:
         """Whether a fit of this problem is of this class."""
         return problem.is_walk
 
@@ -77,6 +77,15 @@ class DriftPosterior(MultilevelPosterior):
         (axis,) = self.levels
         return self.at({axis: check_choice(label, self.labels, "label")})
 
+    def now(self) -> CurveView:
+        """The posterior of the last period's curve.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        return self.period(self.labels[-1])
+
     def next_period(self, y_prob: ArrayLike | None = None) -> CurveView:
         """What the period after the last one will meet: `new`.
 
@@ -96,7 +105,7 @@ class DriftPosterior(MultilevelPosterior):
         InputError
             If a score is outside [0, 1].
         """
-        return self.new(scores=y_prob)
+        return self._new(None, y_prob, "y_prob")
 
     def single_curve(self) -> CurveView:
         """The posterior of one curve for all periods: the answer, were there no change.

@@ -55,7 +55,7 @@ class SubgroupPosterior(MultilevelPosterior):
     _on_card = ("observed_expected",)
 
     @staticmethod
-    def serves(problem: MultilevelProblem) -> bool:
+    def _serves(problem: MultilevelProblem) -> bool:
         """Whether a fit of this problem is of this class."""
         return not (problem.is_walk or problem.terms[0].correlated)
 

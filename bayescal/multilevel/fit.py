@@ -118,7 +118,7 @@ def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
     all_curves.name = None
     post = posterior_of_tree(all_curves)
     assert isinstance(post, MultilevelPosterior)
-    return post.view_of(key)
+    return post._view_of(key)
 
 
 def _posterior(
@@ -160,4 +160,4 @@ def _warn(told: str) -> None:
 def _face(problem: MultilevelProblem) -> type[MultilevelPosterior]:
     """The posterior of one exchangeable term, of several, or of a walk."""
     faces = (HierarchicalPosterior, SubgroupPosterior, DriftPosterior)
-    return next(face for face in faces if face.serves(problem))
+    return next(face for face in faces if face._serves(problem))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.card import card
-from bayescal._base.errors import InputError, check_type
+from bayescal._base.errors import check_type
 from bayescal._base.text import rounded, shortened
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.multilevel.compared import (
@@ -38,10 +37,9 @@ class MultilevelPosterior(SeveralMeasures):
     """Posterior of several related calibration curves: of sites, subgroups or periods.
 
     Every group of cases has a curve of its own, drawn towards the others as far as the data say
-    that they are alike. `at` gives the curve of some levels, `average` that of the average, `new`
-    that of a level that has not been seen, and `now` that of the last period: each answers as the
-    posterior of one curve does, and can be saved. Questions of all curves take `by`, what they are
-    compared by.
+    that they are alike. `at` gives the curve of some levels, `average` that of the average, and
+    `new` that of a level that has not been seen: each answers as the posterior of one curve does,
+    and can be saved. Questions of all curves take `by`, what they are compared by.
 
     Parameters
     ----------
@@ -231,52 +229,6 @@ class MultilevelPosterior(SeveralMeasures):
             }
         index = pd.MultiIndex.from_tuples(list(rows), names=["first", "second"])
         return pd.DataFrame(list(rows.values()), index)
-
-    def prob_differs_from_average(
-        self, delta: float = OFF_BY, *, by: str | Sequence[str] | None = None
-    ) -> pd.Series:
-        """Probability that a curve is further than delta from that of the average.
-
-        The distance is the mean of |g - g_average| over the scores of the level.
-
-        Parameters
-        ----------
-        delta : float
-        by : str or sequence of str, optional
-            As in `functional`.
-
-        Returns
-        -------
-        pandas.Series
-            By level.
-
-        Raises
-        ------
-        InputError
-            If the curves are of ordered periods, which have no average.
-        """
-        import pandas as pd
-
-        if self._is_walk:
-            raise InputError(
-                "ordered periods have no average that each could differ from. Use prob_differs for "
-                "two of them, or when_changed."
-            )
-        limit, rows = as_number(delta, "delta"), []
-        names, keys = self._index(by)
-        for part in self.parts(by):
-            view = self.at(part.levels)
-            problem, average = view.problem, replace(view.problem, curve=self._family)
-            own = problem.probability(view._drawn.u)
-            own -= average.probability(self._drawn.average)
-            distance = np.abs(own, out=own) @ (problem.trials / problem.trials.sum())
-            rows.append(float(np.mean(distance > limit)))
-        table = pd.Series(rows, keys, name="prob_differs_from_average")
-        return table.rename_axis(names)
-
-    @property
-    def _family(self) -> Any:
-        return self.problem.pooled.curve
 
     @property
     def heterogeneity(self) -> pd.DataFrame:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import check_type
-from bayescal.data.validate import check_choice
+from bayescal.data.validate import as_number, check_choice
+from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.rows import beside_raw, known_of_group
@@ -50,7 +52,7 @@ class HierarchicalPosterior(MultilevelPosterior):
     """
 
     @staticmethod
-    def serves(problem: MultilevelProblem) -> bool:
+    def _serves(problem: MultilevelProblem) -> bool:
         """Whether a fit of this problem is of this class."""
         return problem.terms[0].correlated
 
@@ -101,7 +103,7 @@ class HierarchicalPosterior(MultilevelPosterior):
         InputError
             If a score is outside [0, 1].
         """
-        return self.new(scores=y_prob)
+        return self._new(None, y_prob, "y_prob")
 
     @cached_property
     def sites(self) -> pd.DataFrame:
@@ -129,6 +131,31 @@ class HierarchicalPosterior(MultilevelPosterior):
         table["prob_differs"] = self.prob_differs_from_average().to_numpy()
         table["prob_worst"] = self.prob_worst().to_numpy()
         return table
+
+    def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
+        """Probability that a site's curve is further than delta from that of the average site.
+
+        The distance is the mean of |g_site - g_average| over the scores of the site.
+
+        Parameters
+        ----------
+        delta : float
+
+        Returns
+        -------
+        pandas.Series
+            By site.
+        """
+        import pandas as pd
+
+        limit, shares = as_number(delta, "delta"), {}
+        for label in self.labels:
+            view = self.site(label)
+            own, site = view.problem.probability(view._drawn.u), view.problem
+            own -= site.probability(self._drawn.average)
+            distance = np.abs(own, out=own) @ (site.trials / site.trials.sum())
+            shares[label] = float(np.mean(distance > limit))
+        return pd.Series(shares, name="prob_differs_from_average").rename_axis("site")
 
     def _shown(self) -> dict[str, CurveView]:
         return {"average site": self.average(), "new site": self.new()}

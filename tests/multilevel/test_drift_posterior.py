@@ -158,7 +158,6 @@ def test_what_is_printed(post):
         (lambda post: post.gain_of_updating(2), "ci_prob"),
         (lambda post: post.functional("ece"), "name"),
         (lambda post: post.at(month="2024-01"), "factor must be one of 'period'"),
-        (lambda post: post.prob_differs_from_average(), "no average"),
     ],
 )
 def test_questions_that_have_no_answer(post, ask, message):

@@ -112,8 +112,6 @@ def test_names_that_are_unknown_are_refused(post):
         post.site("east")
     with pytest.raises(InputError, match="name"):
         post.functional("nosuch")
-    with pytest.raises(InputError, match="no last one"):
-        post.now()
     with pytest.raises(InputError, match="not that of a SubgroupPosterior"):
         bc.SubgroupPosterior(post.tree)
     with pytest.raises(InputError, match=r"outside|between"):

@@ -127,6 +127,8 @@ def test_a_view_answers_as_any_posterior_does(post):
     prior = women.functional("observed_expected", group="prior").std()
     assert prior > women.functional("observed_expected").std()
     cell = post.subgroup({"age group": "80+"}, sex="M", device="A")
+    assert cell is post.subgroup({"device": "A", "sex": "M", "age group": "80+"})
+    assert cell.title == "sex M, age group 80+, device A"
     assert cell.data.n == post.subgroups.loc["sex x age group x device"].loc["M, 80+, A", "cases"]
     assert post.subgroup().data.n == N
 
