@@ -83,7 +83,7 @@ VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
 """What curves vary by, as it comes in."""
 
 
-def by(*names: str) -> Vary:
+def by(name: str, *more: str) -> Vary:
     """Curves that vary by the levels of a factor, or by combinations of levels of several.
 
     Every level has a shift and a slope of its own, drawn towards those of the average as far as
@@ -91,9 +91,11 @@ def by(*names: str) -> Vary:
 
     Parameters
     ----------
-    *names : str
-        One factor, such as "site" or "sex"; or several, for their interaction: an effect of every
-        combination of levels, beside those of each factor.
+    name : str
+        Of a factor, such as "site" or "sex".
+    *more : str
+        Of further factors, for their interaction: an effect of every combination of levels, beside
+        those of each factor.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def by(*names: str) -> Vary:
     Raises
     ------
     InputError
-        If there is no name, one is not text, or one is there twice.
+        If a name is not text, or is there twice.
 
     Examples
     --------
@@ -112,9 +114,7 @@ def by(*names: str) -> Vary:
     >>> bc.by("sex", "age").name
     'sex x age'
     """
-    if not names:
-        raise InputError("by() has no name. Name what curves vary by, such as by('site').")
-    return Vary(_checked(names))
+    return Vary(_checked((name, *more), "name"))
 
 
 def walk(name: str = "period") -> Vary:
@@ -139,7 +139,7 @@ def walk(name: str = "period") -> Vary:
     >>> bc.walk("period")
     walk('period')
     """
-    return Vary(_checked((name,)), "walk")
+    return Vary(_checked((name,), "name"), "walk")
 
 
 def as_vary(vary: VaryBy) -> tuple[Vary, ...]:
@@ -167,7 +167,7 @@ def crossed(names: Sequence[str]) -> tuple[Vary, ...]:
     return *(Vary((name,)) for name in names), Vary(tuple(names))
 
 
-def _checked(names: Sequence[Any], argument: str = "names") -> tuple[str, ...]:
+def _checked(names: Sequence[Any], argument: str) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or not name.strip():
             raise InputError(
