@@ -40,9 +40,9 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
     >>> post = bc.load("posterior.nc")  # doctest: +SKIP
     """
     tree = open_tree(path)
-    if is_multilevel_tree(tree):
-        return posterior_of_tree(tree)
     imputed = is_imputed_tree(tree)
+    if is_multilevel_tree(tree) and not imputed:
+        return posterior_of_tree(tree)
     posterior = ImputedPosterior(tree) if imputed else CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here
     return posterior

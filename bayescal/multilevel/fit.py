@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError
+from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.inference.nuts import as_sampler, taking_over
@@ -20,13 +20,21 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import VaryBy, crossed
-from bayescal.multilevel.tree import read_draws
+from bayescal.multilevel.tree import is_multilevel_tree, read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
+from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["draw_terms", "fit_problem", "fit_terms", "posterior_of_tree", "prepare_crossed"]
+__all__ = [
+    "draw_terms",
+    "fit_problem",
+    "fit_terms",
+    "posterior_of_curve",
+    "posterior_of_tree",
+    "prepare_crossed",
+]
 
 
 def fit_terms(
@@ -119,6 +127,12 @@ def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
     post = posterior_of_tree(all_curves)
     assert isinstance(post, MultilevelPosterior)
     return post._view_of(key)
+
+
+def posterior_of_curve(tree: xr.DataTree) -> CalibrationPosterior:
+    """The posterior of one curve that a tree holds, a view among them."""
+    post = posterior_of_tree(tree) if is_multilevel_tree(tree) else CalibrationPosterior(tree)
+    return check_type(post, CalibrationPosterior, "tree", "Pass that of one curve.")
 
 
 def _posterior(

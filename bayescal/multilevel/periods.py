@@ -125,7 +125,7 @@ def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
 
     Examples
     --------
-    >>> from bayescal.multilevel.drift.periods import read_periods
+    >>> from bayescal.multilevel.periods import read_periods
     >>> labels, periods = read_periods(["2024-03", "2024-01", "2024-03"])
     >>> periods.labels, periods.elapsed
     (('2024-01', '2024-03'), array([1.]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.errors import InputError
@@ -186,3 +186,38 @@ def test_the_spread_of_periods_is_none_where_nothing_changed(posteriors):
     scales = post._drawn.groups[:, :, 0].std(axis=0)
     np.testing.assert_allclose(scales[post._drawn.explanation == 0], 0, atol=1e-12)
     assert post.heterogeneity.loc["shift", "mean"] == pytest.approx(scales.mean())
+
+
+COMBINED = {
+    "a site": ({"groups": SITE}, lambda post: post.at(site="B")),
+    "all sites": ({"groups": SITE}, lambda post: post.at()),
+    "a level": ({"groups": {"site": SITE, "sex": SEX}}, lambda post: post.at(sex="F")),
+    "now": ({"periods": MONTH}, lambda post: post.now()),
+}
+
+
+@pytest.mark.parametrize("title", COMBINED)
+def test_views_of_several_imputations_are_combined(cases, title, tmp_path):
+    y, s = cases
+    how, view_of = COMBINED[title]
+    options = {"curve": "logistic", "draws": 400, "random_state": 1} | how
+    noise = np.random.default_rng(5).normal(0, 0.3, (2, N))
+    views = [view_of(bc.fit(y, expit(logit(s) + each), **options)) for each in noise]
+    post = bc.combine_imputations(views)
+    assert post.draws == 800
+    each = [view.functional("observed_expected", "sample").mean() for view in views]
+    drawn = post.functional("observed_expected", "sample")
+    assert float(drawn.mean()) == pytest.approx(float(np.mean(each)), abs=1e-9)
+    post.to_netcdf(tmp_path / "combined.nc")
+    again = bc.load(tmp_path / "combined.nc")
+    assert type(again) is type(post)
+    np.testing.assert_array_equal(again.tce(), post.tce())
+    assert again.imputations[0].title == views[0].title
+    assert again.summary().equals(post.summary())
+
+
+def test_views_that_cannot_be_combined_are_refused(posteriors):
+    post = posteriors["sites"]
+    for view in (post.new("site"), post.average()):
+        with pytest.raises(InputError, match=r"Combine sites, subgroups or periods"):
+            bc.combine_imputations([view, view])

@@ -63,10 +63,16 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, (ImputedPosterior, CurveView)):
+        if isinstance(post, ImputedPosterior):
             raise InputError(
-                f"posts[{index}] is a {type(post).__name__}, which cannot be combined again. Pass "
+                f"posts[{index}] is an ImputedPosterior, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
+            )
+        if isinstance(post, CurveView) and (post.is_new or post.prob_calibrated is not None):
+            raise InputError(
+                f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
+                "calibration or whose own scores imputations do not share. Combine sites, "
+                "subgroups or periods that were seen, such as post.at(site='A')."
             )
         if index:
             _check_alike(each[0], post, index)
