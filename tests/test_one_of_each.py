@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "bayescal"
 
 TOOLS = {
     "as_count": "_base/errors",
-    "as_data": "data/data",
+    "as_data": "data/keywords",
     "as_order": "_base/errors",
     "as_probability_matrix": "data/validate",
     "as_scores": "data/validate",
@@ -112,10 +112,13 @@ def test_equal_scores_are_collapsed_by_the_table() -> None:
         return "return_inverse" in options and "axis" not in options and not of_labels
 
     not_scores = {
-        "data/clusters/clusters:of_cases",  # pairs of a cluster and a row
-        "data/clusters/read:number_clusters",  # labels
-        "data/clusters/read:_stratum_of",  # labels
-        "multilevel/periods:read_periods",  # labels
+        "data/clusters:of_cases",  # pairs of a cluster and a row
+        "data/members:summed",  # keys of clusters, and pairs of a cluster and a row
+        "data/members:clusters",  # keys of strata
+        "data/members:_check",  # numbers of labels
+        "data/roles:codes",  # numbers of groups
+        "data/periods:read_periods",  # labels
+        "data/periods:_distinct",  # labels
         "estimators/kernel/_null:_cells",  # cells of a grid
         "estimators/smoothed/_local_mean:_gathered",  # cells of a grid
         "estimators/distance/_programmes:_monotone_misfit",  # heights of a path

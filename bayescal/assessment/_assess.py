@@ -13,7 +13,12 @@ from bayescal._base.card import card
 from bayescal._base.errors import as_items
 from bayescal._base.text import cases_and_events
 from bayescal.assessment.findings import Findings
-from bayescal.assessment.groups import check_few_groups, check_not_class_wise
+from bayescal.assessment.groups import (
+    check_few_groups,
+    check_few_labels,
+    check_not_class_wise,
+    check_roles,
+)
 from bayescal.assessment.notes import assessment_notes
 from bayescal.assessment.panel import PANEL
 from bayescal.assessment.performance import close_enough
@@ -23,16 +28,9 @@ from bayescal.assessment.text.terminal import as_text
 from bayescal.assessment.text.tripod import tripod
 from bayescal.assessment.val_prob import raw_cases
 from bayescal.assessment.verdict.words import headline
-from bayescal.data.build.labels import count_labels
-from bayescal.data.clusters.read import (
-    read_clusters,
-    refuse_clusters,
-)
-from bayescal.data.data import as_data
-from bayescal.data.imputed.read import as_imputations, imputed_tables
-from bayescal.data.imputed.stack import stacked
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.subgroups.crossed import CrossedTable, Factors, as_factors
+from bayescal.data.crossed import CrossedTable
+from bayescal.data.imputations import as_imputations
+from bayescal.data.keywords import as_data
 from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
@@ -131,37 +129,23 @@ def assess(
         check_choice(name, ESTIMATORS, "estimators")
     level = as_level(ci_prob)
     risks = tuple(sorted(set(as_levels(thresholds, "thresholds"))))
-    y_true, y_prob, sample_weight, groups, cluster, strata, imputations = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
+    data = as_data(
+        y_true,
+        y_prob,
         sample_weight=sample_weight,
+        weight_type=weight_type,
+        pos_label=pos_label,
         groups=groups,
         cluster=cluster,
         strata=strata,
         imputations=imputations,
-        across={"imputations"},
+        check_sites=check_few_labels,
     )
-    groups = as_factors(groups)
-    several = isinstance(groups, Factors)
-    if groups is not None and not several:
-        check_few_groups(count_labels(groups, "groups"))
-    cases: dict[str, Any] = {
-        "groups": groups.cells if several else groups,
-        "sample_weight": sample_weight,
-        "weight_type": weight_type,
-        "pos_label": pos_label,
-    }
-    if imputations is None:
-        data = as_data(y_true, y_prob, **cases)
-    else:
-        data = stacked(imputed_tables(y_true, y_prob, imputations, **cases))
-    crossed = CrossedTable(groups.levels, data) if several else None
-    if crossed is not None:
-        data = data.pooled()
-    check_few_groups(len(data.groups))
-    check_not_class_wise(data)
-    if data.groups or crossed is not None:
-        refuse_clusters(cluster, strata)
+    check_roles(data)
+    crossed = CrossedTable(data) if len(data.factors) > 1 else None
+    if crossed is None:
+        check_few_groups(len(data.groups))
+        check_not_class_wise(data)
     pooled = data.pooled() if data.groups else data
     enough = close_enough(pooled) if close is None else as_level(close, "close")
     scores = [y_prob] if imputations is None else as_imputations(imputations, y_true)
@@ -172,17 +156,9 @@ def assess(
         "draws": draws,
         "edge": edge,
     }
-    if imputations is None:
-        clusters = read_clusters(
-            data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-        )
-        comparison = compare(pooled, random_state=random_state, cluster=clusters, **options)
-    else:
-        cases |= {"imputations": imputations, "cluster": cluster, "strata": strata}
-        del cases["groups"]
-        comparison = compare(y_true, random_state=random_state, **cases, **options)
-    data = data.lacking(comparison.data.lacks)
-    return Assessment(comparison, data, enough, level, tuple(panel), options, risks, crossed, raw)
+    comparison = compare(pooled, random_state=random_state, **options)
+    own = data if crossed is None else pooled
+    return Assessment(comparison, own, enough, level, tuple(panel), options, risks, crossed, raw)
 
 
 class Assessment(Findings):

@@ -23,9 +23,9 @@ from bayescal.assessment.val_prob import RawCases, val_prob
 from bayescal.assessment.verdict.equation import Equation, update_equation
 from bayescal.assessment.verdict.off import Off, is_off
 from bayescal.assessment.verdict.settle import more_to_settle
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.fingerprint import fingerprint
-from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.fitting import compare, fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
@@ -224,7 +224,7 @@ class Findings:
         """C-statistic and Brier scores: title, estimate, lower and upper (bootstrap)."""
         return combined_estimates(
             [
-                performance_of(post.problem.data, self.ci_prob, self.seed)
+                performance_of(post.problem.unclustered, self.ci_prob, self.seed)
                 for post in by_imputation(self.posterior)
             ],
             self.ci_prob,
@@ -275,7 +275,7 @@ class Findings:
 
     @cached_property
     def _val_prob(self) -> pd.Series:
-        tables = (post.problem.data for post in by_imputation(self.posterior))
+        tables = (post.problem.unclustered for post in by_imputation(self.posterior))
         each = [val_prob(cases) for cases in self.raw or tables]
         return sum(each[1:], each[0]) / len(each)
 
@@ -350,9 +350,9 @@ class Findings:
     def sites(self) -> HierarchicalPosterior | None:
         """The groups as sites of one hierarchical fit of logistic curves.
 
-        None of fewer than three groups, between which no spread can be seen.
+        None of fewer than three groups, between which no spread can be seen, and of periods.
         """
-        if len(self.data.groups) < LEAST_SITES:
+        if len(self.data.groups) < LEAST_SITES or self.data.periods is not None:
             return None
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
         return cast(
@@ -368,7 +368,7 @@ class Findings:
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
         table, terms = self.crossed, crossed(self.crossed.names)
         kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
-        post = fit_terms(table.data, terms, axes=table.levels, **kept)
+        post = fit_terms(table.data, terms, **kept)
         return cast(SubgroupPosterior, post)
 
     @cached_property

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal.data.build.labels import count_labels
 from bayescal.data.data import CalibrationData
 from bayescal.posterior.posterior import CalibrationPosterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_few_groups", "check_not_class_wise", "group_table"]
+__all__ = [
+    "check_few_groups",
+    "check_few_labels",
+    "check_not_class_wise",
+    "check_roles",
+    "group_table",
+]
 
 MOST_GROUPS = 200
 COLUMNS_OF_GROUPS = ("tce", "observed_expected", "calibration_slope")
@@ -27,6 +34,33 @@ def check_few_groups(groups: int) -> None:
             f"groups holds {groups:,} distinct labels, and at most {MOST_GROUPS} can be assessed "
             "one by one. Give a label that many cases share, such as their hospital."
         )
+
+
+def check_few_labels(labels: Any) -> None:
+    """Refuse labels of more than 200 groups, before any case is read."""
+    check_few_groups(count_labels(labels, "groups"))
+
+
+def check_roles(data: CalibrationData) -> None:
+    """Refuse roles that are not assessed together.
+
+    Raises
+    ------
+    InputError
+    """
+    groups = [role for role in data.levels if role != "imputation"]
+    if len(groups) > 1 and len(groups) != len(data.factors):
+        raise InputError(
+            f"the table has {' and '.join(groups)}, and groups are assessed by one of site, period "
+            f"and factors. Forget the others, data.without({groups[-1]!r})."
+        )
+    for role in ("cluster", "imputation"):
+        if groups and role in data.roles:
+            raise InputError(
+                f"the table has {role} and {' and '.join(groups)}, and only one of them can stand. "
+                f"Assess all cases as one, data.pooled(), or the cases of each level by "
+                f"themselves, data.select({groups[0]}=...)."
+            )
 
 
 def check_not_class_wise(data: CalibrationData) -> None:

@@ -18,8 +18,6 @@ from bayescal.model.curves import Curve, as_curve
 from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
-    from bayescal.cli._imputed import ImputedCases
-    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -110,8 +108,6 @@ class Analysis:
         data: CalibrationData,
         console: Console,
         source: dict[str, Any],
-        imputed: ImputedCases | None = None,
-        clusters: Clusters | None = None,
     ) -> None:
         """Fit a table, show what came out, and write the files.
 
@@ -121,10 +117,6 @@ class Analysis:
         console : rich.console.Console
         source : dict
             Where the data came from, for the record.
-        imputed : ImputedCases, optional
-            What to fit in place of the table, which then is that of all imputations.
-        clusters : Clusters, optional
-            Of the cases of the table.
         """
         from bayescal.assessment.notes import posterior_notes
         from bayescal.assessment.words import directions
@@ -138,7 +130,7 @@ class Analysis:
             note(console, text)
 
         with noted(remark):
-            post = self._fit(data, imputed, clusters)
+            post = self._fit(data)
         for text in posterior_notes(post):
             remark(as_typed(text))
         with working("Computing measures of calibration"):
@@ -153,18 +145,13 @@ class Analysis:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _fit(
-        self, data: CalibrationData, imputed: ImputedCases | None, clusters: Clusters | None
-    ) -> CalibrationPosterior:
+    def _fit(self, data: CalibrationData) -> CalibrationPosterior:
         from bayescal.fitting import fit
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
-        cases: dict[str, Any] = {"y_true": data, "cluster": clusters}
-        if imputed is not None:
-            cases = imputed.options
         post: CalibrationPosterior = fit(
-            **cases,
+            data,
             curve=self.curve,
             prior=self.prior,
             engine=self.engine,

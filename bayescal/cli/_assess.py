@@ -21,7 +21,9 @@ def assess(
     event: option.Event = None,
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
-    group: option.Group = None,
+    site: option.Site = None,
+    period: option.Period = None,
+    factor: option.Factor = None,
     imputation: option.Imputation = None,
     cluster: option.Cluster = None,
     stratum: option.Stratum = None,
@@ -75,18 +77,25 @@ def assess(
     ] = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
-    from bayescal._base.errors import InputError
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
-    from bayescal.cli._clusters import ClusterColumns
-    from bayescal.cli._imputed import ImputedCases, read_imputed
     from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import output, say
     from bayescal.cli._update import RunningTable
     from bayescal.cli.form import Form
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
 
+    roles = RoleColumns.of(
+        site=site, factor=factor, period=period, cluster=cluster, stratum=stratum,
+        imputation=imputation, independent=independent,
+    )  # fmt: skip
+    groups = [name for name, given in roles.groups.items() if given]
+    if groups:
+        alone = {name: True for name in groups[1:]}
+        alone |= {"--cluster": cluster is not None, "--imputation": imputation is not None}
+        _refuse(alone, f"all cases as one, not with {groups[0]}")
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
     common: dict[str, Any] = {
@@ -106,46 +115,27 @@ def assess(
         wanted = {
             "--close": close,
             "--threshold": threshold or None,
-            "--group": group or None,
             "--html": html,
         }
         _refuse(
-            {name: value is not None for name, value in wanted.items()},
+            {name: value is not None for name, value in wanted.items()} | roles.groups,
             "the average: leave out --curve",
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
-    if update is not None and len(group or ()) > 1:
-        raise InputError(
-            "--update keeps a table with one --group; several factors go with files that are read "
-            "as a whole. Leave out --update, or all but one --group."
-        )
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
-    imputed: ImputedCases | None = None
-    columns: dict[str, Any] = {
-        "outcome": outcome,
-        "score": score,
-        "event": event,
-        "weight": weight,
-        "weight_type": weight_type,
-        "form": form,
-    }
-    clusters = {"--cluster": cluster is not None, "--stratum": stratum is not None}
-    if update is not None:
-        _refuse(clusters, "files that are read as a whole, not with --update")
-    if group:
-        _refuse(clusters, "all cases as one, not with --group: that is for units of interest")
-    if imputation is None:
-        clustered = ClusterColumns(cluster, stratum, independent)
-        predictions = read_predictions(
-            file, drop_missing=drop_missing, group=group, clustered=clustered, **columns
-        )
-    else:
-        _refuse(clusters, "one row per case, not with --imputation")
-        alone = {"--group": bool(group), "--update": update is not None}
-        _refuse(alone | {"--drop-missing": drop_missing}, "one row per case, not with --imputation")
-        predictions, imputed = read_imputed(file, imputation, **columns)
+    predictions = read_predictions(
+        file,
+        outcome=outcome,
+        score=score,
+        event=event,
+        weight=weight,
+        weight_type=weight_type,
+        drop_missing=drop_missing,
+        form=form,
+        roles=roles,
+    )
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)
@@ -154,15 +144,9 @@ def assess(
     predictions.introduce(console, "Calibration")
     if running is not None:
         say(console, running.introduce())
-    if imputed is not None:
-        imputed.introduce(console)
-        source = source | imputed.source
-    factors = predictions.columns.factors
-    if isinstance(analysis, Averaged):
-        analysis = analysis.with_factors(factors)
-        if running is None:
-            analysis = analysis.with_raw(predictions.raw)
-    analysis.run(data, console, source, imputed=imputed, clusters=predictions.clusters)
+    if isinstance(analysis, Averaged) and running is None:
+        analysis = analysis.with_raw(predictions.raw)
+    analysis.run(data, console, source)
     if running is not None:
         running.write()
         say(console, f"Wrote {running.path}.", "dim")

@@ -20,8 +20,6 @@ from bayescal.model.priors import Prior, as_prior
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
     from bayescal.assessment.val_prob import RawCases
-    from bayescal.cli._imputed import ImputedCases
-    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.data import CalibrationData
 
 __all__ = ["Averaged"]
@@ -43,8 +41,6 @@ class Averaged:
         Risks from which a patient is treated.
     plot, record, html : Path or None
         Files for the figure, the numbers and the report.
-    factors : tuple of str
-        Of a table whose groups are cells of several factors, their names.
     raw : tuple of RawCases
         As of `Findings`.
     """
@@ -58,7 +54,6 @@ class Averaged:
     plot: Path | None
     record: Path | None
     html: Path | None
-    factors: tuple[str, ...] = ()
     raw: tuple[RawCases, ...] = ()
 
     @classmethod
@@ -107,10 +102,6 @@ class Averaged:
             html,
         )
 
-    def with_factors(self, factors: Sequence[str]) -> Averaged:
-        """The same for a table whose groups are cells of these factors."""
-        return replace(self, factors=tuple(factors))
-
     def with_raw(self, raw: tuple[RawCases, ...]) -> Averaged:
         """The same for a table on a grid, of these cases."""
         return replace(self, raw=raw)
@@ -121,8 +112,6 @@ class Averaged:
         console: Console,
         source: dict[str, Any],
         title: str | None = None,
-        imputed: ImputedCases | None = None,
-        clusters: Clusters | None = None,
     ) -> None:
         """Assess a table, show what came out, and write the files.
 
@@ -134,25 +123,15 @@ class Averaged:
             Where the data came from, for the record and the report.
         title : str, optional
             Heading of the report; by default score, file and outcome.
-        imputed : ImputedCases, optional
-            What to assess in place of the table, which then is that of all imputations.
-        clusters : Clusters, optional
-            Of the cases of the table.
         """
         from bayescal.assessment.words import first_words
         from bayescal.cli._table import describe_cases
-        from bayescal.data.subgroups.crossed import CrossedTable
 
-        crossed = CrossedTable.of_names(self.factors, data) if self.factors else None
-        if crossed is not None:
-            data = data.pooled()
         say(console, describe_cases(data))
-        steps = Steps(
-            5 + bool(data.groups or self.factors) + sum(path is not None for path in self._pictures)
-        )
+        steps = Steps(5 + bool(data.groups) + sum(path is not None for path in self._pictures))
         with steps.working("Fitting the families of curves"):
-            assessment = self._assess(data, imputed, clusters)
-            assessment = replace(assessment, crossed=crossed, raw=self.raw or assessment.raw)
+            assessment = self._assess(data)
+            assessment = replace(assessment, raw=self.raw or assessment.raw)
             first = first_words(assessment)
             notes = [as_typed(text) for text in assessment.notes]
         for text in first:
@@ -165,14 +144,11 @@ class Averaged:
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _assess(
-        self, data: CalibrationData, imputed: ImputedCases | None, clusters: Clusters | None
-    ) -> Assessment:
+    def _assess(self, data: CalibrationData) -> Assessment:
         from bayescal.assessment import assess
 
-        cases = {"y_true": data, "cluster": clusters} if imputed is None else imputed.options
         return assess(
-            **cases,
+            data,
             close=self.close,
             ci_prob=self.ci_prob,
             prior=self.prior,

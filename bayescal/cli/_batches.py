@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from numpy.typing import NDArray
-
-from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, WeightWarning
 from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weight_type
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source
+from bayescal.cli._roles import RoleColumns
 from bayescal.cli._terminal import note, output
 from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.data import CalibrationData
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from bayescal.data.weights import WeightType
 
 __all__ = ["Batches", "in_batches", "read_batches"]
-
-Chunk: TypeAlias = tuple[Floats, Floats, Floats | None, NDArray[Any] | None]
 
 HEAD = 1 << 16
 """Rows that columns are guessed from."""
@@ -82,7 +78,7 @@ def read_batches(
     weight: str | None,
     weight_type: str | None,
     drop_missing: bool,
-    group: Sequence[str] | None,
+    roles: RoleColumns,
     scale: Scale = PROBABILITY,
 ) -> Batches:
     """Read a Parquet file, or all below a folder, in constant memory.
@@ -90,8 +86,7 @@ def read_batches(
     Parameters
     ----------
     path : Path
-    group : sequence of str, optional
-        One column of groups, or several of factors.
+    roles : RoleColumns
     outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed from the first rows where there is only one
         way to read them.
@@ -114,7 +109,7 @@ def read_batches(
 
     told = check_weight_type(weight, weight_type)
     files = ParquetFiles.of(path)
-    columns = choose_columns(_head(files, outcome, score), outcome, score, weight, group, scale)
+    columns = choose_columns(_head(files, outcome, score), outcome, score, weight, roles, scale)
     files.check(columns)
     with noted(lambda text: note(output(), text)):
         files.warn_of_repeats()
@@ -145,8 +140,8 @@ class Reading:
     labels: dict[object, None] = field(default_factory=dict)
     dropped: int = 0
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Outcomes, scores, weights and groups of each batch, checked."""
+    def chunks(self) -> Iterator[dict[str, Any]]:
+        """Outcomes, scores, weights and roles of each batch, checked."""
         from bayescal.data.sources.ahead import ahead
 
         done = kept = 0
@@ -155,7 +150,7 @@ class Reading:
                 cases = self._cases(batch)
                 self.dropped += cases.dropped
                 kept += cases.score.size
-                yield cases.outcome, cases.score, cases.weight, cases.group
+                yield cases.chunk
                 done += len(batch.table)
                 progress(done, self.files.rows)
         if not kept:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal._base.text import count
+from bayescal._base.text import count, shortened
 from bayescal.cli._read import Source
 from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Scale
+from bayescal.data.roles import RoleReader, as_roles
 from bayescal.data.sources.columns import Columns
-from bayescal.data.subgroups.crossed import cell_label
 from bayescal.data.validate import check_choice
 from bayescal.data.weights import (
     WEIGHT_TYPES,
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 MOST_LABELS = 4
+NO_ROLES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Cases(NamedTuple):
@@ -52,12 +54,10 @@ class Cases(NamedTuple):
         The label that counts as the event.
     dropped : int
         Rows left out because a value was missing.
-    group : ndarray of shape (n,) or None
-        A label for each case.
+    roles : mapping of str to array-like of shape (n,)
+        Labels by role, as the constructor of `CalibrationData` takes them.
     weight_type : {"counts", "sampling"} or None
         What the weights are; None without weights.
-    kept : ndarray of shape (rows,) or None
-        Rows of the table that are cases.
     """
 
     outcome: Floats
@@ -65,9 +65,14 @@ class Cases(NamedTuple):
     weight: Floats | None
     event: str
     dropped: int
-    group: NDArray[np.object_] | None = None
+    roles: Mapping[str, Any] = NO_ROLES
     weight_type: WeightType | None = None
-    kept: NDArray[np.bool_] | None = None
+
+    @property
+    def chunk(self) -> dict[str, Any]:
+        """Arguments of the constructor of `CalibrationData`, but for the type of weights."""
+        cases = {"y_true": self.outcome, "y_prob": self.score, "sample_weight": self.weight}
+        return cases | dict(self.roles)
 
     def about_weights(self) -> str:
         """How the weights are read, in a sentence."""
@@ -99,7 +104,6 @@ def read_cases(
     event: str | None = None,
     drop_missing: bool = False,
     labels: dict[object, None] | None = None,
-    also: Sequence[str] = (),
 ) -> Cases:
     """Take the cases out of a table.
 
@@ -118,8 +122,6 @@ def read_cases(
     labels : dict, optional
         Of a table that is one part of several: the labels of the outcomes of the parts before, to
         which those of this one are added.
-    also : sequence of str
-        Further columns that no case may lack.
 
     Returns
     -------
@@ -139,10 +141,11 @@ def read_cases(
     if weight is not None:
         missing |= np.isnan(weight)
     needed = "an outcome, a score or a weight"
-    labelled = columns.factors or (() if columns.group is None else (columns.group,))
-    for name in (*labelled, *also):
+    for name in columns.labelled:
         missing |= frame[name].isna().to_numpy(dtype=bool)
-        needed = f"an outcome, a score, a weight or a {'group' if labelled else 'cluster'}"
+    if columns.labelled:
+        names = " or ".join(map(shortened, columns.labelled))
+        needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
         raise InputError(_about_missing(missing, needed, source))
     if missing.all() and not part:
@@ -160,8 +163,7 @@ def read_cases(
         None if weight is None else weight[keep],
         "1" if event is None else event,
         int(missing.sum()),
-        _as_groups([frame[name][keep] for name in labelled]),
-        kept=keep,
+        _as_roles(frame[keep], columns),
     )
 
 
@@ -189,7 +191,8 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
     if cases.weight is None:
         return cases
     if told is None:
-        readings = ambiguity(cases.weight, cases.score, cases.outcome, cases.group)
+        groups = RoleReader().codes(as_roles(**cases.roles), cases.score.size)
+        readings = ambiguity(cases.weight, cases.score, cases.outcome, groups)
         if readings is not None:
             raise InputError(
                 f"column {name!r} can be {readings}. Add --weight-type counts or --weight-type "
@@ -221,23 +224,25 @@ def check_weight_type(name: str | None, weight_type: str | None) -> WeightType |
     return told
 
 
-def _as_groups(columns: Sequence[pd.Series]) -> NDArray[np.object_] | None:
-    """Labels as text, or of several factors the cell of each case; None without columns.
+def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
+    """Labels by role, as text, but for the times of periods.
 
     Whole numbers are as they were typed, though gaps made them decimal.
     """
-    if not columns:
-        return None
-    listed = [
-        [
+    of_roles = columns._replace(outcome="", score="", weight=None)
+
+    def labels(name: str) -> Any:
+        column = frame[name]
+        if name == columns.period and column.dtype.kind in "iufM":
+            return column.to_numpy()
+        texts = np.empty(len(column), dtype=object)
+        texts[:] = [
             str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
             for value in column.tolist()
         ]
-        for column in columns
-    ]
-    texts = np.empty(len(columns[0]), dtype=object)
-    texts[:] = listed[0] if len(listed) == 1 else list(map(cell_label, zip(*listed, strict=True)))
-    return texts
+        return texts
+
+    return of_roles.chunk(labels)
 
 
 def as_probabilities(

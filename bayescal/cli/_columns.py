@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
+from bayescal.cli._roles import NO_ROLES, RoleColumns
 from bayescal.cli.form import PROBABILITY, Scale
 from bayescal.data.sources.columns import Columns, listed
 
@@ -30,7 +31,7 @@ def choose_columns(
     outcome: str | None,
     score: str | None,
     weight: str | None,
-    group: Sequence[str] | None = None,
+    roles: RoleColumns = NO_ROLES,
     scale: Scale = PROBABILITY,
 ) -> Columns:
     """Check the columns that were named, and guess those that were not.
@@ -40,8 +41,7 @@ def choose_columns(
     frame : pandas.DataFrame
     outcome, score, weight : str or None
         None to guess; a weight is never guessed.
-    group : sequence of str, optional
-        One column of groups, or several of factors.
+    roles : RoleColumns
     scale : Scale
         What the scores are written as.
 
@@ -57,13 +57,9 @@ def choose_columns(
     names = [str(name) for name in frame.columns]
     given = {"outcome": outcome, "score": score, "weight": weight}
     told = [(option, name) for option, name in given.items() if name is not None]
-    factors = tuple(group or ())
-    told += [("group", name) for name in factors]
+    told += roles.told
     for option, name in told:
         check_column(name, names, option)
-    for name in factors:
-        if factors.count(name) > 1:
-            raise InputError(f"--group {name!r} was given twice. Name each factor once.")
     taken = {name for _, name in told}
     if outcome is None:
         outcome = _guess(
@@ -84,9 +80,7 @@ def choose_columns(
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
             [name for name in _free(names, taken) if _holds_scores(frame[name], scale)],
         )
-    if len(factors) > 1:
-        return Columns(outcome, score, weight, None, factors)
-    return Columns(outcome, score, weight, factors[0] if factors else None)
+    return roles.columns(outcome, score, weight)
 
 
 def check_column(name: str, names: Sequence[str], option: str) -> None:

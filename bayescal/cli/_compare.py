@@ -25,6 +25,7 @@ def compare(
     event: option.Event = None,
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
+    imputation: option.Imputation = None,
     cluster: option.Cluster = None,
     stratum: option.Stratum = None,
     independent: option.Independent = False,
@@ -48,9 +49,9 @@ def compare(
     html: option.Html = None,
 ) -> None:
     """Compare families of calibration curves, and say how probable calibration is."""
-    from bayescal.cli._clusters import ClusterColumns
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
+    from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets, write_record, write_report
     from bayescal.cli.form import Form
@@ -72,7 +73,9 @@ def compare(
         weight_type=weight_type,
         drop_missing=drop_missing,
         form=form,
-        clustered=ClusterColumns(cluster, stratum, independent),
+        roles=RoleColumns.of(
+            cluster=cluster, stratum=stratum, imputation=imputation, independent=independent
+        ),
     )
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL
@@ -91,7 +94,6 @@ def compare(
             prior_calibrated=prior_calibrated,
             random_state=seed,
             edge=edge,
-            cluster=predictions.clusters,
         )
         lower, upper = ladder.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close

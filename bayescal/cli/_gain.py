@@ -60,6 +60,8 @@ def gain(
     event: option.Event = None,
     weight: option.Weight = None,
     weight_type: option.WeightType = None,
+    cluster: option.Cluster = None,
+    stratum: option.Stratum = None,
     drop_missing: option.DropMissing = False,
     logit: option.Logit = False,
     percent: option.Percent = False,
@@ -85,10 +87,12 @@ def gain(
     import warnings
 
     from bayescal._base.arrays import as_seed
+    from bayescal._base.errors import InputError
     from bayescal._base.text import count
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
     from bayescal.cli._progress import working
+    from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import note, output, say
     from bayescal.cli._write import check_targets, write_record
     from bayescal.cli.form import Form
@@ -100,8 +104,14 @@ def gain(
     _check_columns(before, after, folds, score, method, in_sample)
     chosen = as_prior(prior)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
+    roles = RoleColumns.of(cluster=cluster, stratum=stratum)
     if folds is not None:
         as_count(folds, "folds", 2)
+        if cluster is not None:
+            raise InputError(
+                "--cluster goes with --before and --after: --folds would put cases of one cluster "
+                "in several folds."
+            )
     form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     pairs = read_pairs(
         file,
@@ -113,6 +123,7 @@ def gain(
         weight_type=weight_type,
         drop_missing=drop_missing,
         form=form,
+        roles=roles,
     )
     from bayescal.data.data import CalibrationData
     from bayescal.gain import recalibration_gain
@@ -151,6 +162,8 @@ def gain(
             prior=chosen,
             sample_weight=pairs.cases.weight,
             weight_type=pairs.cases.weight_type,
+            cluster=pairs.cases.roles.get("cluster"),
+            strata=pairs.cases.roles.get("stratum"),
             random_state=seed,
         )
         table = result.summary(level, parts=True)
@@ -177,6 +190,8 @@ def gain(
         "one curve, since after is a function of before"
         if result.route == "curve"
         else "paired Bayesian bootstrap, since after is not a function of before"
+        if cluster is None
+        else f"paired Bayesian bootstrap of the clusters of {cluster}"
     )
     say(console, f"Method: {how}. Seed {result.seed} repeats these numbers.", "dim")
     if plot is not None:
@@ -201,7 +216,7 @@ def gain(
         if folds is not None:
             numbers |= {"folds": folds, "method": method or BAYESIAN}
         source = {"file": str(file), "before": pairs.before, "after": after}
-        source |= {"outcome": pairs.outcome} | form.source
+        source |= {"outcome": pairs.outcome} | dict(roles.told) | form.source
         write_record(json, numbers | source | {"rows_dropped": pairs.dropped})
         say(console, f"Wrote {json}.", "dim")
 

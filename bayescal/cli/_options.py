@@ -15,20 +15,22 @@ __all__ = [
     "Edge",
     "Encoding",
     "Event",
+    "Factor",
     "File",
-    "Group",
     "Html",
     "Imputation",
     "Independent",
     "Logit",
     "Outcome",
     "Percent",
+    "Period",
     "Prior",
     "Record",
     "RowFile",
     "Score",
     "Seed",
     "Sheet",
+    "Site",
     "Stratum",
     "Threshold",
     "Weight",
@@ -103,11 +105,19 @@ Close = Annotated[
         "0.03, smaller for rare events."
     ),
 ]
-Group = Annotated[
+Site = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column with the group of each case, such as its hospital. Repeat it for subgroups by "
-        "several factors: --group sex --group age."
+        "--site", "--group", help="Column with the site of each case, such as its hospital."
+    ),
+]
+Period = Annotated[
+    str | None, typer.Option(help="Column with the time of each case, such as its month.")
+]
+Factor = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column of a factor, for subgroups. Repeat it for several: --factor sex --factor age."
     ),
 ]
 Imputation = Annotated[

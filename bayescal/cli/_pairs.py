@@ -10,6 +10,7 @@ from bayescal._base.errors import InputError
 from bayescal.cli._cases import Cases, read_cases, with_weight_type
 from bayescal.cli._columns import check_column, choose_columns
 from bayescal.cli._progress import working
+from bayescal.cli._roles import NO_ROLES, RoleColumns
 from bayescal.cli.form import AS_IS, Form
 
 __all__ = ["Pairs", "read_pairs"]
@@ -49,6 +50,7 @@ def read_pairs(
     weight_type: str | None = None,
     drop_missing: bool,
     form: Form = AS_IS,
+    roles: RoleColumns = NO_ROLES,
 ) -> Pairs:
     """Read a file of one row per case, with one or two columns of predictions.
 
@@ -64,6 +66,7 @@ def read_pairs(
     drop_missing : bool
     form : Form
         How the file is to be read; of both columns of predictions.
+    roles : RoleColumns
 
     Returns
     -------
@@ -84,7 +87,7 @@ def read_pairs(
         for option, name in named.items():
             if name is not None:
                 check_column(name, [str(column) for column in frame.columns], option)
-        first = choose_columns(frame, outcome, before, weight, scale=form.scale)
+        first = choose_columns(frame, outcome, before, weight, roles, form.scale)
         both = [first]
         if after is not None:
             both.append(choose_columns(frame, first.outcome, after, weight))

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
-from bayescal._base.errors import InputError
-from bayescal._base.text import shortened
+from bayescal._base.text import count, shortened
 from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._cases import (
     Cases,
     about_counts,
     about_sampling_weights,
+    as_probabilities,
     read_cases,
     with_weight_type,
 )
-from bayescal.cli._clusters import ClusterColumns
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._progress import working
+from bayescal.cli._read import Source
+from bayescal.cli._roles import RoleColumns
 from bayescal.cli._terminal import say
 from bayescal.cli.form import AS_IS, PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayescal.assessment.val_prob import RawCases
-    from bayescal.data.clusters.clusters import Clusters
     from bayescal.data.sources.columns import Columns
 
 __all__ = ["Predictions", "read_predictions"]
+
+ORIGINAL = 0
+"""The number under which mice keeps the data as they were before imputation."""
 
 
 class Predictions(NamedTuple):
@@ -47,10 +54,8 @@ class Predictions(NamedTuple):
     path : Path
     form : Form
         How the file was read.
-    clusters : Clusters or None
-        Of the cases, if a column of them was named.
-    clustered : ClusterColumns
-        What was said of clusters.
+    original : int
+        Rows of the data before imputation, which are left out.
     raw : tuple of RawCases
         As of `Findings`.
     """
@@ -62,8 +67,7 @@ class Predictions(NamedTuple):
     rows: int
     path: Path
     form: Form
-    clusters: Clusters | None = None
-    clustered: ClusterColumns = ClusterColumns()
+    original: int = 0
     raw: tuple[RawCases, ...] = ()
 
     def introduce(self, console: Console, what: str) -> None:
@@ -81,11 +85,22 @@ class Predictions(NamedTuple):
             say(console, self.form.describe(self.data))
         if self.columns.weight is not None:
             say(console, self._about_weights())
+        m = len(self.data.imputations)
+        if m:
+            of = shortened(str(self.columns.imputation))
+            say(console, f"{m} imputations of {count(round(self.data.n), 'case')} (column {of}).")
+        if self.original:
+            say(
+                console,
+                f"{count(self.original, 'row')} of imputation {ORIGINAL} left out: scores are "
+                "missing there, as in the data before imputation.",
+            )
 
     def _about_weights(self) -> str:
         if self.data.weight_type == "counts":
             return about_counts(self.data.n)
-        return about_sampling_weights(self.rows - self.dropped, self.data.sampling_size)
+        rows = (self.rows - self.dropped) // max(1, len(self.data.imputations))
+        return about_sampling_weights(rows, self.data.sampling_size)
 
     @property
     def source(self) -> dict[str, Any]:
@@ -94,12 +109,23 @@ class Predictions(NamedTuple):
             "file": str(self.path),
             "event": self.event,
             "rows_dropped": self.dropped,
-            **self.columns.roles,
+            **self.columns.told,
             "weight_type": None if self.columns.weight is None else self.data.weight_type,
         }
-        if self.clustered.cluster is not None:
-            told |= {"cluster": self.clustered.cluster, "stratum": self.clustered.stratum}
+        if self.data.imputations:
+            told["imputations"] = len(self.data.imputations)
         return told | self.form.source
+
+
+@dataclass(frozen=True)
+class _Selected(Source):
+    """Some rows of a file, which remember where they stand in it."""
+
+    rows: NDArray[np.intp] | None = None
+
+    def where(self, row: int) -> str:
+        assert self.rows is not None
+        return super().where(int(self.rows[row]))
 
 
 def read_predictions(
@@ -111,9 +137,8 @@ def read_predictions(
     weight: str | None,
     weight_type: str | None = None,
     drop_missing: bool,
-    group: Sequence[str] | None = None,
     form: Form = AS_IS,
-    clustered: ClusterColumns | None = None,
+    roles: RoleColumns | None = None,
 ) -> Predictions:
     """Read a file of one row per case, or a folder of such Parquet files.
 
@@ -127,11 +152,8 @@ def read_predictions(
     drop_missing : bool
     form : Form
         How the file is to be read.
-    group : sequence of str, optional
-        One column of groups, or several of factors.
-    clustered : ClusterColumns, optional
-        What was said of clusters; None where a command has none, and then ids that repeat are
-        nobody's question.
+    roles : RoleColumns, optional
+        None where a command has none, and then ids that repeat are nobody's question.
 
     Returns
     -------
@@ -142,10 +164,8 @@ def read_predictions(
     InputError
         If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
-    dependent = clustered or ClusterColumns(independent=True)
-    if dependent.cluster is not None and path.is_dir():
-        raise InputError("--cluster needs all cases in one file. Put the files together first.")
-    if in_batches(path) and dependent.cluster is None:
+    named = roles or RoleColumns(independent=True)
+    if in_batches(path) and named.imputation is None:
         batches = read_batches(
             path,
             outcome=outcome,
@@ -154,41 +174,60 @@ def read_predictions(
             weight=weight,
             weight_type=weight_type,
             drop_missing=drop_missing,
-            group=group,
+            roles=named,
             scale=form.scale,
         )
         return Predictions(*batches, path, form)
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
-        dependent.check(frame)
-        guessed = frame.drop(columns=dependent.needed)
-        columns = choose_columns(guessed, outcome, score, weight, group, form.scale)
-        dependent.ask(frame, [*columns.needed])
-        cases = read_cases(
-            frame,
-            columns,
-            source,
-            scale=form.scale,
-            event=event,
-            drop_missing=drop_missing,
-            also=dependent.needed,
-        )
+        columns = choose_columns(frame, outcome, score, weight, named, form.scale)
+        named.ask(frame, columns.needed)
+        rows, original = len(frame), 0
+        if columns.imputation is not None:
+            kept = _without_original(frame, columns, source, form)
+            original = rows - int(kept.sum())
+            at = np.flatnonzero(kept)
+            source = _Selected(source.path, source.names, source.separator, source.encoding, at)
+            frame = frame[kept]
+        options: dict[str, Any] = {"scale": form.scale, "event": event}
+        cases = read_cases(frame, columns, source, drop_missing=drop_missing, **options)
         cases = with_weight_type(cases, weight, weight_type)
-        data = CalibrationData(
-            cases.outcome, cases.score, cases.weight, cases.group, weight_type=cases.weight_type
-        )
-        clusters = dependent.read(frame, cases, data)
+        data = CalibrationData(**cases.chunk, weight_type=cases.weight_type)
         raw = _raw(cases, data)
-    read = (cases.event, cases.dropped, len(frame), path, form, clusters, dependent, raw)
+    read = (cases.event, cases.dropped, rows - original, path, form, original, raw)
     return Predictions(data, columns, *read)
 
 
+def _without_original(
+    frame: pd.DataFrame, columns: Columns, source: Source, form: Form
+) -> NDArray[np.bool_]:
+    """All rows but those of imputation 0 when scores are missing there."""
+    scores = as_probabilities(frame[columns.score], columns.score, source, form.scale)
+    text = frame[columns.imputation].astype("string").str.strip()
+    original = text.isin([str(ORIGINAL), f"{ORIGINAL}.0"]).to_numpy(dtype=bool)
+    leave_out = not original.all() and bool(np.isnan(scores)[original].any())
+    return ~original if leave_out else np.ones(len(frame), dtype=bool)
+
+
 def _raw(cases: Cases, data: CalibrationData) -> tuple[RawCases, ...]:
-    """The cases, where their table is on a grid."""
+    """The cases, of each imputation, where their table is on a grid."""
     table = data.pooled() if data.groups else data
     if not table.is_compressed:
         return ()
     from bayescal.assessment.val_prob import raw_cases
 
-    return raw_cases(cases.outcome, [cases.score], table, sample_weight=cases.weight)
+    each: list[Any] = [slice(None)]
+    if data.imputations:
+        labels = cases.roles["imputation"]
+        each = [labels == label for label in data.levels["imputation"]]
+    return tuple(
+        raw
+        for own in each
+        for raw in raw_cases(
+            cases.outcome[own],
+            [cases.score[own]],
+            table,
+            sample_weight=None if cases.weight is None else cases.weight[own],
+        )
+    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunningTable"]
 
-MEANINGS = ("outcome", "event", "score", "weight", "group")
+MEANINGS = ("outcome", "event", "score", "weight", "site", "period", "cluster")
 """What new cases must have in common with those before."""
 DIGITS = 12
 """Characters of a fingerprint that a message shows."""
@@ -87,7 +87,7 @@ class RunningTable:
             "fingerprint": fingerprint(predictions.data),
             "cases": predictions.data.n,
             "event": predictions.event,
-            **predictions.columns.roles,
+            **predictions.columns.told,
         }
         if not force:
             self._check_new(new)
@@ -103,11 +103,11 @@ class RunningTable:
                     "Leave them out, or count them twice with --force."
                 )
         for meaning in MEANINGS:
-            before = [one[meaning] for one in self.added[-1:]]
-            if before and before[0] != new[meaning]:
+            before = [one.get(meaning) for one in self.added[-1:]]
+            if before and before[0] != new.get(meaning):
                 raise InputError(
                     f"the {meaning} of the cases in {self.path} is {before[0]!r}, and that of "
-                    f"{new['file']} is {new[meaning]!r}. A running table is of one model: say "
+                    f"{new['file']} is {new.get(meaning)!r}. A running table is of one model: say "
                     f"--{meaning} if they are the same, or add --force if the names have changed."
                 )
 

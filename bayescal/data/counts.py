@@ -10,11 +10,11 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import exact
 from bayescal.data.build.builder import TableBuilder, sum_rows
-from bayescal.data.build.chunks import named
-from bayescal.data.build.labels import GroupNames
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.stored import Tables
-from bayescal.data.table import Rows
+from bayescal.data.build.cases import CheckedCases
+from bayescal.data.contents import Contents, in_groups
+from bayescal.data.members import ClusterReader
+from bayescal.data.roles import RoleReader, Roles
+from bayescal.data.table import Rows, Tables
 from bayescal.data.validate import as_floats, as_scores, as_vector, as_weights, check_same_length
 
 __all__ = ["as_rows", "as_tables"]
@@ -66,31 +66,42 @@ def _as_counts(values: Any, size: int, name: str) -> Floats:
     return counts
 
 
-def as_tables(score: Any, trials: Any, hits: Any, groups: Any = None) -> Tables:
-    """Rows of each group from counts; of one nameless group without labels.
+def as_tables(score: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
+    """Rows of each group from counts, and what the groups are.
 
     Parameters
     ----------
     score, trials, hits : array-like of shape (rows,)
-    groups : array-like of shape (rows,), optional
+    roles : Roles
+        Columns by row.
 
     Returns
     -------
-    dict of str to Rows
+    Contents
 
     Raises
     ------
     InputError
         As `as_rows` does, or if the labels are not as many, or one is missing.
     """
-    score, trials, hits, groups = aligned(score=score, trials=trials, hits=hits, groups=groups)
-    if groups is None:
-        return {None: as_rows(score, trials, hits)}
-    as_rows(score, trials, hits)  # so that a fault is named by its row of all
-    columns = [np.asarray(as_vector(values, "score")) for values in (score, trials, hits)]
-    names, builder = GroupNames(), TableBuilder()
-    codes = names.codes(groups, columns[0].size)
-    for code in np.unique(codes):
-        rows = as_rows(*(column[codes == code] for column in columns))
-        builder.add_tables([(int(code), rows)])
-    return named(builder, names)
+    (score, trials, hits), roles = roles.aligned(score=score, trials=trials, hits=hits)
+    together = as_rows(score, trials, hits)  # so that a fault is named by its row of all
+    columns = [np.asarray(as_vector(values, "score"), float) for values in (score, trials, hits)]
+    reader, builder = RoleReader(), TableBuilder()
+    codes = reader.codes(roles, columns[0].size)
+    if codes is None:
+        tables: Tables = {None: together}
+    else:
+        for code in np.unique(codes):
+            rows = as_rows(*(column[codes == code] for column in columns))
+            builder.add_tables([(int(code), rows)])
+        tables = in_groups(builder, reader.groups)
+    members = None
+    if "cluster" in roles.columns:
+        clusters = ClusterReader()
+        for outcome, weight in ((1.0, columns[2]), (0.0, columns[1] - columns[2])):
+            cases = CheckedCases(np.full(weight.size, outcome), columns[0] + 0.0, weight)
+            clusters.add(roles, cases, codes)
+        groups = None if codes is None else reader.groups
+        members = clusters.members(tables, groups, complete=True)
+    return Contents(tables, "counts", reader.structure(), members)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.build.builder import TableBuilder, sum_rows
-from bayescal.data.build.cases import check_cases
-from bayescal.data.build.chunks import ChunkReader, named, read_chunks
-from bayescal.data.build.labels import GroupNames
-from bayescal.data.counts import as_tables
+from bayescal.data.build.chunks import contents_of
+from bayescal.data.contents import added, pooled, selected
 from bayescal.data.edges import Edges, edges_of
-from bayescal.data.grouped import common_weight_type
-from bayescal.data.multiclass import binary_cases
-from bayescal.data.sources.alignment import aligned
+from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Crossed, as_roles
 from bayescal.data.sources.constructors import FromSources
 from bayescal.data.validate import check_choice
-from bayescal.data.weights import WeightType, as_weight_type, warn_of_ambiguity
+from bayescal.data.weights import WeightType
 
-__all__ = ["CalibrationData", "Edges", "as_data"]
+__all__ = ["CalibrationData", "Edges"]
 
 
 class CalibrationData(FromSources):
@@ -42,8 +37,22 @@ class CalibrationData(FromSources):
         Predicted probabilities of the event, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
-    groups : array-like of shape (n,), optional
-        The site, hospital or subgroup of each case. The 2048-row limit holds within each.
+    groups : array-like of shape (n,), data frame or mapping, optional
+        Another name of `site`; of several columns, of `factors`.
+    site : array-like of shape (n,), optional
+        The site, such as the hospital, of each case.
+    period : array-like of shape (n,), optional
+        When each case was, such as its month: numbers, dates, texts such as "2024-03", or an
+        ordered pandas Categorical; at most 60 periods.
+    cluster : array-like of shape (n,), optional
+        The cluster of each case, such as a patient seen several times, when cases of one cluster
+        are not independent and clusters are of no interest themselves.
+    stratum : array-like of shape (n,), optional
+        The stratum from which the cluster of each case was drawn.
+    imputation : array-like of shape (n,), optional
+        The imputation that each row is of, in a table of one row a case and imputation.
+    factors : data frame or mapping of str to array-like of shape (n,), optional
+        Factors by name, such as sex and age group.
     weight_type : {"counts", "sampling"}, optional
         What `sample_weight` is. A case of count 3 is three cases. Sampling weights are one over the
         probability that a case was sampled. Only their ratios matter: they are rescaled to Kish's
@@ -57,7 +66,8 @@ class CalibrationData(FromSources):
     score, trials, hits : ndarray of shape (rows,)
         The table. Scores are unchanged, with separate rows for 0 and 1.
     group : ndarray of shape (rows,) or None
-        The group of each row.
+        The group of each row: there is one for each combination of levels of site, period and
+        factors that occurs. The 2048-row limit holds within each.
 
     Raises
     ------
@@ -78,7 +88,12 @@ class CalibrationData(FromSources):
     -----
     Tables of sampling weights can be added if their weights have the same scale. A table with
     `weight_type="counts"` cannot be added to a table of sampling weights. A table of counts
-    without a stated type can; each case keeps its weight.
+    without a stated type can; each case keeps its weight. Levels, clusters and strata of one name
+    are one in the sum; those that are numbered anew in each table must be made different first.
+
+    `roles` names what a table knows of its cases, and whatever takes a table uses it:
+    `bayescal.fit` fits sites, periods or factors as such, takes clusters into account, and fits
+    every imputation.
 
     Examples
     --------
@@ -95,167 +110,28 @@ class CalibrationData(FromSources):
         y_true: ArrayLike,
         y_prob: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        groups: ArrayLike | Crossed | None = None,
         *,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+        factors: Crossed | None = None,
         weight_type: WeightType | None = None,
         pos_label: Any = None,
     ) -> None:
-        y_true, y_prob, sample_weight, groups = aligned(
-            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups
+        roles = as_roles(
+            groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
+            imputation=imputation, factors=factors,
+        )  # fmt: skip
+        (y_true, y_prob, sample_weight), roles = roles.aligned(
+            y_true=y_true, y_prob=y_prob, sample_weight=sample_weight
         )
-        cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
-        chosen = as_weight_type(weight_type, cases.weight)
-        names = GroupNames()
-        codes = None if groups is None else names.codes(groups, cases.outcome.size)
-        if cases.weight is not None and chosen is None:
-            warn_of_ambiguity(cases.weight, cases.score, cases.outcome, codes)
-        builder = TableBuilder()
-        builder.add(*cases, codes)
-        self._set(named(builder, None if groups is None else names), chosen)
-
-    @classmethod
-    def from_chunks(
-        cls,
-        chunks: Iterable[tuple[Any, ...]],
-        *,
-        weight_type: WeightType | None = None,
-        pos_label: Any = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> Self:
-        """Build a table from cases that come in parts, in constant memory.
-
-        The table is the same to the last bit for any split of the cases into chunks and any order.
-
-        Parameters
-        ----------
-        chunks : iterable of tuple
-            `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, group)`,
-            array-likes of one length as in the constructor; the weight may be None before a group.
-            All chunks have weights or none has, and so with groups. Chunks may be empty.
-        weight_type : {"counts", "sampling"}, optional
-            What the weights are; by default counts if all are whole numbers, else sampling weights.
-        pos_label : object, optional
-            The label in `y_true` that counts as the event.
-        progress : callable, optional
-            Called after each chunk with the number of cases so far.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If a value is not valid, which names the chunk, counted from 0, and the position in it;
-            if chunks differ in what they hold; or if there are no cases.
-
-        Warns
-        -----
-        WeightWarning
-            As the constructor; with more than 2048 distinct scores also of collapsed tables.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
-        CalibrationData(4 cases, 2 events, 2 rows)
-        """
-        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
-        read_chunks(chunks, reader, progress)
-        return cls._new(*reader.finished())
-
-    @classmethod
-    def from_counts(
-        cls,
-        score: ArrayLike,
-        trials: ArrayLike,
-        hits: ArrayLike,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Build a table from counts that are collapsed already.
-
-        Parameters
-        ----------
-        score : array-like of shape (rows,)
-            Predicted probabilities in [0, 1]; repeated scores are added up.
-        trials, hits : array-like of shape (rows,)
-            Cases and events at each score; whole numbers, `0 <= hits <= trials`.
-        groups : array-like of shape (rows,), optional
-            Group of each row, such as a site.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If a count is negative, not whole, or hits exceed trials.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
-        CalibrationData(14 cases, 3 events, 2 rows)
-
-        Sites of which only the number of patients, the events and the expected events are known,
-        each read as if all its patients had the mean risk:
-
-        >>> n, events, expected = [5553, 1027], [232, 28], [222.0, 46.0]
-        >>> bc.CalibrationData.from_counts(
-        ...     [expected[0] / n[0], expected[1] / n[1]], n, events, groups=["Nashef", "Biancari"]
-        ... )
-        CalibrationData(6580 cases, 260 events, 2 rows, 2 groups)
-        """
-        return cls._new(as_tables(score, trials, hits, groups), "counts")
-
-    @classmethod
-    def from_multiclass(
-        cls,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        mode: Literal["top-label", "class-wise"] = "top-label",
-        *,
-        classes: Sequence[Any] | NDArray[Any] | None = None,
-        sample_weight: ArrayLike | None = None,
-        weight_type: WeightType | None = None,
-    ) -> Self:
-        """Reduce a multi-class classifier to binary calibration.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,)
-            True classes: column indices of `y_proba`, or members of `classes`.
-        y_proba : array-like of shape (n, k)
-            Predicted class probabilities; every row sums to 1 within 1e-3.
-        mode : {"top-label", "class-wise"}
-            "top-label": the largest probability against whether that class was right.
-            "class-wise": every class against the rest, one group a class.
-        classes : sequence of length k, optional
-            Names of the columns.
-        sample_weight : array-like of shape (n,), optional
-            Counts of cases, or sampling weights.
-        weight_type : {"counts", "sampling"}, optional
-            What `sample_weight` is; by default counts if all are whole numbers.
-
-        Returns
-        -------
-        CalibrationData
-
-        Raises
-        ------
-        InputError
-            If the rows do not sum to 1 or a true class is unknown.
-
-        Examples
-        --------
-        >>> import bayescal as bc
-        >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
-        >>> bc.CalibrationData.from_multiclass([0, 1], proba)
-        CalibrationData(2 cases, 1 events, 2 rows)
-        """
-        cases = binary_cases(y_true, y_proba, mode, classes, sample_weight)
-        return cls(*cases, weight_type=weight_type)
+        contents = contents_of(
+            *(y_true, y_prob, sample_weight, roles), weight_type=weight_type, pos_label=pos_label
+        )
+        self.__dict__.update(self._new(contents).__dict__)
 
     def edges(self, edge: float | None = None) -> Edges:
         """How scores of exactly 0 and 1 are read when a curve is fitted to this table.
@@ -288,64 +164,92 @@ class CalibrationData(FromSources):
         keep = weight > 0
         return outcome[keep], np.tile(self.score, 2)[keep], weight[keep]
 
-    def select(self, group: str) -> CalibrationData:
-        """The table of one group.
+    def select(self, group: str | None = None, **levels: Any) -> CalibrationData:
+        """The cases of one group, or of some levels of the roles.
+
+        Parameters
+        ----------
+        group : str, optional
+            One of `groups`.
+        **levels
+            The level of a role, such as `site="A"` or `imputation=1`. The table keeps its other
+            roles.
+
+        Returns
+        -------
+        CalibrationData
 
         Raises
         ------
         InputError
-            If there is no such group.
+            If there is no such group, role or level.
         """
-        name = group
-        if not isinstance(group, str) or group not in self._tables:
-            name = check_choice(group, self.groups, "group")
-        table = CalibrationData._new({None: self._tables[name]}, self._weight_type)
-        return table.lacking(self.lacks)
+        if (group is None) == (not levels):
+            raise InputError("select takes the name of a group, or levels such as site='A'.")
+        if group is not None:
+            if not isinstance(group, str) or group not in self._tables:
+                group = check_choice(group, self.groups, "group")
+            return self._each(lambda contents: contents.renamed({group: None}, NO_STRUCTURE))
+        wanted = {
+            role: check_choice(str(level), self.levels[role], role)
+            for role, level in levels.items()
+            if check_choice(role, tuple(self.levels), "role")
+        }
+        if not self._imputations:
+            return self._each(partial(selected, levels=wanted))
+        label, table = wanted.pop(IMPUTATION, None), self
+        if label is not None:
+            table = self._imputations[self.levels[IMPUTATION].index(label)]
+        return table._each(partial(selected, levels=wanted)) if wanted else table
 
     def one_group(self) -> CalibrationData:
-        """The table itself, refused if it holds several groups, which one curve cannot describe.
+        """The table itself, refused if it holds more than the cases of one curve.
 
         Raises
         ------
         InputError
-            If there is more than one group, or the table is not `complete`.
+            If there are several groups or imputations, or no outcomes.
         """
         self.complete()
+        if self._imputations:
+            raise InputError(
+                f"the table holds {len(self._imputations)} imputations of its cases, and this is "
+                "of one. Take each of data.imputations."
+            )
         if len(self.groups) > 1:
             shown = ", ".join(map(repr, self.groups[:3])) + (", ..." * (len(self.groups) > 3))
+            by = " and ".join(self.levels)
             raise InputError(
-                f"the table holds {len(self.groups)} groups ({shown}), and this draws one curve. "
-                "Take each with data.select(name), or all as one with data.pooled()."
+                f"the table holds {len(self.groups)} groups by {by} ({shown}), and this draws one "
+                "curve. Take each with data.select(name), or all as one with data.pooled()."
             )
         return self
 
     def pooled(self) -> CalibrationData:
-        """The same cases with the groups forgotten."""
-        rows = sum_rows(self._tables.values())
-        return CalibrationData._new({None: rows}, self._weight_type).lacking(self.lacks)
+        """The same cases with site, period and factors forgotten."""
+        return self._each(pooled)
 
     def __add__(self, other: object) -> CalibrationData:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        if (None in self._tables) != (None in other._tables):
+        first, second = self.complete(), other.complete()
+        if not first._imputations and not second._imputations:
+            return self._new(added(first._contents, second._contents))
+        one, two = (table.levels.get(IMPUTATION) for table in (first, second))
+        if one is None or one != two:
             raise InputError(
-                "one table has groups and the other has none: give both groups, or pool the "
-                "grouped one with .pooled() first."
+                "the tables have different imputations. Add those of the same imputations."
             )
-        builder, names = TableBuilder(), GroupNames()
-        for table in (self, other):
-            table._check_outcomes()
-            builder.add_tables(
-                (names.code(name or ""), rows) for name, rows in table._tables.items()
-            )
-        tables = named(builder, None if None in self._tables else names)
-        total = CalibrationData._new(tables, common_weight_type(self, other))
-        return total.lacking(self.lacks + other.lacks)
+        pairs = zip(first._imputations, second._imputations, strict=True)
+        return self._of_imputations(one, [one + two for one, two in pairs])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CalibrationData):
             return NotImplemented
-        mine, theirs = ((it.groups, it.weight_type, it.lacks) for it in (self, other))
+        mine, theirs = (
+            (it.groups, it._structure, it.weight_type, it.has_outcomes, it.members, it._imputations)
+            for it in (self, other)
+        )
         if mine != theirs or not np.isclose(self.weight_scale, other.weight_scale, 1e-9, 0):
             return False
         names = ("score", "trials", "hits") if self.has_outcomes else ("score", "trials")
@@ -360,37 +264,11 @@ class CalibrationData(FromSources):
         if self.is_pseudo:
             weights = f", sampling weights of effective size {self.effective_size:.4g}"
         events = f"{self.events:g} events" if self.has_outcomes else "no outcomes"
-        lost = "".join(f", without {part}" for part in self.lacks if part != "outcomes")
+        if self._imputations:
+            groups += f", {len(self._imputations)} imputations"
+        if self._dependence:
+            groups += ", clusters" + " and strata" * (len(self._dependence) > 1)
         return (
             f"CalibrationData({self.n:g} cases, {events}, "
-            f"{self.score.size} rows{compressed}{groups}{weights}{lost})"
+            f"{self.score.size} rows{compressed}{groups}{weights})"
         )
-
-
-def as_data(
-    y_true: ArrayLike | CalibrationData,
-    y_prob: ArrayLike | None = None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    weight_type: WeightType | None = None,
-    pos_label: Any = None,
-) -> CalibrationData:
-    """The table behind `(y_true, y_prob)`, or `y_true` itself when it is one that is complete."""
-    if not isinstance(y_true, CalibrationData):
-        return CalibrationData(
-            y_true, y_prob, sample_weight, groups, weight_type=weight_type, pos_label=pos_label
-        )
-    extra = {
-        "y_prob": y_prob,
-        "sample_weight": sample_weight,
-        "groups": groups,
-        "weight_type": weight_type,
-    }
-    given = [name for name, value in extra.items() if value is not None]
-    if given:
-        raise InputError(
-            f"{given[0]} was given beside a CalibrationData, which holds its own. "
-            "Pass arrays, or the table alone."
-        )
-    return y_true.complete()

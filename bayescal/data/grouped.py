@@ -2,78 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, as_items, check_choice
-from bayescal.data.stored import Tables, from_dataset, read_dataset, to_dataset, write_dataset
-from bayescal.data.table import row_of, share_reaching
+from bayescal._base.errors import InputError, check_choice
+from bayescal.data.clusters import Clusters
+from bayescal.data.contents import Contents, forgotten, one_table, split
+from bayescal.data.imputations import check_alike, stacked
+from bayescal.data.members import Members
+from bayescal.data.periods import Periods
+from bayescal.data.roles import IMPUTATION, Structure
+from bayescal.data.stored import from_dataset, read_dataset, to_dataset, write_dataset
+from bayescal.data.table import Tables, row_of, share_reaching
 from bayescal.data.validate import as_floats, as_scores
 from bayescal.data.weights import WeightType, kish
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["GroupedRows", "Part", "common_weight_type"]
-
-Part: TypeAlias = Literal["outcomes", "clusters", "strata", "imputations"]
-"""What a posterior can know of its cases and its table does not hold."""
-
-PARTS: dict[Part, str] = {
-    "outcomes": "it holds scores alone, of cases that were not observed. Pass outcomes with the "
-    "scores, as (y_true, y_prob).",
-    "imputations": "it holds the scores of all imputations as one table, and what differs between "
-    "them would not count as uncertainty. Pass the outcomes with imputations=, or the table of "
-    "one, post.imputations[0].data.",
-    "clusters": "its cases would count as independent. Pass y_true and y_prob, with cluster= where "
-    "it can be given.",
-    "strata": "its cases would count as drawn without strata. Pass y_true and y_prob, with strata= "
-    "where it can be given.",
-}
-"""Why a table without each is refused, and what to pass instead."""
+__all__ = ["GroupedRows"]
 
 
 class GroupedRows:
     """Binomial rows by group, or of one nameless group: what can be read off them."""
 
-    _tables: Tables
-    _weight_type: WeightType | None
-    _lacks: tuple[Part, ...] = ()
-
-    def _set(self, tables: Tables, weight_type: WeightType | None) -> Self:
-        self._tables = {name: rows for name, rows in tables.items() if rows.score.size}
-        self._weight_type = weight_type
-        return self
+    _contents: Contents
+    _imputations: tuple[Self, ...] = ()
+    _is_observed: bool = True
 
     @classmethod
-    def _new(cls, tables: Tables, weight_type: WeightType | None) -> Self:
-        return cls.__new__(cls)._set(tables, weight_type)
+    def _new(cls, contents: Contents) -> Self:
+        """A table; of several imputations, the table of each, and all stacked to one."""
+        tables = {name: rows for name, rows in contents.tables.items() if rows.score.size}
+        structure = contents.structure
+        if structure.levels and tables:
+            structure = structure.among(str(name) for name in tables)
+        contents = contents._replace(tables=tables, structure=structure)
+        if IMPUTATION in structure.levels:
+            parts = [cls._new(each) for each in split(contents)]
+            return cls._of_imputations(structure.levels[IMPUTATION], parts)
+        table = cls.__new__(cls)
+        table._contents = contents
+        return table
+
+    @classmethod
+    def _of_imputations(cls, labels: Sequence[str], parts: Sequence[Self]) -> Self:
+        check_alike(labels, parts)
+        within = parts[0]._structure
+        for part in parts[1:]:
+            within = within.joined(part._structure)
+        structure = Structure({IMPUTATION: tuple(labels)} | within.levels, within.periods)
+        table = cls.__new__(cls)
+        tables = stacked([part._tables for part in parts])
+        table._contents = Contents(tables, parts[0]._weight_type, structure)
+        table._imputations = tuple(parts)
+        table._is_observed = parts[0]._is_observed
+        return table
+
+    def _each(self, change: Callable[[Contents], Contents]) -> Self:
+        """The table whose contents, of each imputation if there are several, are changed."""
+        if self._imputations:
+            parts = [part._each(change) for part in self._imputations]
+            return self._of_imputations(self._structure.levels[IMPUTATION], parts)
+        table = self._new(change(self._contents))
+        table._is_observed = self._is_observed
+        return table
 
     @property
-    def lacks(self) -> tuple[Part, ...]:
-        """What the posterior that has this table knew of its cases, and the table does not hold.
+    def _tables(self) -> Tables:
+        return self._contents.tables
 
-        Any of "outcomes", "imputations", "clusters" and "strata"; empty where nothing was lost.
+    @property
+    def _weight_type(self) -> WeightType | None:
+        return self._contents.weight_type
+
+    @property
+    def _structure(self) -> Structure:
+        return self._contents.structure
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Names of the roles that the cases have: imputation, site, period, factors, cluster."""
+        return (*self._structure.levels, *self._dependence)
+
+    @property
+    def _dependence(self) -> tuple[str, ...]:
+        members = (self._imputations or (self,))[0]._contents.members
+        if members is None:
+            return ()
+        return ("cluster",) if members.layer is None else ("cluster", "stratum")
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each role that makes groups, in order; of periods, in order of time."""
+        return dict(self._structure.levels)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return self._structure.factors
+
+    @property
+    def periods(self) -> Periods | None:
+        """The periods in order of time, and the time between them; None without any."""
+        return self._structure.periods
+
+    @property
+    def cells(self) -> tuple[dict[str, str], ...]:
+        """The level of each role but the imputation of each group, in the order of `groups`."""
+        within = self._structure.without((IMPUTATION,))
+        return tuple(within.named(label) for label in self.groups)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The clusters of the cases, on the scale of effective cases; None without any.
+
+        Those of several imputations are in each of `imputations`, and here is None.
+
+        Raises
+        ------
+        InputError
+            If there is one cluster in all, or in a stratum.
         """
-        return self._lacks
+        if self.members is None:
+            return None
+        return self.members.clusters(self.weight_scale, sampling=self.is_pseudo)
 
     @property
-    def has_outcomes(self) -> bool:
-        """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
-        return "outcomes" not in self._lacks
+    def members(self) -> Members | None:
+        """The clusters by what is known of them in every table; None without any."""
+        return self._contents.members
 
-    def lacking(self, parts: Part | Iterable[Part]) -> Self:
-        """The same table, which says that it lacks these, and is refused where cases are read.
+    def independent(self) -> Self:
+        """The table itself, refused if its cases come in clusters or strata.
+
+        Raises
+        ------
+        InputError
+            That says what to pass instead.
+        """
+        if self._dependence and not (self.clusters is not None and self.clusters.are_single):
+            raise InputError(
+                f"the table has {' and '.join(self._dependence)}, and this takes cases as "
+                "independent. If it is not affected by that, pass data.without('cluster')."
+            )
+        return self
+
+    def without(self, *roles: str) -> Self:
+        """The same cases with some roles forgotten.
 
         Parameters
         ----------
-        parts : {"outcomes", "imputations", "clusters", "strata"}, or several of them
+        *roles : str
+            Of those in `roles`, but for the imputation. With clusters their strata are forgotten.
 
         Returns
         -------
@@ -82,36 +170,57 @@ class GroupedRows:
         Raises
         ------
         InputError
-            If a part is none of these.
+            If there is no such role, or it is the imputation.
         """
-        named = {check_choice(part, PARTS, "parts") for part in as_items(parts, "parts")}
-        lost = tuple(part for part in PARTS if part in self._lacks or part in named)
-        if lost == self._lacks:
+        for role in roles:
+            check_choice(role, self.roles, "role")
+        if IMPUTATION in roles:
+            raise InputError(
+                "imputation cannot be forgotten: each case is in the table once an imputation. "
+                "Take one of data.imputations."
+            )
+        return self._each(lambda contents: forgotten(contents, roles))
+
+    @property
+    def imputations(self) -> tuple[Self, ...]:
+        """The table of each imputation; empty where nothing was imputed.
+
+        The rows here are those of all imputations, where each case counts 1/m in each.
+        """
+        return self._imputations
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are outcomes: a table can hold the scores of cases not yet observed."""
+        return self._is_observed
+
+    def without_outcomes(self) -> Self:
+        """The scores alone, as of cases not yet observed: refused where outcomes are read.
+
+        Returns
+        -------
+        CalibrationData
+        """
+        if not self.has_outcomes:
             return self
-        tables = self._tables
-        if "outcomes" in lost:
-            tables = {
-                name: replace(rows, hits=np.zeros(rows.score.size), terms=None)
-                for name, rows in tables.items()
-            }
-        table = self._new(tables, self._weight_type)
-        table._lacks = lost
+        table = self._each(_without_hits)
+        for each in (table, *table._imputations):
+            each._is_observed = False
         return table
 
     def complete(self) -> Self:
-        """The table itself, refused if it lacks what its posterior knew of the cases.
+        """The table itself, refused if it has no outcomes.
 
         Raises
         ------
         InputError
-            That names what it lacks, and what to pass instead.
+            That says what to pass instead.
         """
-        if self._lacks:
-            first, *others = self._lacks
-            named = "has no outcomes"
-            if first != "outcomes":
-                named = f"lacks the {' and '.join([first, *others])} of the posterior that has it"
-            raise InputError(f"this table {named}: {PARTS[first]}")
+        if not self.has_outcomes:
+            raise InputError(
+                "this table has no outcomes: it holds scores alone, of cases that were not "
+                "observed. Pass outcomes with the scores, as (y_true, y_prob)."
+            )
         return self
 
     @property
@@ -127,7 +236,7 @@ class GroupedRows:
     @property
     def hits(self) -> Floats:
         """Events at each score (the sum of their weights); refused where there are no outcomes."""
-        self._check_outcomes()
+        self.complete()
         return np.concatenate([rows.hits for rows in self._tables.values()])
 
     @property
@@ -151,7 +260,7 @@ class GroupedRows:
     @property
     def events(self) -> float:
         """Events in the table; refused where there are no outcomes."""
-        self._check_outcomes()
+        self.complete()
         return float(sum(rows.hits.sum() for rows in self._tables.values()))
 
     @property
@@ -193,6 +302,16 @@ class GroupedRows:
         """Cases that the likelihood counts: Kish's effective size of sampling weights, else `n`."""
         return self.n * self.weight_scale
 
+    def of_effective_cases(self) -> Self:
+        """The same table, whose sampling weights are numbers of effective cases already."""
+        if not self.is_pseudo:
+            return self
+        tables = {
+            name: replace(rows, squares=(float(rows.trials.sum()),))
+            for name, rows in self._tables.items()
+        }
+        return self._new(self._contents._replace(tables=tables))
+
     @property
     def sampling_size(self) -> float:
         """Kish's effective size of the weights, were they sampling weights."""
@@ -205,8 +324,11 @@ class GroupedRows:
         -------
         xarray.Dataset
         """
-        dataset = to_dataset(self._tables, self._weight_type)
-        return dataset.assign_attrs(lacks=" ".join(self._lacks)) if self._lacks else dataset
+        contents = self._contents
+        if self._imputations:
+            contents = one_table([part._contents for part in self._imputations], self._structure)
+        dataset = to_dataset(*contents)
+        return dataset if self.has_outcomes else dataset.assign_attrs(outcomes="unknown")
 
     @classmethod
     def from_xarray(cls, dataset: xr.Dataset) -> Self:
@@ -223,16 +345,10 @@ class GroupedRows:
         Raises
         ------
         InputError
-            If a variable is missing, or what the table lacks is not known.
+            If a variable is missing, or is not what was written.
         """
-        table, lost = cls._new(*from_dataset(dataset)), str(dataset.attrs.get("lacks", "")).split()
-        unknown = set(lost) - set(PARTS)
-        if unknown:
-            raise InputError(
-                f"the dataset lacks {', '.join(sorted(unknown))}, which no table of this version "
-                "does: it was edited, or written by a later version."
-            )
-        return table.lacking(part for part in PARTS if part in lost)
+        table = cls._new(Contents(*from_dataset(dataset)))
+        return table.without_outcomes() if "outcomes" in dataset.attrs else table
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
         """Write the table to a NetCDF file, which `from_netcdf` reads back to the last bit.
@@ -278,24 +394,15 @@ class GroupedRows:
         """
         return cls.from_xarray(read_dataset(path))
 
-    def _check_outcomes(self) -> None:
-        if not self.has_outcomes:
-            self.complete()
-
     @property
     def _squares(self) -> float:
         return sum(rows.square_sum for rows in self._tables.values())
 
 
-def common_weight_type(first: GroupedRows, second: GroupedRows) -> WeightType | None:
-    """How the weights of a sum are read; what nothing was said of follows the other table."""
-    types: set[WeightType] = {
-        table._weight_type for table in (first, second) if table._weight_type is not None
+def _without_hits(contents: Contents) -> Contents:
+    """The scores alone."""
+    tables = {
+        name: replace(rows, hits=np.zeros(rows.score.size), terms=None)
+        for name, rows in contents.tables.items()
     }
-    if len(types) > 1:
-        raise InputError(
-            "one table holds counts of cases and the other sampling weights, which have no common "
-            "scale. Make both with the same weight_type=; a case that was sampled for certain has "
-            "the sampling weight 1."
-        )
-    return types.pop() if types else None
+    return contents._replace(tables=tables, members=None)

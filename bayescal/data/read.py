@@ -13,7 +13,8 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.errors import InputError
 from bayescal._base.text import exact
 from bayescal.data.build.cases import check_cases, check_given
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.table import LIMIT
 from bayescal.data.validate import (
@@ -252,7 +253,7 @@ def paired(
 def _from_table(
     table: CalibrationData, y_prob: Any, sample_weight: Any, needs: Needs
 ) -> tuple[Floats, Floats, Floats | None]:
-    as_data(table, y_prob, sample_weight=sample_weight).one_group()
+    as_data(table, y_prob, sample_weight=sample_weight).one_group().independent()
     if needs == "order":
         raise InputError(
             "a table keeps no order of its cases, and this depends on it. "

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from bayescal._base.files import as_path, existing_file, replacing
 from bayescal._base.text import exact, shortened
 from bayescal.data.build.digits import Totals
 from bayescal.data.build.labels import GroupNames
-from bayescal.data.table import Rows
+from bayescal.data.members import Members
+from bayescal.data.roles import Structure
+from bayescal.data.table import Rows, Tables
 from bayescal.data.validate import as_floats, as_scores, check_same_length
 from bayescal.data.weights import WeightType
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = [
-    "Tables",
     "check_dataset",
     "from_dataset",
     "read_dataset",
@@ -34,16 +35,15 @@ __all__ = [
     "write_dataset",
 ]
 
-Tables: TypeAlias = dict[str | None, Rows]
-"""The rows of each group, by its name; None where there are no groups."""
-
 FORMAT = "bayescal table"
-VERSION = 1
+VERSION = 2
 """Of what is written; a file of a later version is refused."""
 COUNT_ROUNDING = 1e-9
 
 
-def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
+def to_dataset(
+    tables: Tables, weight_type: WeightType | None, structure: Structure, members: Members | None
+) -> xr.Dataset:
     """All rows along one dimension `row`, with what else a table remembers."""
     import xarray as xr
 
@@ -60,7 +60,11 @@ def to_dataset(tables: Tables, weight_type: WeightType | None) -> xr.Dataset:
         columns["position"] = np.concatenate([position for _, position in gridded])
     variables: dict[str, Any] = {name: ("row", values) for name, values in columns.items()}
     variables |= _of_weights(tables)
-    attributes = {} if weight_type is None else {"weight_type": weight_type}
+    attributes = {} if weight_type is None else {"weight_type": str(weight_type)}
+    if structure.levels:
+        attributes["roles"] = structure.to_json()
+    if members is not None:
+        variables |= members.to_variables()
     return xr.Dataset(variables, {"row": np.arange(sum(sizes))}, attributes)
 
 
@@ -84,8 +88,10 @@ def check_dataset(dataset: Any, source: str) -> None:
     check_type(dataset, xr.Dataset, "dataset", f"Pass what {source} returns.")
 
 
-def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
-    """Read back what `to_dataset` wrote, also in earlier versions.
+def from_dataset(
+    dataset: xr.Dataset,
+) -> tuple[Tables, WeightType | None, Structure, Members | None]:
+    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites.
 
     Raises
     ------
@@ -121,7 +127,9 @@ def from_dataset(dataset: xr.Dataset) -> tuple[Tables, WeightType | None]:
             terms,
             squares,
         )
-    return tables, _stored_weight_type(dataset)
+    structure = _stored_structure(dataset, [name for name in tables if name is not None])
+    members = Members.of_dataset(dataset, columns["score"].size)
+    return tables, _stored_weight_type(dataset), structure, members
 
 
 def _check_columns(columns: dict[str, NDArray[Any]]) -> None:
@@ -262,6 +270,25 @@ def _stored_weight_type(dataset: xr.Dataset) -> WeightType | None:
     if "weight_type" in dataset.attrs:
         return "sampling" if dataset.attrs["weight_type"] == "sampling" else "counts"
     return "sampling" if dataset.attrs.get("fractional", 0) else None
+
+
+def _stored_structure(dataset: xr.Dataset, groups: list[str]) -> Structure:
+    """The roles of the groups."""
+    if "roles" not in dataset.attrs:
+        return Structure({"site": tuple(groups)} if groups else {})
+    label = ""
+    try:
+        structure = Structure.of_json(dataset.attrs["roles"])
+        for label in groups:
+            known = zip(structure.cell(label), structure.levels.values(), strict=True)
+            if not all(level in levels for level, levels in known):
+                raise ValueError
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(
+            f"the dataset's group {shortened(repr(label))} is not among its roles: it was edited "
+            "or damaged. Make the table again from the data."
+        ) from None
+    return structure
 
 
 def _stored_squares(

@@ -26,6 +26,7 @@ __all__ = [
     "Levels",
     "Rows",
     "Table",
+    "Tables",
     "add_up",
     "ascending",
     "from_cells",
@@ -91,6 +92,10 @@ class Rows:
     def square_sum(self) -> float:
         """Sum of the squared weights."""
         return float(self.trials.sum() if self.squares is None else sum(self.squares))
+
+
+Tables: TypeAlias = dict[str | None, Rows]
+"""The rows of each group, by its name; None where there are no groups."""
 
 
 class Levels(NamedTuple):

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
-from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.comparison import compare_imputations
+from bayescal.fitting.imputed.comparison import ImputedComparison
+from bayescal.fitting.imputed.each import each_imputation
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging
 from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["compare"]
 
@@ -42,7 +39,7 @@ def compare(
     edge: float | None = None,
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
-    cluster: ArrayLike | Clusters | None = None,
+    cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
 ) -> CurveComparison:
     """Compare families of calibration curves, and average over them.
@@ -104,45 +101,23 @@ def compare(
     >>> cmp.prob_calibrated < 0.05
     True
     """
-    y_true, y_prob, sample_weight, cluster, strata, imputations = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        across={"imputations"},
-    )
-    if imputations is not None:
-        options: dict[str, Any] = {
-            "sample_weight": sample_weight,
-            "weight_type": weight_type,
-            "pos_label": pos_label,
-            "cluster": cluster,
-            "strata": strata,
-            "curves": curves,
-            "prior": prior,
-            "prior_calibrated": prior_calibrated,
-            "prior_weights": prior_weights,
-            "edge": edge,
-            "draws": draws,
-            "random_state": random_state,
-        }
-        return compare_imputations(*(compare, y_true, y_prob, imputations), **options)
-    size = as_draws(draws)
-    averaging = Averaging(curves, prior_calibrated, prior_weights)
-    problem = prepare(
+    data = as_data(
         y_true,
         y_prob,
-        curve=averaging.union,
-        prior=prior,
         sample_weight=sample_weight,
         weight_type=weight_type,
-        edge=edge,
-        random_state=random_state,
         pos_label=pos_label,
         cluster=cluster,
         strata=strata,
+        imputations=imputations,
     )
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    if data.imputations:
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over |= {"prior_weights": prior_weights, "draws": draws}
+        return ImputedComparison(each_imputation(compare, data, **over, **fixed))
+    size = as_draws(draws)
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
+    problem = prepare(data, curve=averaging.union, **fixed)
     weights = averaging.weights
     return CurveComparison(FamilySamples(problem, list(weights), size).draw_all(), weights)

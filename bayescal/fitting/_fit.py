@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import read_clusters, refuse_clusters
-from bayescal.data.data import as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.subgroups.crossed import Crossed, CrossedTable, Factors, as_factors
+from bayescal.data.roles import Crossed
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.fit import fit_imputations
+from bayescal.fitting.imputed.combine import combine_imputations
+from bayescal.fitting.imputed.each import each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import Averaging, fit_average
 from bayescal.inference.curve.fit import fit_curve
@@ -28,13 +27,14 @@ from bayescal.model.curves import Curve
 from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.by_period import fit_periods
 from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.factors import SubgroupPosterior
-from bayescal.multilevel.fit import fit_problem, prepare_crossed
+from bayescal.multilevel.fit import fit_problem
 from bayescal.multilevel.known import check_few_labels
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["ENGINES", "fit"]
@@ -43,7 +43,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `groups`, `periods` and `imputations`."""
+    """Options of `fit` other than `vary`, `groups`, `periods` and `imputations`."""
 
     curve: str | Curve | None
     curves: Sequence[str] | None
@@ -64,6 +64,14 @@ class FitOptions(TypedDict, total=False):
     strata: ArrayLike | None
 
 
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    vary: VaryBy,
+    **options: Unpack[FitOptions],
+) -> MultilevelPosterior: ...
 @overload
 def fit(
     y_true: Outcomes,
@@ -122,6 +130,7 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
+    vary: VaryBy | None = None,
     groups: ArrayLike | Crossed | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
@@ -132,9 +141,9 @@ def fit(
     pos_label: Any = None,
     imputations: ArrayLike | None = None,
     periods: ArrayLike | None = None,
-    cluster: ArrayLike | Clusters | None = None,
+    cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
+) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -166,6 +175,10 @@ def fit(
         120 where "auto" takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
+    vary : str, Vary or sequence of them, optional
+        What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
+        interaction) or `bc.walk("period")`. Roles that are not named are forgotten. By default all
+        that the table has, which `groups` and `periods` give it.
     groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
@@ -186,7 +199,7 @@ def fit(
     periods : array-like of shape (n,), optional
         When each case was, such as its month, in any order: numbers, dates, texts such as
         "2024-03", or an ordered pandas Categorical; at most 60 periods. The curve may then change
-        from period to period. `"groups"` says that the groups of a table are its periods.
+        from period to period.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights.
     weight_type : {"counts", "sampling"}, optional
@@ -261,103 +274,82 @@ def fit(
     >>> bool(table.loc["calibration_slope", "upper"] < 1)
     True
     """
-    y_true, y_prob, sample_weight, groups, periods, cluster, strata, imputations = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        periods=periods,
-        cluster=cluster,
-        strata=strata,
-        imputations=imputations,
-        across={"imputations"},
-    )
+    averaging = Averaging(curves, prior_calibrated, prior_weights)
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
-    fixed: dict[str, Any] = {"edge": edge, "random_state": random_state}
-    over: dict[str, Any] = {
-        "curves": curves,
-        "prior_calibrated": prior_calibrated,
-        "prior_weights": prior_weights,
-    }
-    averaging = Averaging(**over)
-    if imputations is not None:
-        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known, "groups": groups}
-        dependent = {"cluster": cluster, "strata": strata, "periods": periods}
-        how = {"prior": prior, "engine": engine, "sampler": sampler, "draws": draws}
-        how |= {"curve": curve} | over
-        return fit_imputations(
-            *(fit, y_true, y_prob, imputations),
-            **weights | fixed | how | of_sites | dependent | {"pos_label": pos_label},
-        )
+    roles: dict[str, Any] = {
+        "groups": groups, "periods": periods, "cluster": cluster, "strata": strata,
+        "imputations": imputations,
+    }  # fmt: skip
+    if y_true is None:
+        data = scores_alone(y_prob, known, roles, **weights)
+    else:
+        of_cases = roles | weights | {"pos_label": pos_label}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases)
+    fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
+    if data.imputations:
+        if vary is not None or terms_of(data, known):
+            raise InputError(
+                f"the table has {' and '.join(data.roles)}, and only posteriors of one curve are "
+                "combined over imputations. Fit each of data.imputations, and compare the "
+                "answers, or forget the groups with data.pooled()."
+            )
+        over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
+        over |= {"prior_weights": prior_weights, "curve": curve}
+        how = {"engine": engine, "sampler": sampler, "draws": draws}
+        of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
+        return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    if periods is not None:
-        refuse_clusters(cluster, strata)
-        _refuse_known(known, "periods")
-        fixed["curve"] = averaging.family_of_several(curve, "periods")
-        drift = fit_periods(
-            *(y_true, y_prob, periods, groups, size, engine),
-            table=weights | {"pos_label": pos_label},
-            prior=prior,
-            heterogeneity=heterogeneity_prior,
-            **fixed,
-        )
-        _warn_about_edges(drift.problem.pooled)
-        return drift
-    labels = as_factors(groups)
-    if isinstance(labels, Factors):
-        refuse_clusters(cluster, strata)
-        _refuse_known(known, "groups of several factors")
-        fixed["curve"] = averaging.family_of_several(curve, "factors")
-        cases: Any = y_true
-        data = as_data(cases, y_prob, groups=labels.cells, pos_label=pos_label, **weights)
-        crossed = CrossedTable(labels.levels, data)
-        cells = prepare_crossed(crossed, prior=prior, heterogeneity=heterogeneity_prior, **fixed)
-        _warn_about_edges(cells.pooled)
-        subgroups: SubgroupPosterior = fit_problem(cells, size, engine, options)
-        return subgroups
-    if labels is not None:
-        check_few_labels(labels)
-    if y_true is None:
-        data = scores_alone(y_prob, known, labels, **weights)
-    else:
-        data = as_data(y_true, y_prob, groups=labels, pos_label=pos_label, **weights)
-    if groups is not None or known is not None or len(data.groups) > 1:
-        refuse_clusters(cluster, strata)
-        fixed["curve"] = averaging.family_of_several(curve, "sites")
-        fixed |= {"heterogeneity": heterogeneity_prior, "known": known}
-        sites = prepare_terms(data, prior=prior, **fixed)
-        _warn_about_edges(sites.pooled)
-        hierarchical: HierarchicalPosterior = fit_problem(sites, size, engine, options)
-        return hierarchical
-    if heterogeneity_prior is not None:
-        raise InputError(
-            "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
-            "which site each case is from with groups=."
-        )
-    clusters = read_clusters(
-        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-    )
-    family = averaging.family(curve)
-    problem = prepare(
-        data,
-        curve=averaging.union if family is None else family,
-        prior=prior,
-        cluster=clusters,
-        **fixed,
-    )
-    _warn_about_edges(problem)
-    if family is None:
-        return fit_average(problem, averaging.weights, size, engine, sampler)
-    return fit_curve(problem, size, engine, options)
+    terms = terms_of(data, known) if vary is None else as_vary(vary)
+    if not terms:
+        if heterogeneity_prior is not None:
+            raise InputError(
+                "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
+                "which site each case is from with groups=."
+            )
+        family = averaging.family(curve)
+        problem = prepare(data, curve=averaging.union if family is None else family, **fixed)
+        _warn_about_edges(problem)
+        if family is None:
+            return fit_average(problem, averaging.weights, size, engine, sampler)
+        return fit_curve(problem, size, engine, options)
+    fixed |= {"curve": averaging.family_of_several(curve, _kind(terms)), "known": known}
+    fixed |= {"heterogeneity": heterogeneity_prior}
+    several = prepare_terms(data, terms, **fixed)
+    _warn_about_edges(several.pooled)
+    post: MultilevelPosterior = fit_problem(several, size, engine, options)
+    return post
 
 
-def _refuse_known(known: KnownSites, beside: str) -> None:
-    if known is not None:
+def _kind(terms: Sequence[Vary]) -> str:
+    """What a fit of these terms is of."""
+    if terms[0].kind == "walk":
+        return "periods"
+    return "factors" if len(terms) > 1 else "sites"
+
+
+def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
+    """The terms of a fit of these cases, if nobody named them; none of one curve.
+
+    Raises
+    ------
+    InputError
+        If the roles cannot be fitted together yet.
+    """
+    named = [name for name in data.levels if name != "imputation"]
+    if not named:
+        return () if known is None else (by("site"),)
+    several = len(data.factors) > 1
+    if len(named) > 1 and not (several and len(named) == len(data.factors)):
         raise InputError(
-            f"known was given with {beside}, but it is of sites: pass the site of each case as "
-            "groups, or leave known= out."
+            f"the table has {' and '.join(named)}, and a fit is of one of site, period and "
+            f"factors. Say which with vary={named[0]!r}, forget the others, "
+            f"data.without({named[-1]!r}), or fit the cases of each level by themselves, "
+            f"data.select({named[0]}=...)."
         )
+    if several:
+        return crossed(data.factors)
+    return (walk() if named == ["period"] else by(named[0]),)
 
 
 def _warn_about_edges(problem: Problem) -> None:

@@ -7,18 +7,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import as_data
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
-from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
-from bayescal.multilevel.by_period import update_periods
-from bayescal.multilevel.drift import DriftPosterior
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
@@ -26,16 +23,18 @@ __all__ = ["update"]
 
 
 def update(
-    post: CalibrationPosterior | HierarchicalPosterior | DriftPosterior,
+    post: CalibrationPosterior | MultilevelPosterior,
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
     groups: ArrayLike | None = None,
     periods: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior | HierarchicalPosterior | DriftPosterior:
+) -> CalibrationPosterior | MultilevelPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
     The posterior contains the table of the old cases, also after `bayescal.load`, so
@@ -46,7 +45,7 @@ def update(
 
     Parameters
     ----------
-    post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+    post : CalibrationPosterior or MultilevelPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`.
@@ -56,6 +55,8 @@ def update(
         Site of each case, if the posterior is of several sites; new sites may be among them.
     periods : array-like of shape (n,), optional
         When each case was, if the posterior is of periods; new ones may be among them.
+    cluster, strata : array-like of shape (n,), optional
+        Of each case, if the posterior has clusters. Those that it has already keep their labels.
     sample_weight : array-like of shape (n,), optional
         Counts of cases, or sampling weights on the scale of those before.
     weight_type : {"counts", "sampling"}, optional
@@ -65,7 +66,7 @@ def update(
 
     Returns
     -------
-    CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+    CalibrationPosterior or MultilevelPosterior
         Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine; of an average, with the same families and prior weights. A posterior of NUTS is
         sampled by NUTS again, with the default options.
@@ -73,8 +74,8 @@ def update(
     Raises
     ------
     InputError
-        If the posterior has clusters or is of several imputations; if one has counts and the other
-        sampling weights; or as `bayescal.fit`.
+        If the posterior is of several imputations; if one has a role that the other has not, or one
+        has counts and the other sampling weights; or as `bayescal.fit`.
 
     Examples
     --------
@@ -85,13 +86,6 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    y_true, y_prob, sample_weight, groups, periods = aligned(
-        y_true=y_true,
-        y_prob=y_prob,
-        sample_weight=sample_weight,
-        groups=groups,
-        periods=periods,
-    )
     if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
@@ -102,54 +96,52 @@ def update(
             "post is of several imputations. Update each, post.imputations[0] and so on, with the "
             "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
         )
-    if isinstance(post, DriftPosterior):
-        return update_periods(
-            *(post, y_true, y_prob, periods, groups),
-            sample_weight=sample_weight,
-            weight_type=weight_type,
-            pos_label=pos_label,
-        )
-    if periods is not None:
-        raise InputError(
-            "periods was given, but post is not of periods. Fit all cases with "
-            "bayescal.fit(..., periods=...), which updates can then be added to."
-        )
-    known = None
-    if isinstance(post, HierarchicalPosterior):
-        problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
-        known = post.problem.known or None
-    else:
-        problem, heterogeneity = as_posterior(post).problem, None
-    if problem.clusters is not None:
-        raise InputError(
-            "post has clusters, whose labels it does not keep, so that more cases of the same "
-            "clusters could not be told. Fit all cases together with bayescal.fit(..., cluster=)."
-        )
-    if groups is not None:
-        check_few_labels(groups)
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     more = as_data(
         y_true,
         y_prob,
         sample_weight=sample_weight,
-        groups=groups,
         weight_type=weight_type,
         pos_label=pos_label,
+        groups=groups,
+        periods=periods,
+        cluster=cluster,
+        strata=strata,
+        check_sites=check_few_labels,
     )
+    several = post if isinstance(post, MultilevelPosterior) else None
+    if several and "period" in several.levels and more.roles != ("period",):
+        raise InputError(
+            "post is of periods, so say with periods= when each of the new cases was, in the form "
+            f"of those before, such as {several.labels[-1]!r}, and give no other role."
+        )
+    if more.periods is not None and not (several and "period" in several.levels):
+        raise InputError(
+            "periods was given, but post is not of periods. Fit all cases with "
+            "bayescal.fit(..., periods=...), which updates can then be added to."
+        )
+    structure: dict[str, Any] = {}
+    if isinstance(post, MultilevelPosterior):
+        problem = post.problem.pooled
+        structure["heterogeneity_prior"] = post.problem.heterogeneity
+        structure["known"] = post.problem.known or None
+        structure["vary"] = post.vary
+    else:
+        problem = as_posterior(post).problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, HierarchicalPosterior) and post.prior_weights is not None:
-        again = prepare(
+    if not isinstance(post, MultilevelPosterior) and post.prior_weights is not None:
+        averaged = prepare(
             post.data + more,
             curve=problem.curve,
             prior=problem.prior,
             edge=edge,
             random_state=problem.seed,
         )
-        return fit_average(again, post.prior_weights, post.draws)
-    without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
-    return fit(
+        return fit_average(averaged, post.prior_weights, post.draws)
+    without = isinstance(post, MultilevelPosterior) and not post.has_outcomes
+    again: CalibrationPosterior | MultilevelPosterior = fit(
         more if without else post.data + more,
         curve=problem.curve,
         prior=problem.prior,
@@ -157,6 +149,6 @@ def update(
         draws=post.draws,
         random_state=problem.seed,
         edge=edge,
-        heterogeneity_prior=heterogeneity,
-        known=known,
+        **structure,
     )
+    return again

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
-from bayescal.data.data import CalibrationData, as_data
+from bayescal.data.data import CalibrationData
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.weights import WeightType
@@ -119,13 +120,18 @@ def build_model(
         y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, offset=offset
     )
     weights: dict[str, Any] = {"sample_weight": sample_weight, "weight_type": weight_type}
-    if groups is not None:
-        check_few_labels(groups)
     if y_true is None:
-        data = scores_alone(y_prob, known, groups, **weights)
+        data = scores_alone(y_prob, known, {"groups": groups}, **weights)
     else:
-        data = as_data(y_true, y_prob, groups=groups, pos_label=pos_label, **weights)
-    if groups is not None or known is not None or len(data.groups) > 1:
+        of_cases = weights | {"groups": groups, "pos_label": pos_label}
+        data = as_data(y_true, y_prob, check_sites=check_few_labels, **of_cases).independent()
+    for role in ("imputation", "period", *data.factors):
+        if role in data.levels:
+            raise InputError(
+                f"the table has {role}, and the PyMC model is of one curve or of sites. Select or "
+                "forget it first, as data.select and data.without do."
+            )
+    if data.groups or known is not None:
         if offset is not None:
             raise InputError(
                 "offset was given beside groups. Sites are an offset of their own: drop one of the "

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.table import levels_of
 from bayescal.gain._counts import Counts
@@ -23,7 +22,8 @@ from bayescal.gain._terms import (
     merged,
     with_infinite_log_gain,
 )
-from bayescal.gain.triples import Triples, of_equal_cells
+from bayescal.gain.alike import of_equal_cells
+from bayescal.gain.triples import Triples
 from bayescal.inference.averaging import Mixture
 from bayescal.inference.ladder import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
@@ -32,7 +32,7 @@ from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare
 from bayescal.posterior.population import draw_population
 
-__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined", "mixture_of"]
+__all__ = ["Posterior", "by_curve", "calibration_mixture", "joined"]
 
 EVIDENCE_DRAWS = 1000
 
@@ -73,7 +73,7 @@ def by_curve(
     -------
     Posterior
     """
-    mixture = calibration_mixture(triples.table_before, prior, draws, seed)
+    mixture = calibration_mixture(triples.table_before, prior, seed, draws)
     problem = mixture.problem
     updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
     alike = of_equal_cells(triples, problem, updated, thresholds)
@@ -85,7 +85,7 @@ def by_curve(
     inside = problem.inside(scores)
     at_scores = problem.curve.at_scores(inside, problem.frame)
     curves = mixture.smooth_curves()
-    after = mixture_of(triples, triples.tables_after[0], triples.after[0], prior, seed)
+    after = calibration_mixture(triples.tables_after[0], prior, seed)
     counts = (
         Counts.of(mixture, inside, draws, seed, "before"),
         Counts.of(after, updated.inside(table.score_after), draws, seed, "after"),
@@ -145,37 +145,8 @@ def joined(blocks: Sequence[Terms]) -> Terms:
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def mixture_of(
-    triples: Triples, data: CalibrationData, score: Floats, prior: Prior, seed: int
-) -> Mixture:
-    """The mixture of one side, with clusters of the cases.
-
-    Parameters
-    ----------
-    triples : Triples
-    data : CalibrationData
-        The table of that side.
-    score : ndarray of shape (n,)
-        Its predictions.
-    prior : Prior
-    seed : int
-
-    Returns
-    -------
-    Mixture
-    """
-    clusters = triples.clusters
-    if clusters is not None:
-        clusters = clusters.in_rows(data.rows_of(score))
-    return calibration_mixture(data, prior, EVIDENCE_DRAWS, seed, clusters)
-
-
 def calibration_mixture(
-    data: CalibrationData,
-    prior: Prior,
-    draws: int,
-    seed: int,
-    clusters: Clusters | None = None,
+    data: CalibrationData, prior: Prior, seed: int, draws: int = EVIDENCE_DRAWS
 ) -> Mixture:
     """The mixture of `bayescal.compare`, each of its families drawn when it is asked for.
 
@@ -183,9 +154,7 @@ def calibration_mixture(
     ----------
     data : CalibrationData
     prior : Prior
-    draws, seed : int
-    clusters : Clusters, optional
-        Of the cases of the table.
+    seed, draws : int
 
     Returns
     -------
@@ -193,5 +162,5 @@ def calibration_mixture(
     """
     names = in_order(smooth_families())
     curve = average_of(names)
-    problem = prepare(data, curve=curve, prior=prior, random_state=seed, cluster=clusters)
+    problem = prepare(data, curve=curve, prior=prior, random_state=seed)
     return Mixture(FamilySamples(problem, names, draws), prior_probabilities(names))

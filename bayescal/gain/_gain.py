@@ -10,6 +10,7 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_flag
+from bayescal.data.data import CalibrationData
 from bayescal.data.sources.alignment import aligned
 from bayescal.data.validate import as_draws, as_levels, check_choice
 from bayescal.data.weights import WeightType
@@ -179,7 +180,7 @@ def recalibration_gain(
         imputations=imputations,
         across={"after", "imputations"},
     )
-    if imputations is not None:
+    if imputations is not None or (isinstance(y_true, CalibrationData) and y_true.imputations):
         how = {"thresholds": thresholds, "in_sample": in_sample, "prior": prior, "draws": draws}
         cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
         return gain_of_imputations(
@@ -198,8 +199,11 @@ def recalibration_gain(
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
     accepted = as_flag(in_sample, "in_sample")
-    triples = as_triples(y_true, before, after, sample_weight, pos_label, weight_type)
-    triples = triples.with_clusters(cluster, strata, y_true, sample_weight)
+    triples = as_triples(
+        *(y_true, before, after, sample_weight, pos_label, weight_type),
+        cluster=cluster,
+        strata=strata,
+    )
     detected = double_use(triples)
     if detected and not accepted:
         warnings.warn(

@@ -11,7 +11,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.decision import net_benefit
 from bayescal.data.data import CalibrationData
 from bayescal.gain._counts import Counts
-from bayescal.gain._curve_route import Posterior, joined, mixture_of
+from bayescal.gain._curve_route import Posterior, calibration_mixture, joined
 from bayescal.gain._refit import Refit
 from bayescal.gain._terms import (
     Terms,
@@ -23,7 +23,8 @@ from bayescal.gain._terms import (
     treated,
     with_infinite_log_gain,
 )
-from bayescal.gain.triples import Alike, Triples, of_neighbours
+from bayescal.gain.alike import Alike, of_neighbours
+from bayescal.gain.triples import Triples
 from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
@@ -64,7 +65,7 @@ def by_pairs(
         law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
 
     def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
-        mixture = mixture_of(triples, table, score, prior, seed)
+        mixture = calibration_mixture(table, prior, seed)
         counts = Counts.of(mixture, mixture.problem.score, draws, seed, purpose)
         return _Side(triples, alike, score, table, prior, thresholds, mixture, counts)
 

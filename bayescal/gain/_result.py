@@ -14,7 +14,7 @@ from bayescal._base.errors import as_flag
 from bayescal._base.text import NO_CHANGE, chance, count, signed
 from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.gain._curve_route import Posterior, mixture_of
+from bayescal.gain._curve_route import Posterior, calibration_mixture
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, told_impossible, treated
 from bayescal.gain.triples import Triples
 from bayescal.model.priors import Prior
@@ -84,10 +84,9 @@ class RecalibrationGain:
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
         of, how = self._triples, (self._prior, self.seed)
-        before = self._posterior.before or mixture_of(of, of.table_before, of.before, *how)
+        before = self._posterior.before or calibration_mixture(of.table_before, *how)
         after = self._posterior.after or [
-            mixture_of(of, table, score, *how)
-            for table, score in zip(of.tables_after, of.after, strict=True)
+            calibration_mixture(table, *how) for table in of.tables_after
         ]
         return {
             "before": before.prob_calibrated,

@@ -1,25 +1,25 @@
-"""Triples: an outcome, and what was predicted of it before and after; and rows of like ones."""
+"""Triples: an outcome, and what was predicted of it before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.decision import least_treated
 from bayescal._base.errors import InputError
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import ABOUT_TABLES, check_strata, number_clusters
+from bayescal.data.build.cases import CheckedCases
+from bayescal.data.clusters import Clusters
 from bayescal.data.data import CalibrationData
+from bayescal.data.members import ClusterReader, Members
 from bayescal.data.read import paired
+from bayescal.data.roles import as_roles
 from bayescal.data.table import levels_of
 from bayescal.data.validate import (
-    as_floats,
     as_outcomes,
     as_probability_matrix,
     as_scores,
@@ -33,22 +33,11 @@ from bayescal.data.weights import (
     effective_cases,
     warn_of_ambiguity,
 )
-from bayescal.model.problem import Problem
 
-__all__ = [
-    "Alike",
-    "Triples",
-    "as_triples",
-    "cases_of",
-    "is_function",
-    "of_equal_cells",
-    "of_neighbours",
-]
+__all__ = ["Triples", "as_triples", "cases_of", "is_function"]
 
 FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
-MOST_SINGLE = 1 << 14
-"""Cases up to which each is a row of its own in `of_neighbours`."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +54,8 @@ class Triples:
     weight_type : {"counts", "sampling"}
     clusters : Clusters, optional
         Which cases depend on each other; a row is a case.
+    labels : mapping of str to ndarray of shape (n,)
+        Cluster, and stratum if there are any, of each row.
     """
 
     outcome: Floats
@@ -73,31 +64,7 @@ class Triples:
     weight: Floats
     weight_type: WeightType
     clusters: Clusters | None = None
-
-    def with_clusters(self, cluster: Any, strata: Any, y_true: Any, sample_weight: Any) -> Triples:
-        """The same triples, with the clusters of their cases.
-
-        Raises
-        ------
-        InputError
-            As `bayescal.data.clusters.read.read_clusters`.
-        """
-        if cluster is None:
-            check_strata(strata)
-            return self
-        if isinstance(y_true, CalibrationData):
-            raise InputError(ABOUT_TABLES)
-        size = self.outcome.size if sample_weight is None else len(sample_weight)
-        counted = np.ones(size, bool) if sample_weight is None else as_floats(sample_weight, "") > 0
-        number, stratum = number_clusters(cluster, strata, counted)
-        each = np.arange(self.outcome.size)
-        columns = {
-            "trials": self.weight,
-            "hits": self.weight * self.outcome,
-            "square_trials": self.weight**2,
-            "square_hits": self.weight**2 * self.outcome,
-        }
-        return replace(self, clusters=Clusters.of_cases(number, each, columns, stratum))
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
     def table_before(self) -> CalibrationData:
@@ -110,7 +77,9 @@ class Triples:
         return [self._table(row) for row in self.after]
 
     def _table(self, score: Floats) -> CalibrationData:
-        return CalibrationData(self.outcome, score, self.weight, weight_type=self.weight_type)
+        weight = self.weight
+        options: dict[str, Any] = {"weight_type": self.weight_type, **self.labels}
+        return CalibrationData(self.outcome, score, weight, **options).of_effective_cases()
 
     @cached_property
     def is_map(self) -> bool:
@@ -142,6 +111,9 @@ def as_triples(
     sample_weight: Any,
     pos_label: Any,
     weight_type: WeightType | None = None,
+    *,
+    cluster: Any = None,
+    strata: Any = None,
 ) -> Triples:
     """Check that outcomes and both predictions describe the same cases.
 
@@ -156,6 +128,7 @@ def as_triples(
     sample_weight : array-like of shape (n,) or None
     pos_label : object
     weight_type : {"counts", "sampling"}, optional
+    cluster, strata : array-like of shape (n,), optional
 
     Returns
     -------
@@ -172,8 +145,8 @@ def as_triples(
             "them, as after=."
         )
     if isinstance(y_true, CalibrationData):
-        given = (before, sample_weight, pos_label, weight_type)
-        names = ("before", "sample_weight", "pos_label", "weight_type")
+        given = (before, sample_weight, pos_label, weight_type, cluster, strata)
+        names = ("before", "sample_weight", "pos_label", "weight_type", "cluster", "strata")
         for name, value in zip(names, given, strict=True):
             if value is not None:
                 raise InputError(
@@ -195,8 +168,25 @@ def as_triples(
     elif chosen is None:
         warn_of_ambiguity(weight, first, outcome)
     cases = effective_cases(weight, chosen or "counts")
-    kept = cases > 0
-    return Triples(outcome[kept], first[kept], second[:, kept], cases[kept], chosen or "counts")
+    kept, read = cases > 0, chosen or "counts"
+    triples = Triples(outcome[kept], first[kept], second[:, kept], cases[kept], read)
+    roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
+    if not roles.columns:
+        return triples
+    reader = ClusterReader()
+    reader.add(roles, CheckedCases(outcome, first, weight), None)
+    return _with_members(triples, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+
+
+def _with_members(triples: Triples, members: Members, scale: float) -> Triples:
+    """The triples with the clusters of their rows."""
+    clusters = members.clusters(scale, sampling=triples.weight_type == "sampling")
+    labels = {}
+    for role, keys in (("cluster", members.key), ("stratum", members.layer)):
+        if keys is not None:
+            labels[role] = np.empty(triples.outcome.size, np.uint64)
+            labels[role][members.row] = keys[members.cluster]
+    return replace(triples, clusters=clusters, labels=labels)
 
 
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
@@ -224,14 +214,16 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
     """Triples of the cases of a table, those of one row and outcome together if they are alike."""
     rows = data.score.size
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
-    size = second.shape[1]
+    size, members = second.shape[1], data.members
+    if size == rows and members is not None:
+        return _of_entries(data, members, second)
     if size == rows:
         outcome = np.repeat([0.0, 1.0], rows)
         weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
         kept = weight > 0
         first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
         return Triples(outcome[kept], first, second, weight[kept], data.weight_type)
-    if size == data.n and np.ndim(after) == 2:
+    if size == data.n and np.ndim(after) == 2 and members is None:
         outcome, first = cases_of(data)
         return Triples(outcome, first, second, np.ones(size), data.weight_type)
     raise InputError(
@@ -239,6 +231,27 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
         "order of its cases: pass after as a map, as one prediction for each of data.score, as "
         "cross_fit gives it for the table, or pass arrays of the cases instead of the table."
     )
+
+
+def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Triples:
+    """Triples of the cases of each cluster in each row of a table."""
+    if data.is_pseudo:
+        raise InputError(
+            "the table has cluster and sampling weights, and the gain needs the weight of each "
+            "case. Pass y_true, before, sample_weight and cluster as arrays."
+        )
+    trials, hits = members.sums[:2]
+    entries = np.tile(np.arange(trials.size), 2)
+    outcome, weight = np.repeat([0.0, 1.0], trials.size), np.concatenate([trials - hits, hits])
+    kept = weight > 0
+    row, entry = members.row[entries][kept], entries[kept]
+    outcome, weight = outcome[kept], weight[kept]
+    triples = Triples(outcome, data.score[row], after[:, row], weight, data.weight_type)
+    of = members.cluster[entry]
+    layer = None if members.layer is None else members.layer[of]
+    sums = np.stack([weight, weight * outcome, weight, weight * outcome])
+    each = Members.summed(members.key[of], layer, np.arange(weight.size), sums)
+    return _with_members(triples, each, 1.0)
 
 
 def is_function(after: Any) -> bool:
@@ -276,117 +289,3 @@ def _as_repeats(after: Any) -> Floats:
     if not rows:
         raise InputError("after holds no predictions: give one for each case.")
     return np.stack([as_scores(row, "after") for row in rows])
-
-
-class Alike(NamedTuple):
-    """Cases sorted into rows.
-
-    Attributes
-    ----------
-    order : ndarray of int of shape (n,)
-        The cases, row after row.
-    start : ndarray of int of shape (rows,)
-        Where each row begins in that order.
-    weight : ndarray of shape (n,)
-        Of the cases, in that order.
-    trials : ndarray of shape (rows,)
-        Sum of the weights in each row.
-    """
-
-    order: NDArray[np.intp]
-    start: NDArray[np.intp]
-    weight: Floats
-    trials: Floats
-
-    def means(self, values: Floats) -> Floats:
-        """Weighted mean in each row of values of the cases; exact where they are equal."""
-        ordered = values[self.order]
-        if self.start.size == ordered.size:
-            return ordered
-        mean = np.add.reduceat(ordered * self.weight, self.start) / self.trials
-        least = np.minimum.reduceat(ordered, self.start)
-        return np.clip(mean, least, np.maximum.reduceat(ordered, self.start))
-
-    @property
-    def row(self) -> NDArray[np.intp]:
-        """The row of each case, of shape (n,)."""
-        row = np.empty(self.order.size, np.intp)
-        row[self.order] = np.repeat(
-            np.arange(self.start.size), np.diff(self.start, append=self.order.size)
-        )
-        return row
-
-    @property
-    def first(self) -> NDArray[np.intp]:
-        """One of the cases in each row."""
-        return self.order[self.start]
-
-
-def of_equal_cells(
-    triples: Triples, before: Problem, after: Problem, thresholds: Sequence[float]
-) -> Alike:
-    """Rows of the cases that share a row of the problem before, and one of that after.
-
-    Nobody shares a row with a case on another side of a threshold. Few distinct scores are rows of
-    their own, and so are 0 and 1, the first and the last row of a problem.
-
-    Parameters
-    ----------
-    triples : Triples
-        With one row in `after`.
-    before, after : Problem
-        Of either prediction.
-    thresholds : sequence of float
-
-    Returns
-    -------
-    Alike
-        In ascending order of the score before.
-    """
-    sides = ((triples.before, before), (triples.after[0], after))
-    key = np.zeros(triples.outcome.size, dtype=np.int64)
-    for score, problem in sides:
-        key = key * problem.score.size + problem.rows_of(score)
-    for score, _ in sides:
-        key = key * (len(thresholds) + 1) + _reached(score, thresholds)
-    order = np.argsort(key, kind="stable")
-    return _rows(triples, order, np.flatnonzero(np.diff(key[order], prepend=-1)))
-
-
-def of_neighbours(triples: Triples, thresholds: Sequence[float]) -> Alike:
-    """Single cases; beyond 16 384 of them, each row takes an equal number of neighbours.
-
-    Neighbours have the same outcome, share a row of the table before and the side of every
-    threshold, and follow each other by how far the recalibration moves them.
-
-    Parameters
-    ----------
-    triples : Triples
-    thresholds : sequence of float
-
-    Returns
-    -------
-    Alike
-    """
-    n = triples.outcome.size
-    if n <= MOST_SINGLE:
-        return _rows(triples, np.arange(n), np.arange(n))
-    repeats, most = triples.after.shape[0], len(thresholds)
-    key = triples.table_before.rows_of(triples.before)
-    key = key * (most + 1) + _reached(triples.before, thresholds)
-    key = key * (most * repeats + 1) + _reached(triples.after, thresholds).sum(axis=0)
-    key = 2 * key + (triples.outcome > 0)
-    order = np.lexsort((triples.after.mean(axis=0) - triples.before, key))
-    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
-    since = np.arange(n) - np.repeat(begins, np.diff(begins, append=n))
-    return _rows(triples, order, np.flatnonzero(since % -(-n // MOST_SINGLE) == 0))
-
-
-def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
-    """How many of the thresholds each score reaches."""
-    return np.searchsorted(least_treated(np.sort(thresholds)), score, side="right")
-
-
-def _rows(triples: Triples, order: NDArray[np.intp], start: NDArray[np.intp]) -> Alike:
-    weight = triples.weight[order]
-    return Alike(order, start, weight, np.add.reduceat(weight, start))

@@ -15,10 +15,9 @@ from scipy.special import logit
 from bayescal._base.arrays import Floats, RandomState, as_seed
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.data.clusters.clusters import Clusters
-from bayescal.data.clusters.read import read_clusters
-from bayescal.data.data import CalibrationData, Edges, as_data
-from bayescal.data.grouped import Part
+from bayescal.data.clusters import Clusters
+from bayescal.data.data import CalibrationData, Edges
+from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.table import Rows
 from bayescal.data.weights import WeightType
@@ -53,8 +52,6 @@ class Problem:
         Every random number of the fit and of its functionals follows from it.
     most_rows : int, optional
         Most rows to merge the table to; by default as `MOST_ROWS` says.
-    clusters : Clusters, optional
-        Which cases depend on each other; None where they are independent.
     """
 
     data: CalibrationData
@@ -64,17 +61,16 @@ class Problem:
     edges: Edges
     seed: int
     most_rows: int | None = None
-    clusters: Clusters | None = None
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """Which cases depend on each other; None where they are independent."""
+        return self.data.clusters
 
     @cached_property
-    def own_data(self) -> CalibrationData:
-        """The table for whoever asks for it: it says that it lacks the clusters and strata."""
-        if self.clusters is None or self.clusters.are_single:
-            return self.data
-        lost: list[Part] = ["clusters"]
-        if self.clusters.strata > 1:
-            lost.append("strata")
-        return self.data.lacking(lost)
+    def unclustered(self) -> CalibrationData:
+        """The table without clusters, for what is estimated of single cases."""
+        return self.data.without("cluster") if "cluster" in self.data.roles else self.data
 
     @cached_property
     def table(self) -> Rows:
@@ -236,8 +232,6 @@ def prepare(
     edge: float | None = None,
     random_state: RandomState = None,
     pos_label: Any = None,
-    cluster: ArrayLike | Clusters | None = None,
-    strata: ArrayLike | None = None,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
@@ -252,8 +246,6 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
-    cluster : array-like of shape (n,) or Clusters, optional
-    strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
 
     Returns
@@ -278,9 +270,6 @@ def prepare(
     data = as_data(
         y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
     ).one_group()
-    clusters = read_clusters(
-        data, y_true, y_prob, cluster, strata, sample_weight=sample_weight, pos_label=pos_label
-    )
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
-    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed, clusters=clusters)
+    unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed)
     return unfitted.with_prior(chosen)

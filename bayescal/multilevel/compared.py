@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal._base.text import shortened
-from bayescal.data.subgroups.crossed import CrossedTable
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import check_choice
 from bayescal.multilevel.term import JOINED
 from bayescal.posterior.functionals import FUNCTIONALS

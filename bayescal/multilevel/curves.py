@@ -24,6 +24,7 @@ from bayescal.multilevel.changes import changes_of_prior
 from bayescal.multilevel.compared import check_levels
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.term import Vary
 from bayescal.multilevel.tree import multilevel_tree, read_draws
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.populations.bootstrap import Mixture
@@ -90,7 +91,7 @@ class RelatedCurves:
     def data(self) -> CalibrationData:
         """The table that was fitted, with its groups; scores alone if there are no patients."""
         data = self.problem.data
-        return data if self.has_outcomes else data.lacking("outcomes")
+        return data if self.has_outcomes else data.without_outcomes()
 
     @property
     def has_outcomes(self) -> bool:
@@ -101,6 +102,11 @@ class RelatedCurves:
     def levels(self) -> dict[str, tuple[str, ...]]:
         """What curves are told apart by, such as site, or sex and age, with its levels in order."""
         return dict(self.problem.axes)
+
+    @property
+    def vary(self) -> tuple[Vary, ...]:
+        """The terms that curves vary by, as `bayescal.fit` takes them."""
+        return tuple(Vary(term.axes, term.kind) for term in self.problem.terms)
 
     @property
     def labels(self) -> tuple[str, ...]:

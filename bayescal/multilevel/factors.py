@@ -10,7 +10,7 @@ import numpy as np
 
 from bayescal._base.errors import check_type
 from bayescal._base.text import shortened
-from bayescal.data.subgroups.crossed import CrossedTable
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -62,7 +62,7 @@ class SubgroupPosterior(MultilevelPosterior):
     @cached_property
     def table(self) -> CrossedTable:
         """The cases, by cell."""
-        return CrossedTable(self.levels, self.data)
+        return CrossedTable(self.data)
 
     @property
     def factors(self) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
 from bayescal.data.data import CalibrationData
-from bayescal.data.subgroups.crossed import CrossedTable
 from bayescal.inference.nuts import as_sampler, taking_over
 from bayescal.multilevel.changes import draw_changes
 from bayescal.multilevel.draws import MultilevelDraws
@@ -19,7 +18,7 @@ from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.sites import HierarchicalPosterior
-from bayescal.multilevel.term import VaryBy, crossed
+from bayescal.multilevel.term import VaryBy
 from bayescal.multilevel.tree import is_multilevel_tree, read_draws
 from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -33,7 +32,6 @@ __all__ = [
     "fit_terms",
     "posterior_of_curve",
     "posterior_of_tree",
-    "prepare_crossed",
 ]
 
 
@@ -51,7 +49,7 @@ def fit_terms(
     Parameters
     ----------
     data : CalibrationData
-        With a group for each level, or combination of levels.
+        With the roles that curves vary by.
     vary : str, Vary, or sequence of them
         The terms.
     draws : int
@@ -59,7 +57,7 @@ def fit_terms(
     sampler : mapping, optional
         Options of NUTS.
     **options
-        As of `prepare_terms`: `axes`, `periods`, `prior`, `curve`, `heterogeneity`, `known`, ...
+        As of `prepare_terms`: `prior`, `curve`, `heterogeneity`, `known`, ...
 
     Returns
     -------
@@ -73,11 +71,6 @@ def fit_terms(
     problem, how = prepare_terms(data, vary, **options), as_sampler(sampler)
     post: MultilevelPosterior = _posterior(problem, draws, engine, how)
     return post
-
-
-def prepare_crossed(table: CrossedTable, **options: Any) -> MultilevelProblem:
-    """The problem of crossed factors: a term for each of them, and one for their interaction."""
-    return prepare_terms(table.data, crossed(table.names), axes=table.levels, **options)
 
 
 def fit_problem(

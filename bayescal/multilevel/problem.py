@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -13,6 +13,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.build.labels import in_order
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
@@ -20,7 +21,6 @@ from bayescal.model.priors import Prior, as_prior
 from bayescal.model.problem import Problem, prepare
 from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
 from bayescal.multilevel.mixture import mixture_of, shares_of
-from bayescal.multilevel.periods import Periods
 from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
 from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
 
@@ -60,8 +60,6 @@ class MultilevelProblem:
     terms : tuple of Term
     known : tuple of KnownSite
         Sites known by their summaries.
-    periods : Periods, optional
-        Positions in time of the levels of a walk.
     """
 
     data: CalibrationData
@@ -69,7 +67,6 @@ class MultilevelProblem:
     axes: dict[str, tuple[str, ...]]
     terms: tuple[Term, ...]
     known: tuple[KnownSite, ...] = ()
-    periods: Periods | None = None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -174,8 +171,6 @@ class MultilevelProblem:
         attributes["terms"] = json.dumps([term.to_dict() for term in self.terms])
         if self.known:
             attributes["known"] = json.dumps([site.to_dict() for site in self.known])
-        if self.periods is not None:
-            attributes["periods"] = json.dumps(asdict(self.periods))
         return attributes
 
     @classmethod
@@ -191,7 +186,6 @@ class MultilevelProblem:
             {name: tuple(levels) for name, levels in axes},
             tuple(Term.from_dict(each) for each in json.loads(attributes["terms"])),
             tuple(KnownSite.from_dict(site) for site in known),
-            Periods(**json.loads(attributes["periods"])) if "periods" in attributes else None,
         )
 
 
@@ -200,8 +194,6 @@ def prepare_terms(
     vary: VaryBy = "site",
     *,
     prior: str | Prior | Mapping[str, Any],
-    axes: Mapping[str, tuple[str, ...]] | None = None,
-    periods: Periods | None = None,
     heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
     centre: float | Literal["mean"] = "mean",
@@ -212,17 +204,11 @@ def prepare_terms(
     Parameters
     ----------
     data : CalibrationData
-        With a group for each level of the one axis, or for each combination of levels of several;
-        or what `scores_alone` made.
+        With the roles that `vary` names; others are forgotten. Or what `scores_alone` made.
     vary : str, Vary, or sequence of them
-        The terms, each of one axis or, of an interaction, of several.
+        The terms, each of one role or, of an interaction, of several factors.
     prior : {"neutral", "clinical"}, Prior, or mapping
         Of the average, but for its centre.
-    axes : mapping of str to tuple of str, optional
-        The levels of each axis in order; by default the groups are levels of the one axis that
-        `vary` names.
-    periods : Periods, optional
-        Of the levels of a walk.
     heterogeneity : Heterogeneity or mapping, optional
         How much levels are expected to differ.
     known : pandas.DataFrame or mapping, optional
@@ -243,6 +229,7 @@ def prepare_terms(
         known of a site is incomplete, or no engine can do these terms together.
     """
     named = as_vary(vary)
+    data = _by_roles(data, named)
     for each in named:
         each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
     check_few_sites(len(data.groups), "the table holds {} groups")
@@ -260,10 +247,9 @@ def prepare_terms(
             f"curve={pooled.curve.name!r} cannot be fitted to several sites at once; use one of "
             f"{', '.join(map(repr, SITE_CURVES))}."
         )
-    scales, ordered = as_heterogeneity(heterogeneity), periods and periods.checked()
-    bare = MultilevelProblem(data, pooled, {}, (), summaries, ordered)
-    of_one = {named[0].name: ordered.labels if ordered else bare.labels}
-    made, alone = replace(bare, axes=dict(axes or of_one)), len(named) == 1
+    scales, alone = as_heterogeneity(heterogeneity), len(named) == 1
+    bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
+    made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
     return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
 
 
@@ -280,7 +266,8 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         of_group = [json.dumps([cell[k] for k in at]) for cell in problem.cells]
         levels = sorted(set(of_group))
     index = {level: k for k, level in enumerate(levels)}
-    elapsed = () if problem.periods is None else tuple(problem.periods.elapsed.tolist())
+    periods = problem.data.periods if vary.kind == "walk" else None
+    elapsed = () if periods is None else tuple(periods.checked().elapsed.tolist())
     return Term(
         vary.name,
         vary.kind,
@@ -293,6 +280,37 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
     )
 
 
+def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
+    """The table with groups by what curves vary by, and by nothing else.
+
+    Raises
+    ------
+    InputError
+        If a role is unknown, cases come in clusters, or factors cannot be crossed.
+    """
+    known = [name for name in data.levels if name != "imputation"]
+    if not known:
+        return data
+    names = {check_choice(name, known, "vary") for each in vary for name in each.names}
+    if "cluster" in data.roles:
+        raise InputError(
+            f"the table has cluster and {' and '.join(sorted(names))}, and only one of them can "
+            "stand. A site, period or factor is of interest itself, such as hospitals, each with "
+            "its own curve; a cluster is not, such as patients seen several times. Forget one: "
+            "data.without('cluster')."
+        )
+    for each in vary:
+        if (each.kind == "walk") != (each.names == ("period",)):
+            raise InputError(
+                f"vary has {each!r}, but periods, and they alone, are a walk: bc.walk('period') of "
+                "a table with period=."
+            )
+    data = data.without(*(name for name in known if name not in names))
+    if len(names) > 1:
+        CrossedTable(data)  # refuses factors of one level, and too many cells
+    return data
+
+
 def _cells(
     labels: Sequence[str], axes: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[str, ...], ...]:
@@ -302,7 +320,7 @@ def _cells(
 
 
 def scores_alone(
-    y_prob: Any, known: KnownSites, groups: Any = None, **weights: Any
+    y_prob: Any, known: KnownSites, roles: Mapping[str, Any] | None = None, **weights: Any
 ) -> CalibrationData:
     """Scores without outcomes, at which sites that are known by their summaries are looked at.
 
@@ -310,7 +328,7 @@ def scores_alone(
     ----------
     y_prob : array-like of shape (n,)
     known : pandas.DataFrame or mapping
-    groups : array-like, optional
+    roles : mapping of str to array-like or None, optional
         Refused: they are of patients with outcomes.
     **weights
         `sample_weight` and `weight_type`, as in `CalibrationData`.
@@ -322,7 +340,7 @@ def scores_alone(
     Raises
     ------
     InputError
-        If there are no scores or no summaries, or there are groups.
+        If there are no scores or no summaries, or there are roles.
     """
     if known is None:
         raise InputError(
@@ -334,10 +352,11 @@ def scores_alone(
             "y_prob is None, and so is y_true: summaries do not say at which scores a curve is "
             "looked at. Pass scores of patients like theirs, bc.fit(None, scores, known=known)."
         )
-    if groups is not None:
-        raise InputError(
-            "groups was given without outcomes. Sites of which there are scores alone have nothing "
-            "to fit: leave groups out, or pass y_true."
-        )
+    for name, values in (roles or {}).items():
+        if values is not None:
+            raise InputError(
+                f"{name} was given without outcomes. Cases of which there are scores alone have "
+                f"nothing to fit: leave {name} out, or pass y_true."
+            )
     scores = as_scores(y_prob)
     return CalibrationData(np.zeros(scores.size), scores, **weights)

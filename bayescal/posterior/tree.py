@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.sampling.importance import Sample
 from bayescal._base.versions import library_versions
-from bayescal.data.clusters.clusters import Clusters
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
 from bayescal.model.curves import Curve
@@ -124,8 +123,6 @@ def fit_tree(
     }
     if averaged is not None and averaged.distances is not None:
         groups["distances"] = _of_distances(problem, averaged.distances, chains)
-    if problem.clusters is not None:
-        groups["clusters"] = problem.clusters.to_xarray()
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attributes)
     return tree
@@ -154,9 +151,6 @@ def read_drawn(tree: xr.DataTree) -> Drawn:
     """Read back what a tree was written from, or what a sampler drew."""
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = Problem.from_attributes(tree.attrs, data)
-    if "clusters" in tree.children:
-        stored = Clusters.from_xarray(tree["clusters"].to_dataset(), data.score.size)
-        problem = replace(problem, clusters=stored)
     engine = str(json.loads(tree.attrs["engine"]))
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()

@@ -99,13 +99,12 @@ class PosteriorView:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was fitted.
+        """The table that was fitted, with the roles of its cases.
 
-        It says what it `lacks` of what the posterior knows of its cases, and is then refused
-        where cases are read.
+        It can be given back to whatever takes cases. Without outcomes it is refused there.
         """
-        own = self.problem.own_data
-        return own if self.has_outcomes else own.lacking("outcomes")
+        data = self.problem.data
+        return data if self.has_outcomes else data.without_outcomes()
 
     @property
     def has_outcomes(self) -> bool:

@@ -108,7 +108,7 @@ def read_table(
             f"weight_type is {weight_type!r}, but the table holds weights of the type "
             f"{data.weight_type!r}. Leave weight_type out: the table knows."
         )
-    return data.one_group()
+    return data.one_group().independent()
 
 
 def in_order(X: Any, classes: Any) -> Any:

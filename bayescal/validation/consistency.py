@@ -217,8 +217,8 @@ def check_consistency(
     Raises
     ------
     InputError
-        If `post` is not a posterior, it has no outcomes, clusters or several imputations, which
-        its table does not hold, the estimator is unknown or does not return one finite number, or
+        If `post` is not a posterior, it has no outcomes, or has clusters or several
+        imputations, the estimator is unknown or does not return one finite number, or
         `n_resamples` is not a whole number of at least 1.
 
     Notes
@@ -256,7 +256,7 @@ def check_consistency(
     rng = (
         post.problem.rng("consistency") if random_state is None else random_generator(random_state)
     )
-    observed = applied.to_data(post.problem.data)
+    observed = applied.to_data(post.problem.unclustered)
     calibrated = _calibrated(post, table, size)
     curves = [_curves(post, table, size, rng)] if as_flag(predict, "predict") else []
     replicated = [
@@ -301,7 +301,7 @@ class CalibratedOutcomes:
         InputError
             If the estimator is undefined on the data, or on every simulated data set.
         """
-        observed = applied.to_data(self._post.problem.data)
+        observed = applied.to_data(self._post.problem.unclustered)
         replicated = [self._simulated.estimates(applied)]
         return _consistency(self._post, self._table, applied, observed, replicated)
 
@@ -321,9 +321,11 @@ def _check_table(post: CalibrationPosterior) -> None:
             "post is of several imputations, and outcomes are simulated at the scores of one. Pass "
             "each of post.imputations."
         )
-    if post.data.lacks:
+    clusters = post.problem.clusters
+    if clusters is not None and not clusters.are_single:
+        strata = " and strata" * (clusters.strata > 1)
         raise InputError(
-            f"post has {' and '.join(post.data.lacks)}, and outcomes are simulated as those of "
+            f"post has clusters{strata}, and outcomes are simulated as those of "
             "independent cases, which vary less. Read the interval of post, which knows the "
             "clusters, as in post.summary()."
         )

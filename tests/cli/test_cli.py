@@ -160,14 +160,12 @@ def test_assess_takes_groups(run, csv, patients, tmp_path) -> None:
     document = json.loads(record.read_text())
     assert set(document["groups"]) == set(sites)
     assert document["cases"] == N
-    assert document["source"]["group"] == "site"
+    assert document["source"]["site"] == "site"
     a = bc.assess(patients["y"], patients["p"], groups=sites, random_state=7)
     for name, row in a.by_group.iterrows():
         assert document["groups"][name]["tce_estimate"] == row["tce_estimate"]
-    line = complains(
-        run("assess", csv, "--group", "id", "--seed", 7, "--drop-missing", "--group=x")
-    )
-    assert "--group: there is no column 'x'" in line
+    line = complains(run("assess", csv, "--seed", 7, "--drop-missing", "--group=x"))
+    assert "--site: there is no column 'x'" in line
 
 
 @pytest.mark.slow
@@ -176,7 +174,7 @@ def test_groups_are_text_and_never_missing(run, csv, patients, tmp_path) -> None
     gaps = patients.assign(site=np.where(patients["id"] < 3, np.nan, patients["id"] % 2))
     gaps.to_csv(csv, index=False)
     line = complains(run("assess", csv, "--group", "site"))
-    assert "3 of 100 rows lack an outcome, a score, a weight or a group" in line
+    assert "3 of 100 rows lack an outcome, a score, a weight or a value of site" in line
     options = ("--group", "site", "--drop-missing", "--json", record)
     assert run("assess", csv, *options).code == 0
     assert set(json.loads(record.read_text())["groups"]) == {"0", "1"}
@@ -221,7 +219,7 @@ def test_one_family_tells_what_its_posterior_says(run, csv, patients, tmp_path) 
         "score": "p",
         "weight": None,
         "weight_type": None,
-        "group": None,
+        "site": None,
         "event": "1",
         "rows_dropped": 0,
     }

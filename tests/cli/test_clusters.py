@@ -76,9 +76,9 @@ def test_what_is_no_question(capsys, table, tmp_path):
         (["--cluster", "nobody"], "no column 'nobody'"),
         (["--stratum", "area"], "--stratum goes with --cluster"),
         (["--cluster", "area", "--independent"], "contradict each other"),
-        (["--cluster", "area", "--update", "x.nc"], "not with --update"),
-        (["--cluster", "area", "--group", "area"], "not with --group"),
-        (["--cluster", "area", "--imputation", "Patient ID"], "not with --imputation"),
+        (["--cluster", "area", "--site", "area"], "not with --site"),
+        (["--site", "area", "--period", "area"], "--period goes with all cases as one"),
+        (["--site", "area", "--group", "y"], "--site is one column"),
     ],
 )
 def test_what_does_not_go_together(capsys, table, options, message):
@@ -95,20 +95,49 @@ def test_cases_without_a_cluster_are_refused_or_left_out(capsys, table, tmp_path
     options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--seed", 1)
     code, _, err = run(capsys, "assess", gaps, *options, "--curve", "beta")
     assert code == 2
-    assert "1 of 120 rows lack an outcome, a score, a weight or a cluster" in err
+    assert "1 of 120 rows lack an outcome, a score, a weight or a value of Patient ID" in err
     code, out, _ = run(capsys, "assess", gaps, *options, "--curve", "beta", "--drop-missing")
     assert code == 0
     assert "1 of 120 rows left out" in out
 
 
-def test_parts_of_parquet_files_have_no_clusters(capsys, table, tmp_path):
+def test_clusters_lie_in_several_parquet_files_and_additions(capsys, table, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
-    pd.read_csv(table).to_parquet(folder / "one.parquet")
+    frame = pd.read_csv(table)
+    frame[::2].to_parquet(folder / "one.parquet")
+    frame[1::2].to_parquet(folder / "two.parquet")
     options = ("--outcome", "y", "--score", "p", "--cluster", "Patient ID", "--curve", "beta")
-    code, _, err = run(capsys, "assess", folder, *options)
-    assert code == 2
-    assert "--cluster needs all cases in one file" in err
-    code, out, _ = run(capsys, "assess", folder / "one.parquet", *options, "--seed", 1)
+    code, out, _ = run(capsys, "assess", folder, *options, "--seed", 1)
     assert code == 0
     assert "20 clusters; effective n" in out
+    for name in ("one", "two"):
+        file = folder / f"{name}.parquet"
+        options = (*options, "--seed", 1, "--update", tmp_path / "all.nc")
+        code, out, _ = run(capsys, "assess", file, *options)
+        assert code == 0
+    assert "20 clusters; effective n" in out
+    assert bc.CalibrationData.from_netcdf(tmp_path / "all.nc") == bc.CalibrationData(
+        frame["y"], frame["p"], cluster=frame["Patient ID"]
+    )
+
+
+def test_the_gain_of_clustered_cases(capsys, table, tmp_path):
+    frame = pd.read_csv(table).assign(q=lambda it: it["p"] ** 1.2)
+    file, record = tmp_path / "both.csv", tmp_path / "gain.json"
+    frame.to_csv(file, index=False)
+    columns = ("--outcome", "y", "--before", "p", "--after", "q", "--seed", 1)
+    options = (*columns, "--cluster", "Patient ID", "--json", record)
+    code, out, _ = run(capsys, "gain", file, *options)
+    assert code == 0
+    assert "bootstrap of the clusters of Patient ID" in " ".join(out.split())
+    gain = bc.recalibration_gain(
+        frame["y"], frame["p"], frame["q"], cluster=frame["Patient ID"], random_state=1
+    )
+    told = json.loads(record.read_text())
+    assert told["cluster"] == "Patient ID"
+    assert told["gains"]["brier"]["estimate"] == pytest.approx(gain.summary()["estimate"]["brier"])
+    folds = ("--outcome", "y", "--score", "p", "--folds", 3, "--cluster", "Patient ID")
+    code, _, err = run(capsys, "gain", file, *folds)
+    assert code == 2
+    assert "--cluster goes with --before and --after" in err

@@ -116,11 +116,11 @@ def test_imputations_counted_from_0_are_all_read(long, tmp_path, run, refusal):
     assert f"{M} imputations of {N} cases" in result.output
 
 
-def test_outcomes_that_differ_are_named_with_their_lines(long, tmp_path, run, refusal):
+def test_outcomes_that_differ_are_refused(long, tmp_path, run, refusal):
     long.iloc[N + 7, long.columns.get_loc("died")] ^= 1
     told = refusal(long)
-    assert "the outcome of case 8 differs between imputation 1 (line 9) and 2 (line 69)" in told
-    assert "same order" in told
+    assert "imputation '1' has" in told
+    assert "with the same outcomes and weights" in told
 
 
 def test_lines_are_those_of_the_file_beside_rows_left_out(long, tmp_path, run, refusal):
@@ -131,14 +131,31 @@ def test_lines_are_those_of_the_file_beside_rows_left_out(long, tmp_path, run, r
 
 
 def test_tables_that_are_not_of_imputations_are_refused(long, tmp_path, run, refusal):
-    assert "has 60 rows and imputation 3 has 59" in refusal(long.iloc[:-1])
-    assert "holds one imputation, 1" in refusal(long[long[".imp"] == 1])
+    assert "imputation '1' has 60 cases and imputation '3' has 59" in refusal(long.iloc[:-1])
+    assert "holds one imputation, '1'" in refusal(long[long[".imp"] == 1])
     gaps = long.assign(**{".imp": long[".imp"].where(np.arange(M * N) != 3)})
-    assert "column '.imp' is empty on line 5" in refusal(gaps)
+    assert "a value of .imp, the first on line 5" in refusal(gaps)
     renamed = long.rename(columns={".imp": "k"})
     assert "--imputation: there is no column '.imp'" in refusal(renamed)
 
 
-@pytest.mark.parametrize("option", [("--group", ".id"), ("--drop-missing",), ("--update", "t.nc")])
-def test_options_of_single_tables_are_refused(long, tmp_path, run, refusal, option):
-    assert f"{option[0]} goes with one row per case" in refusal(long, *option)
+def test_sites_are_not_combined_over_imputations(long, tmp_path, run, refusal):
+    told = refusal(long, "--site", ".id")
+    assert "--imputation goes with all cases as one, not with --site" in told
+
+
+def test_cases_that_lack_a_score_in_every_imputation_are_left_out(long, tmp_path, run, refusal):
+    long.loc[long[".id"] == 5, "risk"] = np.nan
+    result = run(long, "--curve", "logistic", "--drop-missing")
+    assert f"{M} imputations of {N - 1} cases" in result.output
+
+
+def test_a_running_table_keeps_imputations_and_clusters(long, tmp_path, run, refusal):
+    options = ("--curve", "logistic", "--cluster", ".id")
+    for part in (long[long[".id"] < 20], long[long[".id"] >= 20]):
+        assert run(part, *options, "--update", str(tmp_path / "t.nc")).exit_code == 0
+    data = bc.CalibrationData.from_netcdf(tmp_path / "t.nc")
+    assert data.roles == ("imputation", "cluster")
+    assert data == bc.CalibrationData.from_frame(
+        long, outcome="died", score="risk", imputation=".imp", cluster=".id"
+    )

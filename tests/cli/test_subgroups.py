@@ -1,4 +1,4 @@
-"""`bayescal assess --group sex --group age`."""
+"""`bayescal assess --factor sex --factor age`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
         patients.to_csv(file, index=False)
     else:
         patients.to_parquet(file)
-    groups = ("--group", "sex", "--group", "age")
+    groups = ("--factor", "sex", "--factor", "age")
     code, out, err = run("assess", file, *COLUMNS, *groups, "--json", record)
     assert (code, err) == (0, "")
     printed = " ".join(out.split())
@@ -66,11 +66,10 @@ def test_several_groups_are_subgroups(run, patients, tmp_path, kind) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--group", "sex", "--group", "ward"), "--group: there is no column 'ward'"),
-        (("--group", "sex", "--group", "sex"), "was given twice"),
-        (("--group", "sex", "--group", "y2"), "has one level"),
-        (("--group", "sex", "--group", "gap"), "lack an outcome"),
-        (("--group", "sex", "--group", "age", "--update", "t.nc"), "--update keeps a table"),
+        (("--factor", "sex", "--factor", "ward"), "--factor: there is no column 'ward'"),
+        (("--factor", "sex", "--factor", "sex"), "was given twice"),
+        (("--factor", "sex", "--factor", "y2"), "has one level"),
+        (("--factor", "sex", "--factor", "gap"), "lack an outcome"),
     ],
 )
 def test_bad_groups_are_one_line(run, patients, tmp_path, options, message) -> None:

@@ -268,7 +268,8 @@ def test_compression_hardly_moves_the_posterior():
     table = bc.CalibrationData(y, s)
     exact = bc.CalibrationData(y, s)
     rows = np.unique(s, return_index=True)[1]
-    exact._tables = {None: type(exact._tables[None])(s[rows], np.ones(rows.size), y[rows] * 1.0)}
+    tables = {None: type(exact._tables[None])(s[rows], np.ones(rows.size), y[rows] * 1.0)}
+    exact._contents = exact._contents._replace(tables=tables)
     assert table.is_compressed
     assert not exact.is_compressed
     modes = [CurveDensity(prepare(data, random_state=0)).mode() for data in (table, exact)]

@@ -113,7 +113,7 @@ def test_an_average_keeps_its_families_and_their_prior_weights(tmp_path):
 def test_groups_are_refused():
     y, s = cases()
     part = bc.fit(y[:100], s[:100], curve="beta", draws=200)
-    with pytest.raises(InputError, match="one table has groups and the other has none"):
+    with pytest.raises(InputError, match="one table has groups by site and the other has none"):
         bc.update(part, bc.CalibrationData(y, s, groups=np.arange(300) % 2))
 
 

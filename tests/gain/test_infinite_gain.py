@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.gain.triples import as_triples, of_equal_cells
+from bayescal.gain.alike import of_equal_cells
+from bayescal.gain.triples import as_triples
 from bayescal.model.problem import prepare
 
 ROUTES = ("curve", "paired")

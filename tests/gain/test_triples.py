@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 import bayescal as bc
-from bayescal.gain.triples import MOST_SINGLE, Alike, as_triples, of_equal_cells, of_neighbours
+from bayescal.gain.alike import MOST_SINGLE, Alike, of_equal_cells, of_neighbours
+from bayescal.gain.triples import as_triples
 from bayescal.model.problem import prepare
 
 

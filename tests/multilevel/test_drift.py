@@ -11,7 +11,6 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.multilevel.changes import PROB_CONSTANT, change_prior
-from bayescal.multilevel.periods import read_periods
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.term import walk
 
@@ -96,8 +95,9 @@ def test_an_update_is_one_fit_of_everything(kind):
     if kind == "cases":
         more = bc.update(before, outcome[~old], score[~old], periods=labels[~old])
     else:
-        table = bc.CalibrationData(outcome[~old], score[~old], groups=labels[~old])
-        more = bc.update(before, table, periods="groups")
+        more = bc.update(
+            before, bc.CalibrationData(outcome[~old], score[~old], period=labels[~old])
+        )
     expected = bc.fit(outcome, score, periods=labels, **options)
     assert more.labels == expected.labels
     assert more.tree["posterior"].equals(expected.tree["posterior"])
@@ -176,11 +176,10 @@ def test_counts_are_repeats():
         ({"periods": ["a", "b"] * 30}, "order is not plain"),
         ({"periods": [1] * 60}, "one period only"),
         ({"periods": [1, 2] * 20}, "y_true has 60 observations but periods has 40"),
-        ({"groups": [1, 2] * 30}, "groups and periods"),
+        ({"groups": [1, 2] * 30}, "the table has site and period"),
         ({"engine": "nuts"}, "engine='nuts'"),
         ({"curve": "spline"}, "curve='spline'"),
         ({"sample_weight": np.full(60, 1.5), "weight_type": "sampling"}, "weight_type='sampling'"),
-        ({"periods": "groups"}, "has no groups"),
     ],
 )
 def test_errors_teach(options, message):
@@ -192,9 +191,10 @@ def test_errors_teach(options, message):
 def test_cases_of_a_table_have_no_periods():
     outcome, score, month = year(patients=20, months=3)
     table = bc.CalibrationData(outcome, score, groups=month)
-    with pytest.raises(InputError, match="periods='groups'"):
+    with pytest.raises(InputError, match=r"periods was given beside a CalibrationData.*period="):
         bc.fit(table, periods=month)
-    assert bc.fit(table, periods="groups", draws=400).labels == ("0", "1", "2")
+    by_period = bc.CalibrationData(outcome, score, period=month)
+    assert bc.fit(by_period, draws=400).labels == ("0", "1", "2")
 
 
 def test_updates_say_when_cases_were():
@@ -210,8 +210,7 @@ def test_updates_say_when_cases_were():
 
 def test_a_problem_is_read_back_from_its_attributes():
     outcome, score, label, _ = quarters()
-    names, periods = read_periods(label)
-    data = bc.CalibrationData(outcome, score, groups=names)
-    problem = prepare_terms(data, walk(), periods=periods, prior="clinical", random_state=1)
+    data = bc.CalibrationData(outcome, score, period=label)
+    problem = prepare_terms(data, walk(), prior="clinical", random_state=1)
     again = type(problem).from_attributes(problem.to_attributes(), data)
     assert again == problem

@@ -7,10 +7,8 @@ import pytest
 from scipy.special import expit
 
 import bayescal as bc
-from bayescal.data.subgroups.crossed import as_factors
 from bayescal.errors import InputError
 from bayescal.multilevel.fit import fit_terms
-from bayescal.multilevel.periods import read_periods
 from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.term import as_vary
 
@@ -31,9 +29,10 @@ def cases():
 
 
 def crossed(*names):
-    """The table of some factors, and their levels."""
-    factors = as_factors({name: FACTORS[name] for name in names})
-    return bc.CalibrationData(*cases(), groups=factors.cells), factors.levels
+    """The table of some factors, or of the site and factors."""
+    site = {"site": FACTORS["site"]} if "site" in names else {}
+    factors = {name: FACTORS[name] for name in names if name != "site"}
+    return bc.CalibrationData(*cases(), factors=factors, **site)
 
 
 def test_terms_are_named():
@@ -61,7 +60,7 @@ def test_names_that_are_none(make, message):
 
 
 def test_sites_are_one_exchangeable_term():
-    data = bc.CalibrationData(*cases(), groups=FACTORS["site"])
+    data = bc.CalibrationData(*cases(), site=FACTORS["site"])
     post, sugar = fit_terms(data, "site", **OPTIONS), bc.fit(data, **OPTIONS)
     assert isinstance(post, bc.HierarchicalPosterior)
     np.testing.assert_array_equal(post.tce(), sugar.tce())
@@ -69,8 +68,11 @@ def test_sites_are_one_exchangeable_term():
 
 
 def test_one_factor_is_fitted_as_sites_are_and_keeps_its_name():
-    data = bc.CalibrationData(*cases(), groups=FACTORS["sex"])
-    post, sites = fit_terms(data, bc.by("sex"), **OPTIONS), bc.fit(data, **OPTIONS)
+    data = bc.CalibrationData(*cases(), factors={"sex": FACTORS["sex"]})
+    post, sites = (
+        fit_terms(data, bc.by("sex"), **OPTIONS),
+        bc.fit(*cases(), groups=FACTORS["sex"], **OPTIONS),
+    )
     assert post.levels == {"sex": ("F", "M")}
     assert post.at(sex="F").title == "sex F"
     np.testing.assert_array_equal(post.at(sex="F").tce(), sites.site("F").tce())
@@ -79,9 +81,9 @@ def test_one_factor_is_fitted_as_sites_are_and_keeps_its_name():
 
 
 def test_factors_are_a_term_each_and_their_interaction():
-    data, levels = crossed("sex", "age")
+    data = crossed("sex", "age")
     terms = ["sex", bc.by("age"), bc.by("sex", "age")]
-    post = fit_terms(data, terms, axes=levels, **OPTIONS)
+    post = fit_terms(data, terms, **OPTIONS)
     sugar = bc.fit(*cases(), groups={name: FACTORS[name] for name in ("sex", "age")}, **OPTIONS)
     assert isinstance(post, bc.SubgroupPosterior)
     assert post.heterogeneity.equals(sugar.heterogeneity)
@@ -89,9 +91,8 @@ def test_factors_are_a_term_each_and_their_interaction():
 
 
 def test_periods_are_a_walk():
-    labels, periods = read_periods(MONTH)
-    data = bc.CalibrationData(*cases(), groups=labels)
-    post = fit_terms(data, bc.walk(), periods=periods, **OPTIONS)
+    data = bc.CalibrationData(*cases(), period=MONTH)
+    post = fit_terms(data, bc.walk(), **OPTIONS)
     sugar = bc.fit(*cases(), periods=MONTH, **OPTIONS)
     assert isinstance(post, bc.DriftPosterior)
     assert post.labels == sugar.labels
@@ -100,8 +101,8 @@ def test_periods_are_a_walk():
 
 
 def test_without_an_interaction_differences_are_the_same_in_every_cell():
-    data, levels = crossed("sex", "age")
-    post = fit_terms(data, ["sex", "age"], axes=levels, **OPTIONS)
+    data = crossed("sex", "age")
+    post = fit_terms(data, ["sex", "age"], **OPTIONS)
     assert post.heterogeneity.index.get_level_values("term").unique().tolist() == ["sex", "age"]
     of = {(sex, age): post.at(sex=sex, age=age) for sex in "FM" for age in ("<60", "60+")}
     shift = {cell: view.coordinates["shift"] for cell, view in of.items()}
@@ -111,10 +112,8 @@ def test_without_an_interaction_differences_are_the_same_in_every_cell():
 
 
 def test_an_interaction_of_some_factors_has_their_combinations():
-    data, levels = crossed("site", "sex", "age")
-    problem = prepare_terms(
-        data, ["site", bc.by("sex", "age")], axes=levels, prior="neutral", curve="logistic"
-    )
+    data = crossed("site", "sex", "age")
+    problem = prepare_terms(data, ["site", bc.by("sex", "age")], prior="neutral", curve="logistic")
     of_site, of_both = problem.terms
     assert of_site.levels == ("A", "B", "C")
     assert len(of_both.levels) == 4
@@ -124,7 +123,7 @@ def test_an_interaction_of_some_factors_has_their_combinations():
     assert pairs == [f'["{sex}", "{age}"]' for _, sex, age in problem.cells]
     again = MultilevelProblem.from_attributes(problem.to_attributes(), data)
     assert (again.terms, again.axes) == (problem.terms, problem.axes)
-    post = fit_terms(data, ["site", bc.by("sex", "age")], axes=levels, **OPTIONS)
+    post = fit_terms(data, ["site", bc.by("sex", "age")], **OPTIONS)
     assert post.new("site").curve([0.3]).std() > post.average().curve([0.3]).std()
 
 
@@ -138,14 +137,13 @@ def test_an_interaction_of_some_factors_has_their_combinations():
     ],
 )
 def test_what_no_engine_can_do_is_refused_by_the_term(vary, options, message):
-    data, levels = crossed("sex", "age")
+    data = crossed("sex", "age")
     with pytest.raises(InputError, match=message):
-        fit_terms(data, vary, axes=levels, **OPTIONS, **options)
+        fit_terms(data, vary, **OPTIONS, **options)
 
 
 def test_a_walk_refuses_sampling_weights():
-    labels, periods = read_periods(MONTH)
     weights = np.linspace(0.5, 1.5, N)
-    data = bc.CalibrationData(*cases(), groups=labels, sample_weight=weights)
+    data = bc.CalibrationData(*cases(), period=MONTH, sample_weight=weights)
     with pytest.raises(InputError, match="sampling weights are not cases"):
-        fit_terms(data, bc.walk(), periods=periods, **OPTIONS)
+        fit_terms(data, bc.walk(), **OPTIONS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from bayescal._base.errors import InputError, check_callable
 from bayescal._base.text import shortened
 from bayescal.data.build.builder import TableBuilder
 from bayescal.data.build.cases import CheckedCases, check_cases
-from bayescal.data.build.labels import GroupNames, in_order
-from bayescal.data.sources.alignment import aligned
-from bayescal.data.stored import Tables
+from bayescal.data.contents import Contents, in_groups
+from bayescal.data.members import ClusterReader
+from bayescal.data.roles import DEPENDENCE, ROLES, RoleReader, Roles, as_roles
 from bayescal.data.table import Rows
 from bayescal.data.validate import as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
@@ -21,10 +21,14 @@ from bayescal.data.weights import (
     as_weight_type,
     both_readings,
     is_collapsed,
+    warn_of_ambiguity,
     warn_of_readings,
 )
 
-__all__ = ["ChunkReader", "named", "read_chunks"]
+__all__ = ["ChunkReader", "contents_of", "read_chunks"]
+
+CHUNK_COLUMNS = ("y_true", "y_prob", "sample_weight", "groups", *ROLES, "factors")
+"""What a chunk can have."""
 
 
 class ChunkReader:
@@ -53,8 +57,9 @@ class ChunkReader:
         self._pos_label = pos_label
         self._builder = TableBuilder()
         self._unweighted = TableBuilder()
-        self._groups = GroupNames()
-        self._columns: tuple[bool, bool] | None = None
+        self._roles = RoleReader()
+        self._clusters: ClusterReader | None = None
+        self._columns: tuple[str, ...] | None = None
         self.other_label: Any = None
         self.has_event = False
         self._sampling = False
@@ -68,16 +73,20 @@ class ChunkReader:
         InputError
             If it is no chunk, a value in it is not valid, or it has other columns than the first.
         """
-        y_true, y_prob, weight, groups = _columns(chunk, name)
+        given = _columns(chunk, name)
         try:
-            y_true, y_prob, weight, groups = aligned(
-                y_true=y_true, y_prob=y_prob, sample_weight=weight, groups=groups
+            known = [given.pop(each, None) for each in ("y_true", "y_prob", "sample_weight")]
+            (y_true, y_prob, weight), roles = as_roles(**given).aligned(
+                y_true=known[0], y_prob=known[1], sample_weight=known[2]
             )
             if all(np.size(column) == 0 for column in (y_true, y_prob)):
                 return
-            self._check_columns(weight is not None, groups is not None)
+            self._check_columns(weight is not None, roles)
             cases = check_cases(y_true, y_prob, weight, pos_label=self._pos_label, part=True)
-            codes = None if groups is None else self._groups.codes(groups, cases.outcome.size)
+            codes = self._roles.codes(roles, cases.outcome.size)
+            if "cluster" in roles.columns:
+                self._clusters = self._clusters or ClusterReader()
+                self._clusters.add(roles, cases, codes)
             self._check_labels(y_true, cases)
             self._check_weights(cases)
         except InputError as error:
@@ -87,39 +96,45 @@ class ChunkReader:
         self._builder.add(*cases, codes)
         if self._is_unclear and cases.weight is not None:
             counted = np.flatnonzero(cases.weight)
-            groups = None if codes is None else codes[counted]
-            self._unweighted.add(cases.outcome[counted], cases.score[counted], code=groups)
+            kept = None if codes is None else codes[counted]
+            self._unweighted.add(cases.outcome[counted], cases.score[counted], code=kept)
 
     @property
     def _is_unclear(self) -> bool:
         """Whether nothing so far says what the weights are."""
         return self._weight_type is None and not self._sampling
 
-    def finished(self) -> tuple[Tables, WeightType | None]:
-        """As `tables`, with a warning when whole-number weights can be either type, or no event is.
+    def finished(self) -> Contents:
+        """As `contents`, with a warning when whole-number weights can be either, or no event is.
 
         Rows that are exact show whether they were collapsed; on the grid nothing does.
         """
-        tables, weight_type = self.tables()
+        contents = self.contents(complete=True)
+        tables = contents[0]
         if self._pos_label is not None and not self.has_event:
             warn_of_absent(self._pos_label, self.other_label)
         if self._is_unclear and self._largest > 0:
-            rows = named(self._unweighted, None if None in tables else self._groups)
+            rows = in_groups(self._unweighted, None if None in tables else self._roles.groups)
             total = sum(float(table.trials.sum()) for table in tables.values())
             squares = sum(table.square_sum for table in tables.values())
             number = int(sum(table.trials.sum() for table in rows.values()))
             readings = both_readings(number, total, squares)
             if readings is not None and not _look_collapsed([*tables.values()], [*rows.values()]):
                 warn_of_readings(readings, total, squares)
-        return tables, weight_type
+        return contents
 
     @property
     def is_empty(self) -> bool:
         """Whether no case so far counts."""
-        return self._columns is None or (self._columns[0] and self._largest == 0)
+        return self._columns is None or ("weights" in self._columns and self._largest == 0)
 
-    def tables(self) -> tuple[Tables, WeightType | None]:
-        """The table of all chunks, and what its weights are.
+    def contents(self, *, complete: bool = False) -> Contents:
+        """What the table of all chunks holds.
+
+        Parameters
+        ----------
+        complete : bool
+            Whether these are all cases, so that there must be several clusters.
 
         Raises
         ------
@@ -128,28 +143,28 @@ class ChunkReader:
         """
         if self._columns is None:
             raise InputError("the chunks hold no cases: at least one observation is needed.")
-        weighted, grouped = self._columns
-        if weighted:
+        if "weights" in self._columns:
             as_weights([self._largest], 1)
         elif self._weight_type is not None:
             as_weight_type(self._weight_type, None)
         sampling: WeightType | None = "sampling" if self._sampling else None
-        return named(
-            self._builder, self._groups if grouped else None
-        ), self._weight_type or sampling
+        structure = self._roles.structure()
+        names = self._roles.groups if structure.levels else None
+        tables, members = in_groups(self._builder, names), None
+        if self._clusters is not None:
+            members = self._clusters.members(tables, names, complete=complete)
+        return Contents(tables, self._weight_type or sampling, structure, members)
 
-    def _check_columns(self, weighted: bool, grouped: bool) -> None:
+    def _check_columns(self, weighted: bool, roles: Roles) -> None:
+        now = (*["weights"] * weighted, *roles.structural(), *set(roles.columns) & {*DEPENDENCE})
         if self._columns is None:
-            self._columns = weighted, grouped
-        for now, before, what in zip(
-            (weighted, grouped), self._columns, ("weights", "groups"), strict=True
-        ):
-            if now != before:
-                has, had = ("has", "had none") if now else ("has no", "had some")
-                raise InputError(
-                    f"this chunk {has} {what}, and those before {had}. Give every chunk {what}, "
-                    "or none."
-                )
+            self._columns = now
+        for what in {*now} ^ {*self._columns}:
+            has, had = ("has", "had none") if what in now else ("has no", "had some")
+            raise InputError(
+                f"this chunk {has} {what}, and those before {had}. Give every chunk {what}, or "
+                "none."
+            )
 
     def _check_labels(self, y_true: Any, cases: CheckedCases) -> None:
         """With `pos_label` there are two labels in all, and not two others in different chunks."""
@@ -173,14 +188,24 @@ class ChunkReader:
         self._largest = max(self._largest, float(cases.weight.max()))
 
 
-def _columns(chunk: Any, name: str) -> tuple[Any, ...]:
+def _columns(chunk: Any, name: str) -> dict[str, Any]:
+    """The columns of a chunk by the names of the constructor's arguments."""
+    if hasattr(chunk, "_asdict"):
+        chunk = chunk._asdict()
+    if isinstance(chunk, Mapping):
+        unknown = [key for key in chunk if key not in CHUNK_COLUMNS]
+        if unknown or not {"y_true", "y_prob"} <= set(chunk):
+            what = f"has {unknown[0]!r}" if unknown else "lacks y_true or y_prob"
+            raise InputError(f"{name} {what}. Its columns are called {', '.join(CHUNK_COLUMNS)}.")
+        return dict(chunk)
     if not isinstance(chunk, (tuple, list)) or not 2 <= len(chunk) <= 4:
         raise InputError(
             f"{name} is no tuple (y_true, y_prob), (y_true, y_prob, weight) or "
-            f"(y_true, y_prob, weight or None, group), but {type(chunk).__name__}"
+            "(y_true, y_prob, weight or None, site), and no mapping, but "
+            + type(chunk).__name__
             + (f" of length {len(chunk)}." if isinstance(chunk, (tuple, list)) else ".")
         )
-    return (*chunk, None, None)[:4]
+    return dict(zip(("y_true", "y_prob", "sample_weight", "groups"), chunk, strict=False))
 
 
 def _look_collapsed(weighted: list[Rows], rows: list[Rows]) -> bool:
@@ -209,10 +234,29 @@ def read_chunks(
             progress(reader.cases)
 
 
-def named(builder: TableBuilder, groups: GroupNames | None) -> Tables:
-    """The rows of each group by its name, in order; by None without groups."""
-    rows = dict(builder.rows())
-    if groups is None:
-        return {None: rows[0]}
-    code_of = {name: code for code, name in enumerate(groups.names)}
-    return {name: rows[code_of[name]] for name in in_order(code_of) if code_of[name] in rows}
+def contents_of(
+    y_true: Any,
+    y_prob: Any,
+    sample_weight: Any,
+    roles: Roles,
+    *,
+    weight_type: WeightType | None = None,
+    pos_label: Any = None,
+) -> Contents:
+    """What the table of some cases holds, whose labels were compared."""
+    cases = check_cases(y_true, y_prob, sample_weight, pos_label=pos_label)
+    chosen_type, reader = as_weight_type(weight_type, cases.weight), RoleReader()
+    codes = reader.codes(roles, cases.outcome.size)
+    clusters = None
+    if "cluster" in roles.columns:
+        clusters = ClusterReader()
+        clusters.add(roles, cases, codes)
+    if cases.weight is not None and chosen_type is None:
+        warn_of_ambiguity(cases.weight, cases.score, cases.outcome, codes)
+    builder = TableBuilder()
+    builder.add(*cases, codes)
+    groups = None if codes is None else reader.groups
+    tables, members = in_groups(builder, groups), None
+    if clusters is not None:
+        members = clusters.members(tables, groups, complete=True)
+    return Contents(tables, chosen_type, reader.structure(), members)

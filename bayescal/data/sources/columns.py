@@ -1,9 +1,9 @@
-"""Which columns of a table hold the outcomes, scores, weights and groups."""
+"""Which columns of a table hold the outcomes, scores, weights and roles."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,9 @@ from bayescal._base.text import shortened
 
 __all__ = ["Columns", "Encoded", "listed"]
 
-ARGUMENTS = {"y_true": 0, "y_prob": 1, "sample_weight": 2, "groups": 3}
-"""Position among the columns of what the checks of arrays call by these names."""
+ARGUMENTS = {"y_true": "outcome", "y_prob": "score", "sample_weight": "weight"}
+"""What the checks of arrays call by these names; a role is called by its own."""
+ONE_COLUMN = ("site", "period", "cluster", "stratum", "imputation")
 
 COLUMNS_SHOWN = 8
 
@@ -45,27 +46,48 @@ class Columns(NamedTuple):
     Attributes
     ----------
     outcome, score : str
-    weight, group : str or None
+    weight, site, period, cluster, stratum, imputation : str or None
     factors : tuple of str
-        Columns of several factors, instead of one group.
     """
 
     outcome: str
     score: str
     weight: str | None = None
-    group: str | None = None
+    site: str | None = None
+    period: str | None = None
+    cluster: str | None = None
+    stratum: str | None = None
+    imputation: str | None = None
     factors: tuple[str, ...] = ()
 
     @property
     def needed(self) -> list[str]:
         """The columns to read, each once."""
-        single = (self.outcome, self.score, self.weight, self.group)
-        return list(dict.fromkeys(name for name in (*single, *self.factors) if name is not None))
+        return list(dict.fromkeys([*self.given.values(), *self.factors]))
 
     @property
-    def roles(self) -> dict[str, Any]:
-        """The columns by what they hold; factors only if there are any."""
-        return {role: name for role, name in self._asdict().items() if role != "factors" or name}
+    def given(self) -> dict[str, str]:
+        """The columns that are named, by what each holds; but for factors."""
+        return {role: name for role, name in self._asdict().items() if name and role != "factors"}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The columns by what they hold, for a record; of roles those that are named."""
+        always = {role: getattr(self, role) for role in ("outcome", "score", "weight", "site")}
+        return always | self.given | ({"factors": self.factors} if self.factors else {})
+
+    @property
+    def labelled(self) -> list[str]:
+        """The columns of roles, the factors among them."""
+        return [*(self.given[role] for role in ONE_COLUMN if role in self.given), *self.factors]
+
+    def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
+        """The columns by the names of the constructor's arguments."""
+        argument = {column: name for name, column in ARGUMENTS.items()}
+        chunk = {argument.get(role, role): values_of(name) for role, name in self.given.items()}
+        if self.factors:
+            chunk["factors"] = {name: values_of(name) for name in self.factors}
+        return chunk
 
     def check(self, names: Collection[str], source: str) -> None:
         """Refuse a table that lacks a column, or has two of one name.
@@ -81,9 +103,7 @@ class Columns(NamedTuple):
         ------
         InputError
         """
-        for role, name in self._asdict().items():
-            if role == "factors" or (name is None and role in ("weight", "group")):
-                continue
+        for role, name in [*self.given.items(), *(("factor", name) for name in self.factors)]:
             same = _count(names, name)
             if not same:
                 given = shortened(repr(name))
@@ -99,9 +119,11 @@ class Columns(NamedTuple):
 
     def named_in(self, message: str) -> str:
         """A message on arrays in terms of columns: "y_prob[2] is ..." as "column 'p'[2] is ..."."""
+        name_of = {name: getattr(self, column) for name, column in ARGUMENTS.items()}
+        name_of |= self.given | {f"factors[{name!r}]": name for name in self.factors}
         return re.sub(
-            rf"(?<=: )({'|'.join(ARGUMENTS)})(?=\[| )",
-            lambda match: f"column {self[ARGUMENTS[match[0]]]!r}",
+            rf"(?<=: )({'|'.join(map(re.escape, name_of))})(?=\[| )",
+            lambda match: f"column {name_of[match[0]]!r}",
             message,
             count=1,
         )

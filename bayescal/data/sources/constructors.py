@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, Self, TypeAlias
 
-from bayescal._base.errors import InputError, check_callable
+from bayescal._base.errors import InputError, as_items, check_callable
 from bayescal.data.build.chunks import ChunkReader
-from bayescal.data.grouped import GroupedRows
+from bayescal.data.contents import Contents, added
+from bayescal.data.sources.collapsed import FromCollapsed
 from bayescal.data.sources.columns import Columns
 from bayescal.data.sources.frames import read_frame
 from bayescal.data.validate import as_count, warn_of_absent
@@ -19,11 +19,12 @@ from bayescal.data.weights import WeightType
 __all__ = ["FromSources"]
 
 
-Part: TypeAlias = tuple[Any, Any, bool]
-"""The table of some cases, their label beside the event, and whether one of them has the event."""
+Part: TypeAlias = tuple[Contents, Any, bool]
+"""What is known of some cases: the contents of their table, their label beside the event, and
+whether one of them has the event."""
 
 
-class FromSources(GroupedRows):
+class FromSources(FromCollapsed):
     """Tables that are read from where the cases lie."""
 
     @classmethod
@@ -34,7 +35,12 @@ class FromSources(GroupedRows):
         outcome: str,
         score: str,
         weight: str | None = None,
-        group: str | None = None,
+        site: str | None = None,
+        period: str | None = None,
+        cluster: str | None = None,
+        stratum: str | None = None,
+        imputation: str | None = None,
+        factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
     ) -> Self:
@@ -51,8 +57,10 @@ class FromSources(GroupedRows):
             Column of predicted probabilities of the event, in [0, 1].
         weight : str, optional
             Column of counts of cases, or of sampling weights.
-        group : str, optional
-            Column of the site, hospital or subgroup of each case.
+        site, period, cluster, stratum, imputation : str, optional
+            Columns of these roles, as in the constructor.
+        factors : sequence of str
+            Columns of factors, such as sex and age group.
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
@@ -80,10 +88,11 @@ class FromSources(GroupedRows):
         >>> bc.CalibrationData.from_frame(frame, outcome="died", score="risk")
         CalibrationData(4 cases, 2 events, 2 rows)
         """
-        columns = Columns(outcome, score, weight, group)
+        roles = (site, period, cluster, stratum, imputation)
+        columns = Columns(outcome, score, weight, *roles, as_names(factors))
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         _add(reader, frame, columns, "frame")
-        return cls._new(*reader.finished())
+        return cls._new(reader.finished())
 
     @classmethod
     def from_parquet(
@@ -93,7 +102,12 @@ class FromSources(GroupedRows):
         outcome: str,
         score: str,
         weight: str | None = None,
-        group: str | None = None,
+        site: str | None = None,
+        period: str | None = None,
+        cluster: str | None = None,
+        stratum: str | None = None,
+        imputation: str | None = None,
+        factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
         batch_size: int = 1 << 20,
@@ -110,8 +124,11 @@ class FromSources(GroupedRows):
             A file; a folder, in which all Parquet files are read at any depth, but for those whose
             names begin with a dot or an underscore; or a list of files. Folders may be called
             after the values of a column, as in ``site=north``.
-        outcome, score, weight, group : str
-            Columns, as in `from_frame`; they may stand in another order in each file.
+        outcome, score, weight, site, period, cluster, stratum, imputation : str
+        factors : sequence of str
+            Columns, as in `from_frame`; they may stand in another order in each file. The cluster
+            of each case is kept until all are read, so that clusters are refused of more than
+            20 000 000 cases.
         pos_label : object, optional
             The outcome that counts as the event.
         weight_type : {"counts", "sampling"}, optional
@@ -149,7 +166,8 @@ class FromSources(GroupedRows):
         from bayescal.data.sources.ahead import ahead
         from bayescal.data.sources.parquet import ParquetFiles
 
-        columns = Columns(outcome, score, weight, group)
+        roles = (site, period, cluster, stratum, imputation)
+        columns = Columns(outcome, score, weight, *roles, as_names(factors))
         reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
         size = as_count(batch_size, "batch_size")
         check_callable(progress, "progress", "the numbers of rows that are read, and of all rows")
@@ -162,7 +180,7 @@ class FromSources(GroupedRows):
             done += len(batch.table)
             if progress is not None:
                 progress(done, files.rows)
-        return cls._new(*reader.finished())
+        return cls._new(reader.finished())
 
     @classmethod
     def from_dask(
@@ -172,7 +190,12 @@ class FromSources(GroupedRows):
         outcome: str | None = None,
         score: str | None = None,
         weight: str | None = None,
-        group: str | None = None,
+        site: str | None = None,
+        period: str | None = None,
+        cluster: str | None = None,
+        stratum: str | None = None,
+        imputation: str | None = None,
+        factors: Sequence[str] = (),
         pos_label: Any = None,
         weight_type: WeightType | None = None,
     ) -> Self:
@@ -185,8 +208,9 @@ class FromSources(GroupedRows):
         Parameters
         ----------
         frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
-            Arrays as ``(y_true, y_prob)``, with weights (or None) and groups behind, if any.
-        outcome, score, weight, group : str, optional
+            Arrays as ``(y_true, y_prob)``, with weights (or None) and sites behind, if any.
+        outcome, score, weight, site, period, cluster, stratum, imputation : str, optional
+        factors : sequence of str
             Columns of the data frame, as in `from_frame`.
         pos_label : object, optional
             The outcome that counts as the event.
@@ -212,22 +236,27 @@ class FromSources(GroupedRows):
         """
         from bayescal.data.sources.dask import added_up, partitions_of
 
-        columns = None
+        columns, names = None, (weight, site, period, cluster, stratum, imputation)
         if outcome is not None and score is not None:
-            columns = Columns(outcome, score, weight, group)
-        elif any(name is not None for name in (outcome, score, weight, group)):
+            columns = Columns(outcome, score, *names, as_names(factors))
+        elif any(name is not None for name in (outcome, score, *names)) or as_names(factors):
             raise InputError(
                 "name the columns of a Dask data frame with both outcome= and score=; arrays are "
                 "passed without names."
             )
-        make = partial(_partition_table, cls, columns, weight_type, pos_label)
+        make = partial(_contents_of, columns, weight_type, pos_label)
         total = added_up(make, _sum_of_tables, partitions_of(frame, columns))
         if total is None:
             raise InputError("the partitions hold no cases that count: one at least is needed.")
-        table: Self = total[0]
+        table = cls._new(total[0])
         if pos_label is not None and not total[2]:
             warn_of_absent(pos_label, total[1])
         return table
+
+
+def as_names(factors: Any) -> tuple[str, ...]:
+    """Columns of factors as they were named."""
+    return tuple(as_items(factors, "factors"))
 
 
 def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
@@ -238,8 +267,7 @@ def _add(reader: ChunkReader, frame: Any, columns: Columns, name: str) -> None:
         raise InputError(columns.named_in(str(error))) from None
 
 
-def _partition_table(
-    cls: type[FromSources],
+def _contents_of(
     columns: Columns | None,
     weight_type: WeightType | None,
     pos_label: Any,
@@ -254,7 +282,7 @@ def _partition_table(
         _add(reader, values[0], columns, name)
     if reader.is_empty:
         return None
-    return cls._new(*reader.tables()), reader.other_label, reader.has_event
+    return reader.contents(), reader.other_label, reader.has_event
 
 
 def _sum_of_tables(tables: Sequence[Part | None]) -> Part | None:
@@ -268,6 +296,6 @@ def _sum_of_tables(tables: Sequence[Part | None]) -> Part | None:
             f"the outcomes hold {others[0]!r} and {others[1]!r} beside the event. Pass two "
             "classes, one of them the event."
         )
-    total = reduce(operator.add, (table for table, *_ in counted))
+    total = reduce(added, (contents for contents, *_ in counted))
     has_event = any(known for *_, known in counted)
     return total, others[0] if others else None, has_event

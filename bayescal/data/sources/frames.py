@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed
@@ -16,17 +15,13 @@ from bayescal.data.sources.columns import Columns, Encoded
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-__all__ = ["Arrays", "as_plain", "read_frame"]
+__all__ = ["as_plain", "read_frame"]
 
-Arrays: TypeAlias = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any] | Encoded | None
-]
-"""Outcomes, scores, weights and groups."""
 READ_DIRECTLY = {"builtins", "numpy", "pandas", "xarray"}
 """Libraries of arrays that NumPy reads by itself; all others are left to narwhals."""
 
 
-def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
+def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str, Any]:
     """The columns of a data frame; of a lazy one no others are computed.
 
     Parameters
@@ -39,9 +34,8 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
 
     Returns
     -------
-    outcome, score : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-    group : ndarray of shape (n,), Encoded or None
+    dict of str to array-like of shape (n,)
+        By the names of the constructor's arguments.
 
     Raises
     ------
@@ -59,12 +53,13 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> Arrays:
     columns.check(wrapped.collect_schema().names(), source)
     needed = wrapped.select(columns.needed)
     table = needed.collect() if isinstance(needed, nw.LazyFrame) else needed
-    outcome, score, weight, group = (
-        None if name is None else _values_of(table[name], f"{source}: column {name!r}")
-        for name in (columns.outcome, columns.score, columns.weight, columns.group)
-    )
-    assert outcome is not None and score is not None
-    return _plain(outcome), _plain(score), None if weight is None else _plain(weight), group
+    labelled = set(columns.labelled)
+
+    def values_of(name: str) -> Any:
+        values = _values_of(table[name], f"{source}: column {name!r}", ordered=name in labelled)
+        return values if name in labelled else _plain(values)
+
+    return columns.chunk(values_of)
 
 
 def as_plain(values: Any, name: str) -> Any:
@@ -120,14 +115,21 @@ def _chunked(values: Any) -> Any:
     return values
 
 
-def _values_of(series: nw.Series[Any], name: str) -> NDArray[Any] | Encoded:
-    """The values of a series, none of which may be missing."""
+def _values_of(series: nw.Series[Any], name: str, *, ordered: bool = False) -> Any:
+    """The values of a series, none of which may be missing; `ordered` keeps its categories."""
     nw = _narwhals()
     if series.null_count():
         at = int(series.is_null().arg_true()[0])
         raise InputError(f"{name}[{at}] is missing (null). Drop or impute it first.")
     if isinstance(series.dtype, nw.Decimal):
         series = series.cast(nw.Float64)
+    if ordered and isinstance(series.dtype, nw.Categorical | nw.Enum):
+        if series.implementation.is_pandas():
+            return series.to_native().array
+        if isinstance(series.dtype, nw.Enum):
+            import pandas as pd
+
+            return pd.Categorical(series.to_list(), list(series.dtype.categories), ordered=True)
     if isinstance(series.dtype, nw.Categorical | nw.Enum | nw.String):
         return _encoded(series)
     return series.to_numpy()
@@ -154,5 +156,5 @@ def _is_encoded(chunks: Any) -> bool:
     return hasattr(chunks.type, "index_type")
 
 
-def _plain(values: NDArray[Any] | Encoded) -> NDArray[Any]:
+def _plain(values: Any) -> Any:
     return values.values() if isinstance(values, Encoded) else values

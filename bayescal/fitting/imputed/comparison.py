@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.fit import each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.loo import LeaveOneOut
@@ -23,16 +22,9 @@ from bayescal.model.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ImputedComparison", "compare_imputations"]
+__all__ = ["ImputedComparison"]
 
 WORST_OF = ("pareto_k", "pareto_k_loo", "log_evidence_error")
-
-
-def compare_imputations(
-    compare: Callable[..., CurveComparison], *arguments: Any, **options: Any
-) -> ImputedComparison:
-    """Compare families on every imputation, and combine; see `each_imputation`."""
-    return ImputedComparison(each_imputation(compare, *arguments, **options))
 
 
 class ImputedComparison(CurveComparison):
@@ -58,12 +50,12 @@ class ImputedComparison(CurveComparison):
 
     @property
     def problem(self) -> Problem:
-        """The rows of all imputations as one table, with the settings of the first."""
+        """The table of all imputations, with the settings of the first."""
         return self.posterior.problem
 
     @property
     def data(self) -> CalibrationData:
-        """The rows of all imputations, where each case counts 1 / m in each."""
+        """The table of all imputations, with its roles."""
         return self.posterior.data
 
     def under(self, prior: Prior) -> ImputedComparison:

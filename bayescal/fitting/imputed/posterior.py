@@ -13,7 +13,6 @@ from scipy.special import logit, logsumexp
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
-from bayescal.data.imputed.stack import stacked
 from bayescal.data.validate import as_level
 from bayescal.fitting.imputed.missing import missing_information
 from bayescal.fitting.imputed.pooled import Pooled, in_turn, widened
@@ -72,7 +71,7 @@ class ImputedPosterior(CalibrationPosterior):
     1.22 and with 100 it is 1.01. It does not replace imputations: with few of them B itself is
     uncertain, which Rubin's rules meet with a t distribution and these draws do not.
 
-    The table `data` has every imputation's rows, and each case counts 1 / m in each. The
+    The table `data` has the imputations, and can be given back to `bayescal.fit`. The
     coordinates in `tree` are as they were drawn; those in `coordinates` are moved apart, too.
 
     References
@@ -154,14 +153,6 @@ class ImputedPosterior(CalibrationPosterior):
                 values |= of.by_imputation(chosen, "bootstrap")
         return missing_information({name: values[name] for name in names}, "functional")
 
-    @property
-    def data(self) -> CalibrationData:
-        """The rows of all imputations, each case counted 1/m in each: it `lacks` the imputations.
-
-        That of one imputation is `imputations[0].data`.
-        """
-        return super().data.lacking("imputations").lacking(self._posts[0].data.lacks)
-
     @cached_property
     def _drawn(self) -> Drawn:
         each = [post._drawn for post in self._posts]
@@ -170,9 +161,8 @@ class ImputedPosterior(CalibrationPosterior):
         moved = float(np.mean([drawn.problem.edges.moved for drawn in each]))
         problem = replace(
             first.problem,
-            data=stacked([drawn.problem.data for drawn in each]),
+            data=CalibrationData.from_imputations([drawn.problem.data for drawn in each]),
             edges=edges._replace(moved=moved),
-            clusters=None,
         )
         stats = {
             name: worst([drawn.stats[name] for drawn in each])

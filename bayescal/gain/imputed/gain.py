@@ -10,7 +10,8 @@ import numpy as np
 
 from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
-from bayescal.data.imputed.read import as_imputations
+from bayescal.data.data import CalibrationData
+from bayescal.data.imputations import as_imputations
 from bayescal.fitting.imputed.missing import missing_information
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._curve_route import Posterior
@@ -108,7 +109,8 @@ def gain_of_imputations(
     ----------
     recalibration_gain : callable
         Of one imputation.
-    y_true : array-like of shape (n,)
+    y_true : array-like of shape (n,), or CalibrationData
+        A table of several imputations has the predictions before.
     before : None
     imputations : array-like of shape (m, n)
         The predictions before.
@@ -132,13 +134,21 @@ def gain_of_imputations(
             "imputations was given beside before. Pass one of them: before for one score a case, "
             "imputations for several."
         )
-    scores = as_imputations(imputations, y_true)
-    maps = _by_imputation(after, len(scores))
+    if isinstance(y_true, CalibrationData):
+        if imputations is not None:
+            raise InputError(
+                "imputations was given beside a CalibrationData, which holds its own. Pass the "
+                "table and after=."
+            )
+        cases = [(table, None) for table in y_true.complete().imputations]
+    else:
+        cases = [(y_true, score) for score in as_imputations(imputations, y_true)]
+    maps = _by_imputation(after, len(cases))
     options |= {"random_state": as_seed(random_state)}
 
     def gains(by: str) -> list[RecalibrationGain]:
-        pairs = zip(scores, maps, strict=True)
-        return [recalibration_gain(y_true, score, new, route=by, **options) for score, new in pairs]
+        pairs = zip(cases, maps, strict=True)
+        return [recalibration_gain(*case, new, route=by, **options) for case, new in pairs]
 
     each = gains(route)
     if len({gain.route for gain in each}) > 1:

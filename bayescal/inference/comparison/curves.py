@@ -53,8 +53,8 @@ class CurveComparison:
 
     @property
     def data(self) -> CalibrationData:
-        """The table that was compared on; of clustered cases, it `lacks` the clusters."""
-        return self.problem.own_data
+        """The table that was compared on, with the roles of its cases."""
+        return self.problem.data
 
     def under(self, prior: Prior) -> CurveComparison:
         """The same comparison under another prior; no family is fitted twice under one prior."""

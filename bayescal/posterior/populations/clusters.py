@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.data.clusters.clusters import Clusters
+from bayescal.data.clusters import Clusters
 from bayescal.model.clusters.sandwich import inflation_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.data.clusters.clusters import COUNTED
-from bayescal.data.clusters.read import read_clusters
+from bayescal.data.clusters import COUNTED
 
 N = 60
 
@@ -18,9 +17,8 @@ def cases():
 
 
 def read(y, s, cluster, strata=None, **options):
-    data = bc.CalibrationData(y, s, **options)
-    weight = options.get("sample_weight")
-    return data, read_clusters(data, y, s, cluster, strata, sample_weight=weight)
+    data = bc.CalibrationData(y, s, cluster=cluster, stratum=strata, **options)
+    return data, data.clusters
 
 
 def test_entries_sum_to_the_table(cases):
@@ -70,16 +68,6 @@ def test_sums_within_strata_are_unbiased_for_the_variance_of_a_total():
     assert np.mean(seen) == pytest.approx(np.sum(spread**2), rel=0.05)
 
 
-def test_a_dataset_gives_the_same_clusters(cases):
-    y, s, cluster = cases
-    data, clusters = read(y, s, cluster, cluster // 4)
-    again = type(clusters).from_xarray(clusters.to_xarray(), data.score.size)
-    for name in ("cluster", "row", "stratum", *COUNTED):
-        np.testing.assert_array_equal(getattr(clusters, name), getattr(again, name))
-    with pytest.raises(bc.errors.InputError, match="edited or damaged"):
-        type(clusters).from_xarray(clusters.to_xarray(), 2)
-
-
 BAD = {
     "one cluster": (lambda c: (np.zeros(N), None), r"cluster holds one cluster, '0\.0'"),
     "too few": (lambda c: (c[:5], None), "cluster has 5"),
@@ -104,15 +92,24 @@ def test_bad_clusters_are_refused_in_words(cases, function, case):
 
 def test_clusters_do_not_go_with_tables_groups_periods_or_nuts(cases):
     y, s, cluster = cases
-    with pytest.raises(bc.errors.InputError, match="no longer knows its cases"):
+    with pytest.raises(bc.errors.InputError, match="cluster was given beside a CalibrationData"):
         bc.fit(bc.CalibrationData(y, s), curve="beta", cluster=cluster)
     for function in (bc.fit, bc.assess):
-        with pytest.raises(bc.errors.InputError, match="beside groups"):
+        with pytest.raises(bc.errors.InputError, match="table has cluster and site, and only one"):
             function(y, s, cluster=cluster, groups=cluster)
-    with pytest.raises(bc.errors.InputError, match="beside groups or periods"):
+    with pytest.raises(bc.errors.InputError, match="has cluster and period, and only one"):
         bc.fit(y, s, cluster=cluster, periods=np.arange(N) // 20)
     with pytest.raises(bc.errors.InputError, match="engine='nuts'"):
         bc.fit(y, s, curve="beta", cluster=cluster, engine="nuts")
-    post = bc.fit(y, s, curve="beta", cluster=cluster, random_state=1)
-    with pytest.raises(bc.errors.InputError, match="labels it does not keep"):
-        bc.update(post, y, s)
+
+
+def test_an_update_knows_the_clusters_before_by_their_labels(cases):
+    y, s, cluster = cases
+    first, rest = slice(0, 30), slice(30, N)
+    joint = bc.fit(y, s, cluster=cluster, draws=400, random_state=1)
+    before = bc.fit(y[first], s[first], cluster=cluster[first], draws=400, random_state=1)
+    after = bc.update(before, y[rest], s[rest], cluster=cluster[rest])
+    assert after.summary().equals(joint.summary())
+    assert after.data == joint.data
+    with pytest.raises(bc.errors.InputError, match="one table has clusters and the other"):
+        bc.update(before, y[rest], s[rest])

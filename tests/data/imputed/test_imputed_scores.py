@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayescal as bc
-from bayescal.data.imputed.read import as_imputations, imputed_tables
-from bayescal.data.imputed.stack import stacked
+from bayescal.data.imputations import as_imputations
 from bayescal.errors import InputError
 
 Y = np.array([0, 1, 1, 0, 1, 0])
@@ -66,7 +65,7 @@ def test_every_door_refuses_two_kinds_of_scores(door):
 
 @pytest.mark.parametrize("door", [bc.fit, bc.assess])
 def test_groups_of_imputations_are_refused(door):
-    with pytest.raises(InputError, match="groups was given beside imputations"):
+    with pytest.raises(InputError, match="the table has imputation and site"):
         door(Y, imputations=SCORES, groups=[0, 0, 0, 1, 1, 1])
 
 
@@ -75,8 +74,8 @@ def test_a_stack_has_the_cases_of_one_table(m, seed, weighted):
     rng = np.random.default_rng(seed)
     y, weight = rng.integers(0, 2, 20), rng.random(20) + 0.5
     options = {"sample_weight": weight, "weight_type": "sampling"} if weighted else {}
-    tables = imputed_tables(y, None, rng.random((m, 20)).round(1), **options)
-    stack = stacked(tables)
+    tables = [bc.CalibrationData(y, row, **options) for row in rng.random((m, 20)).round(1)]
+    stack = bc.CalibrationData.from_imputations(tables)
     for number in ("n", "events", "effective_size"):
         assert getattr(stack, number) == pytest.approx(getattr(tables[0], number))
     means = [table.trials @ table.score / table.n for table in tables]
@@ -84,6 +83,8 @@ def test_a_stack_has_the_cases_of_one_table(m, seed, weighted):
     assert stack.is_pseudo == weighted
 
 
-def test_a_stack_of_one_table_is_that_table():
+def test_a_stack_of_one_table_has_its_rows():
     table = bc.CalibrationData(Y, SCORES[0])
-    assert stacked([table, table]) == table
+    stack = bc.CalibrationData.from_imputations([table, table])
+    for name in ("score", "trials", "hits"):
+        np.testing.assert_array_equal(getattr(stack, name), getattr(table, name))

@@ -50,7 +50,7 @@ def test_the_table_is_the_same_for_any_partitions(frame, partitions, scheduler):
     with dask.config.set(scheduler=scheduler):
         plain = bc.CalibrationData.from_dask(parts, **NAMES)
         table = bc.CalibrationData.from_dask(
-            parts, **NAMES, weight="w", group="site", weight_type="counts"
+            parts, **NAMES, weight="w", site="site", weight_type="counts"
         )
     assert plain == bc.CalibrationData(frame.y, frame.p)
     expected = bc.CalibrationData(frame.y, frame.p, frame.w, frame.site, weight_type="counts")
@@ -134,7 +134,7 @@ def test_a_bad_value_is_named_with_its_partition(frame, column, value, reason):
     bad.loc[1007, column] = value
     parts = dd.from_pandas(bad, npartitions=5)
     with pytest.raises(InputError, match=rf"partition 1: {reason}"):
-        bc.CalibrationData.from_dask(parts, **NAMES, group="site")
+        bc.CalibrationData.from_dask(parts, **NAMES, site="site")
 
 
 def fails_at(case, error):
@@ -238,7 +238,7 @@ def client():
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_gives_the_same_table(client, frame):
     parts = dd.from_pandas(frame, npartitions=7)
-    table = bc.CalibrationData.from_dask(parts, **NAMES, group="site")
+    table = bc.CalibrationData.from_dask(parts, **NAMES, site="site")
     assert table == bc.CalibrationData(frame.y, frame.p, groups=frame.site)
     bad = frame.assign(p=frame.p.where(frame.id != 1500, 1.2))
     with pytest.raises(InputError, match=r"partition 2: column 'p'\[\d+\] = 1.2 is outside"):

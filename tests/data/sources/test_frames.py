@@ -14,7 +14,7 @@ from bayescal.errors import InputError
 Y, P = [0, 1, 1, 0, 1], [0.25, 0.75, 0.75, 0.125, 1.0]
 WEIGHT, SITE = [1, 2, 1, 3, 1], ["b", "a", "a", "b", "b"]
 COLUMNS = {"x": list("vwxyz"), "y": Y, "p": P, "w": WEIGHT, "site": SITE}
-NAMES = {"outcome": "y", "score": "p", "weight": "w", "group": "site"}
+NAMES = {"outcome": "y", "score": "p", "weight": "w", "site": "site"}
 
 
 def of_polars(columns):

@@ -21,7 +21,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 N = 5000
 NAMES = {"outcome": "y", "score": "p"}
-ALL = {**NAMES, "weight": "w", "group": "site"}
+ALL = {**NAMES, "weight": "w", "site": "site"}
 
 
 def cases(n=N, seed=1):
@@ -114,7 +114,7 @@ def test_folders_named_after_a_column(tmp_path, columns, names):
         del part["site"]
         write(tmp_path / "in" / f"site={quote(name, safe='')}" / "part-0.parquet", part)
     groups = [renamed[site] for site in columns["site"].tolist()]
-    table = bc.CalibrationData.from_parquet(tmp_path / "in", **NAMES, group="site")
+    table = bc.CalibrationData.from_parquet(tmp_path / "in", **NAMES, site="site")
     assert table == table_of(columns, groups=groups)
 
 
@@ -129,7 +129,7 @@ def test_outcomes_in_the_names_of_folders(tmp_path, columns):
 def test_a_folder_named_after_no_value_is_a_missing_group(tmp_path, columns):
     write(tmp_path / "region=__HIVE_DEFAULT_PARTITION__" / "a.parquet", columns)
     with pytest.raises(InputError, match=r"row group 0: column 'region'.*\[0\] is missing"):
-        bc.CalibrationData.from_parquet(tmp_path, **NAMES, group="region")
+        bc.CalibrationData.from_parquet(tmp_path, **NAMES, site="region")
 
 
 def test_labels_are_two_in_all_files_together(tmp_path):
@@ -198,7 +198,7 @@ def test_a_bad_value_is_named_with_file_and_row_group(tmp_path, columns, change,
     (name, value), *_ = change.items()
     bad = columns | {name: [*columns[name].tolist()[:3234], value, *columns[name].tolist()[3235:]]}
     write(tmp_path / "b.parquet", bad, row_group_size=1000)
-    options = {"weight": "w", "group": "site"}
+    options = {"weight": "w", "site": "site"}
     refused(tmp_path, rf"b\.parquet, row group 3: {reason}", **options)
     later = reason.replace("234", "34")
     refused(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.fitting.imputed.fit import draws_of_each
+from bayescal.fitting.imputed.each import draws_of_each
 
 VAGUE = {"shift": bc.priors.Normal(0, 10), "log_slope": bc.priors.Normal(0, 10)}
 PSFMI = {
@@ -113,8 +113,8 @@ def test_clusters_reach_every_imputation(visits, of, tmp_path):
     assert bc.load(tmp_path / "visits.nc").summary().equals(clustered.summary())
 
 
-@pytest.mark.parametrize("name", ["periods", "groups"])
-def test_what_cannot_be_combined_is_refused(visits, name):
+@pytest.mark.parametrize(("name", "role"), [("periods", "period"), ("groups", "site")])
+def test_what_cannot_be_combined_is_refused(visits, name, role):
     y, scores, patient = visits
-    with pytest.raises(bc.errors.InputError, match=f"{name} was given beside imputations"):
+    with pytest.raises(bc.errors.InputError, match=f"the table has imputation and {role}"):
         bc.fit(y, imputations=scores, **{name: patient % 4})

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
 from bayescal.data.table import add_up
 
 if TYPE_CHECKING:
-    import xarray as xr
     from scipy import sparse
 
 __all__ = ["COUNTED", "Clusters"]
+
 
 COUNTED = ("trials", "hits", "square_trials", "square_hits")
 """What is summed over the cases of a cluster in a row."""
@@ -151,28 +150,3 @@ class Clusters:
         mean = total / clusters.reshape(shape)
         factor = np.sqrt(clusters / (clusters - 1)).reshape(shape)
         return np.asarray((values - mean[self.stratum]) * factor[self.stratum])
-
-    def to_xarray(self) -> xr.Dataset:
-        """As a dataset with the dimensions `entry` and `cluster`."""
-        import xarray as xr
-
-        columns = ("cluster", "row", *COUNTED)
-        variables = {f"entry_{name}": ("entry", getattr(self, name)) for name in columns}
-        return xr.Dataset(variables | {"stratum": ("cluster", self.stratum)})
-
-    @classmethod
-    def from_xarray(cls, dataset: xr.Dataset, rows: int) -> Self:
-        """Read back what `to_xarray` wrote, for a table of so many rows."""
-        columns = {name: dataset[f"entry_{name}"].to_numpy() for name in COUNTED}
-        cluster, row, stratum = (
-            dataset[name].to_numpy().astype(np.intp)
-            for name in ("entry_cluster", "entry_row", "stratum")
-        )
-        known = np.array_equal(np.unique(cluster), np.arange(stratum.size))
-        finite = all(np.isfinite(values).all() for values in columns.values())
-        if not (known and finite and row.min() >= 0 and row.max() < rows):
-            raise InputError(
-                "the tree's clusters are not those of its table: it was edited or damaged. Load "
-                "the file as it was written, or refit the data."
-            )
-        return cls(cluster, row, **columns, stratum=stratum)

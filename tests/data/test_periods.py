@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayescal.data.periods import MOST_PERIODS, read_periods
 from bayescal.errors import InputError
-from bayescal.multilevel.periods import MOST_PERIODS, Periods, periods_of_labels, read_periods
 
 MONTHS = ["2024-04", "2024-01", "2024-02", "2024-01"]
 ORDERED = pd.Categorical(
@@ -38,7 +38,8 @@ ORDERED = pd.Categorical(
     ],
 )  # fmt: skip
 def test_periods_stand_in_order_of_time(values, labels, elapsed):
-    of_case, periods = read_periods(values)
+    row, names, periods = read_periods(values)
+    of_case = np.array(names)[row]
     assert periods.labels == labels
     np.testing.assert_allclose(periods.elapsed, np.array(elapsed) / sum(elapsed))
     assert of_case.shape == (len(values),)
@@ -50,12 +51,12 @@ def test_periods_stand_in_order_of_time(values, labels, elapsed):
     [(["2024-03", "2023-12"], "M"), (["2024-03-01", "2023-12-31"], "D"), (["2024", "2021"], "Y")],
 )
 def test_texts_and_dates_are_one_kind(texts, unit):
-    assert read_periods(texts)[1] == read_periods(np.array(texts, f"datetime64[{unit}]"))[1]
+    assert read_periods(texts)[2] == read_periods(np.array(texts, f"datetime64[{unit}]"))[2]
 
 
 def test_each_case_keeps_its_period():
-    of_case, _ = read_periods(MONTHS)
-    assert of_case.tolist() == MONTHS
+    row, names, _ = read_periods(MONTHS)
+    assert [names[k] for k in row] == MONTHS
 
 
 @pytest.mark.parametrize(
@@ -68,10 +69,10 @@ def test_each_case_keeps_its_period():
         ([True, False], "order is not plain"),
         (pd.Categorical(["b", "a"]), "order is not plain"),
         ([np.inf, 1.0], "order is not plain"),
-        ([1.0, np.nan], r"periods\[1\] is missing"),
-        (["2024-03", None], r"periods\[1\] is missing"),
-        (np.array(["2024-03", "NaT"], "datetime64[M]"), r"periods\[1\] is missing"),
-        (pd.Categorical(["a", None], categories=["a"], ordered=True), r"periods\[1\] is missing"),
+        ([1.0, np.nan], r"period\[1\] is missing"),
+        (["2024-03", None], r"period\[1\] is missing"),
+        (np.array(["2024-03", "NaT"], "datetime64[M]"), r"period\[1\] is missing"),
+        (pd.Categorical(["a", None], categories=["a"], ordered=True), r"period\[1\] is missing"),
         (pd.to_datetime(["2024-03-01", "2024-03-02"]).tz_localize("UTC").to_list(), "time zone"),
     ],
 )
@@ -82,26 +83,25 @@ def test_what_has_no_order_is_refused(values, message):
 
 def test_too_few_and_too_many_periods_are_refused():
     with pytest.raises(InputError, match="one period only"):
-        read_periods([1, 1])[1].checked()
+        read_periods([1, 1])[2].checked()
     with pytest.raises(InputError, match="at most 60"):
-        read_periods(np.arange(MOST_PERIODS + 1))[1].checked()
-    assert len(read_periods(np.arange(MOST_PERIODS))[1].checked().labels) == MOST_PERIODS
+        read_periods(np.arange(MOST_PERIODS + 1))[2].checked()
+    assert len(read_periods(np.arange(MOST_PERIODS))[2].checked().labels) == MOST_PERIODS
 
 
 def test_more_periods_are_joined_in_order():
-    first, more = read_periods(MONTHS)[1], read_periods(["2024-05", "2024-03"])[1]
+    first, more = read_periods(MONTHS)[2], read_periods(["2024-05", "2024-03"])[2]
     assert first.joined(more).labels == ("2024-01", "2024-02", "2024-03", "2024-04", "2024-05")
 
 
 def test_periods_of_another_kind_are_not_joined():
     with pytest.raises(InputError, match="months"):
-        read_periods(MONTHS)[1].joined(read_periods([1, 2])[1])
+        read_periods(MONTHS)[2].joined(read_periods([1, 2])[2])
     longer = pd.Categorical(["early"], categories=["first", "early"], ordered=True)
     with pytest.raises(InputError, match="'early' as category 2"):
-        read_periods(ORDERED)[1].joined(read_periods(longer)[1])
+        read_periods(ORDERED)[2].joined(read_periods(longer)[2])
 
 
-def test_names_of_a_table_have_the_order_of_their_values():
-    assert periods_of_labels(("10", "9")) == Periods("numbers", {"9": 9.0, "10": 10.0})
-    with pytest.raises(InputError, match="order is not plain"):
-        periods_of_labels(("a", "b"))
+def test_two_forms_of_one_time_are_refused():
+    with pytest.raises(InputError, match=r"'2024Q1', and those before have '2024-Q1'.* same time"):
+        read_periods(["2024-Q1", "2024Q1", "2023Q4"])

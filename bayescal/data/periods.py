@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
+from bayescal.data.build.labels import is_missing
+from bayescal.data.sources.columns import Encoded
 from bayescal.data.validate import as_vector
 
-__all__ = ["MOST_PERIODS", "Periods", "periods_of_labels", "read_periods"]
+__all__ = ["MOST_PERIODS", "Periods", "read_periods"]
 
 LARGEST_PERIOD = 1e15
 """Numbers beyond it are no times of anything; differences of one are still seen below."""
@@ -58,25 +60,39 @@ class Periods:
         """Periods in order of their positions."""
         return cls(kind, dict(sorted(position.items(), key=lambda pair: pair[1])))
 
-    def joined(self, more: Periods) -> Periods:
-        """These periods and more of the same kind.
+    def among(self, labels: Collection[str]) -> Periods:
+        """Those of the periods that have these labels."""
+        kept = {label: at for label, at in self.position.items() if label in labels}
+        return Periods(self.kind, kept)
+
+    def joined(self, more: Periods, name: str = "period") -> Periods:
+        """These periods and more of the same kind; `name` is what the user calls them.
 
         Raises
         ------
         InputError
-            If they are of another kind, or a category is at another position in the order.
+            If they are of another kind, a category is at another position in the order, or two
+            labels are of one time.
         """
         if more.kind != self.kind:
             raise InputError(
-                f"periods has {more.kind}, such as {more.labels[0]!r}, but those before are "
+                f"{name} has {more.kind}, such as {more.labels[0]!r}, but those before are "
                 f"{self.kind}, such as {self.labels[0]!r}. Give both in one form."
             )
         joined = self.position | more.position
         for label, position in self.position.items():
             if joined[label] != position:
                 raise InputError(
-                    f"periods has {label!r} as category {joined[label] + 1:g} of its order, but it "
+                    f"{name} has {label!r} as category {joined[label] + 1:g} of its order, but it "
                     f"was category {position + 1:g}. Add new categories after the last one."
+                )
+        label_at: dict[float, str] = {}
+        for label, position in joined.items():
+            other = label_at.setdefault(position, label)
+            if other != label:
+                raise InputError(
+                    f"{name} has {label!r}, and those before have {other!r}, which is the same "
+                    "time. Give both in one form."
                 )
         return Periods.of(self.kind, joined)
 
@@ -90,32 +106,36 @@ class Periods:
         size = len(self.position)
         if size < 2:
             raise InputError(
-                f"periods has one period only, {self.labels[0]!r}: nothing can have changed. Fit "
-                "without periods=, and add the next period with bayescal.update."
+                f"there is one period only, {self.labels[0]!r}: nothing can have changed. Fit "
+                "without periods, and add the next period with bayescal.update."
             )
-        _check_few(size)
+        _check_few(size, "period")
         return self
 
 
-def _check_few(periods: int) -> None:
+def _check_few(periods: int, name: str) -> None:
     if periods > MOST_PERIODS:
         raise InputError(
-            f"periods has {periods:,} periods, but at most {MOST_PERIODS} are compared. Use longer "
-            "ones, such as months: periods=dates.astype('datetime64[M]')."
+            f"{name} has {periods:,} periods, but at most {MOST_PERIODS} are compared. Use longer "
+            f"ones, such as months: {name}=dates.astype('datetime64[M]')."
         )
 
 
-def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
-    """The label of each case's period, and the order of the labels.
+def read_periods(values: Any, name: str = "period") -> tuple[NDArray[np.intp], list[str], Periods]:
+    """The period of each case, and the order of the periods.
 
     Parameters
     ----------
     values : array-like of shape (n,)
         Numbers, dates, texts of dates or whole numbers, or an ordered pandas Categorical.
+    name : str
+        What the user calls them.
 
     Returns
     -------
-    labels : ndarray of str of shape (n,)
+    row : ndarray of int of shape (n,)
+        Index of each case's label.
+    labels : list of str
     periods : Periods
 
     Raises
@@ -125,76 +145,75 @@ def read_periods(values: Any) -> tuple[NDArray[np.str_], Periods]:
 
     Examples
     --------
-    >>> from bayescal.multilevel.periods import read_periods
-    >>> labels, periods = read_periods(["2024-03", "2024-01", "2024-03"])
+    >>> from bayescal.data.periods import read_periods
+    >>> row, labels, periods = read_periods(["2024-03", "2024-01", "2024-03"])
     >>> periods.labels, periods.elapsed
     (('2024-01', '2024-03'), array([1.]))
     """
     kind = getattr(values, "dtype", None)
     if getattr(kind, "ordered", None):
-        return _categories(values)
-    if str(kind).startswith("period["):
+        return _categories(values, name)
+    if isinstance(values, Encoded):
+        present, row = np.unique(values.row, return_inverse=True)
+        distinct = values.labels[present].tolist()
+        _check_few(len(distinct), name)
+    else:
+        row, distinct = _distinct(values, name)
+    if isinstance(distinct, np.ndarray):
+        labels, positions, unit = _of_datetimes(distinct)
+    else:
+        labels, positions, unit = _named(distinct, name)
+    order = Periods.of(unit, {})
+    for label, position in zip(labels, positions, strict=True):
+        order = order.joined(Periods(unit, {label: position}), name)
+    return row, labels, order
+
+
+def _distinct(values: Any, name: str) -> tuple[NDArray[np.intp], NDArray[Any] | list[Any]]:
+    """The distinct values, as datetimes of NumPy or else as a list, and which each case has."""
+    if str(getattr(values, "dtype", "")).startswith("period["):
         values = values.astype(str)
     listed = isinstance(values, (list, tuple))
-    given = as_vector(np.array(values, dtype=object) if listed else values, "periods")
-    missing = [at for at, value in enumerate(given.tolist()) if _is_missing(value)]
-    if missing:
-        raise InputError(
-            f"periods[{missing[0]}] is missing. Say when every case was, or drop the case."
-        )
+    given = as_vector(np.array(values, dtype=object) if listed else values, name)
+    is_missing_at = [at for at, value in enumerate(given.tolist()) if is_missing(value)]
+    if is_missing_at:
+        raise _missing(is_missing_at[0], name)
     texts = [str(value) for value in given.tolist()] if given.dtype == object else given
-    _check_few(len(set(texts if given.dtype == object else given.tolist())))
+    _check_few(len(set(texts if given.dtype == object else given.tolist())), name)
     distinct, row = np.unique(texts, return_inverse=True)
     if given.dtype == object:
         first = {str(value): value for value in given.tolist()}
-        named = _named([first[text] for text in distinct.tolist()])
-    elif given.dtype.kind == "M":
-        named = _of_datetimes(distinct)
-    else:
-        named = _named(distinct.tolist())
-    labels, positions, unit = named
-    return np.array(labels)[row], Periods.of(unit, dict(zip(labels, positions, strict=True)))
+        return row, [first[text] for text in distinct.tolist()]
+    return row, distinct if given.dtype.kind == "M" else distinct.tolist()
 
 
-def periods_of_labels(labels: tuple[str, ...]) -> Periods:
-    """The order of the groups of a table, whose names are texts.
-
-    Raises
-    ------
-    InputError
-        If the names are not plain numbers or dates.
-    """
-    _check_few(len(labels))
-    named, positions, kind = _named(list(labels))
-    return Periods.of(kind, dict(zip(named, positions, strict=True)))
+def _missing(at: int, name: str) -> InputError:
+    return InputError(f"{name}[{at}] is missing. Say when every case was, or drop the case.")
 
 
 Named = tuple[list[str], list[float], str]
 
 
-def _categories(values: Any) -> tuple[NDArray[np.str_], Periods]:
+def _categories(values: Any, name: str) -> tuple[NDArray[np.intp], list[str], Periods]:
     categorical = getattr(values, "cat", values)
-    names, codes = [str(name) for name in categorical.categories], np.asarray(categorical.codes)
+    labels, codes = [str(each) for each in categorical.categories], np.asarray(categorical.codes)
     if (codes < 0).any():
-        raise InputError(
-            f"periods[{int((codes < 0).argmax())}] is missing. Say when every case was, or drop "
-            "the case."
-        )
+        raise _missing(int((codes < 0).argmax()), name)
     present = np.unique(codes)
-    _check_few(present.size)
-    position = {names[code]: float(code) for code in present.tolist()}
-    return np.array(names)[codes], Periods.of("categories", position)
+    _check_few(present.size, name)
+    position = {labels[code]: float(code) for code in present.tolist()}
+    return codes.astype(np.intp), labels, Periods.of("categories", position)
 
 
-def _named(values: list[Any]) -> Named:
+def _named(values: list[Any], name: str) -> Named:
     """Labels, positions and unit of distinct values of one type."""
     if all(isinstance(value, str) for value in values):
-        return _of_texts(values)
+        return _of_texts(values, name)
     if all(isinstance(value, datetime.date) for value in values):
         if any(getattr(value, "tzinfo", None) for value in values):
             raise InputError(
-                "periods has times of a time zone. Give dates, or times without zone, such as "
-                "periods.dt.tz_localize(None)."
+                f"{name} has times of a time zone. Give dates, or times without zone, such as "
+                f"{name}.dt.tz_localize(None)."
             )
         return _of_datetimes(np.array(values, dtype="datetime64[s]"))
     if all(isinstance(value, np.datetime64) for value in values):
@@ -206,13 +225,13 @@ def _named(values: list[Any]) -> Named:
     if numeric and all(abs(value) <= LARGEST_PERIOD for value in values):
         numbers_ = [float(value) for value in values]
         return [f"{value:.15g}" for value in numbers_], numbers_, "numbers"
-    raise _no_order(values)
+    raise _no_order(values, name)
 
 
 def _of_datetimes(values: NDArray[Any]) -> Named:
     unit = np.datetime_data(values.dtype)[0]
     if unit == "Y":
-        return _of_texts([str(value) for value in values])
+        return _of_texts([str(value) for value in values], "period")
     if unit == "M":
         months = values.astype(np.int64).astype(np.float64)
         return [str(value) for value in values], months.tolist(), "months"
@@ -222,7 +241,7 @@ def _of_datetimes(values: NDArray[Any]) -> Named:
     return [str(value) for value in shown], days.tolist(), "days"
 
 
-def _of_texts(values: list[str]) -> Named:
+def _of_texts(values: list[str], name: str) -> Named:
     for pattern, unit, position in TEXTS:
         matches = [re.fullmatch(pattern, value.strip()) for value in values]
         if all(matches):
@@ -230,7 +249,7 @@ def _of_texts(values: list[str]) -> Named:
                 return values, [position(match.groups()) for match in matches if match], unit
             except ValueError:
                 break
-    raise _no_order(values)
+    raise _no_order(values, name)
 
 
 def _day(parts: tuple[str, ...]) -> float:
@@ -261,18 +280,10 @@ TEXTS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
 """Texts whose order is plain: their pattern, unit, and position in it."""
 
 
-def _no_order(values: list[Any]) -> InputError:
+def _no_order(values: list[Any], name: str) -> InputError:
     shown = ", ".join(shortened(repr(value)) for value in values[:3])
     return InputError(
-        f"periods has {shown}{', ...' * (len(values) > 3)}, whose order is not plain. Give "
+        f"{name} has {shown}{', ...' * (len(values) > 3)}, whose order is not plain. Give "
         "numbers, dates, texts such as '2024-03', '2024-Q1' or '2024-03-31', all of one form, "
-        "or an ordered categorical: pandas.Categorical(periods, categories=[...], ordered=True)."
+        f"or an ordered categorical: pandas.Categorical({name}, categories=[...], ordered=True)."
     )
-
-
-def _is_missing(value: Any) -> bool:
-    """None, not a number or not a time."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):
-        return True

@@ -1,19 +1,25 @@
-"""A matrix of imputed scores, one row an imputation."""
+"""Several imputations of the scores of the same cases: a matrix of them, and their tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
-from bayescal.data.data import CalibrationData
+from bayescal.data.build.builder import sum_rows
+from bayescal.data.build.labels import in_order
+from bayescal.data.table import Tables
 from bayescal.data.validate import as_scores, as_vector
 
-__all__ = ["as_imputations", "imputed_tables", "scores_of_imputations"]
+__all__ = ["as_imputations", "check_alike", "stacked"]
 
 FEWEST_IMPUTATIONS, MOST_IMPUTATIONS = 2, 1000
+SAME_CASES = 1e-9
+"""Relative difference of two sums of weights of the same cases."""
 
 
 def as_imputations(
@@ -40,11 +46,6 @@ def as_imputations(
         If there are fewer than two imputations, they differ in length from each other or from the
         outcomes, or a score is missing or not in [0, 1].
     """
-    if isinstance(y_true, CalibrationData):
-        raise InputError(
-            f"{name} was given beside a CalibrationData, which no longer knows which case is "
-            f"which. Pass the outcomes as an array, {outcomes}=, with {name}=."
-        )
     rows = _rows(imputations, name)
     if len(rows) < FEWEST_IMPUTATIONS:
         raise InputError(
@@ -80,57 +81,62 @@ def as_imputations(
     return np.stack(scores)
 
 
-def scores_of_imputations(y_true: Any, y_prob: Any, imputations: Any, groups: Any = None) -> Floats:
-    """Scores of the same cases, once for each imputation, in place of any other scores.
+def stacked(each: Sequence[Tables]) -> Tables:
+    """All rows of several tables of the same cases, each case counted once in all.
+
+    Of m tables every case counts 1/m in each, so that cases and events are those of one table.
+    For what is shown of the data, not for a fit: it knows nothing of the spread between tables.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-    y_prob : None
-        Refused: the imputations are the scores.
-    imputations : array-like of shape (m, n)
-    groups : None
-        Refused: several sites cannot be fitted to imputations.
+    each : sequence of dict of str to Rows
 
     Returns
     -------
-    ndarray of shape (m, n)
+    dict of str to Rows
+    """
+    names = dict.fromkeys(name for tables in each for name in tables)
+    order = list(names) if None in names else in_order(map(str, names))
+    shared: Tables = {}
+    for name in order:
+        rows = sum_rows(tables[name] for tables in each if name in tables)
+        shared[name] = replace(
+            rows,
+            trials=rows.trials / len(each),
+            hits=rows.hits / len(each),
+            position=None if rows.position is None else rows.position / len(each),
+            terms=None,
+            squares=(rows.square_sum / len(each),),
+        )
+    return shared
+
+
+def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
+    """Refuse tables of several imputations that are not of the same cases.
 
     Raises
     ------
     InputError
     """
-    if y_prob is not None:
+    if len(tables) < FEWEST_IMPUTATIONS:
         raise InputError(
-            "imputations was given beside y_prob. Pass one of them: y_prob for one score a case, "
-            "imputations for several."
+            f"imputation holds one imputation, {labels[0]!r}, and at least {FEWEST_IMPUTATIONS} "
+            "are needed. Leave it out if the scores were not imputed."
         )
-    scores = as_imputations(imputations, y_true)
-    if groups is not None:
+    if len(tables) > MOST_IMPUTATIONS:
         raise InputError(
-            "groups was given beside imputations, and several groups cannot be combined over "
-            "imputations. Fit the cases of each group with its own imputations=."
+            f"imputation has {len(tables):,} labels, and at most {MOST_IMPUTATIONS:,} imputations "
+            "are fitted. Pass fewer."
         )
-    return scores
-
-
-def imputed_tables(
-    y_true: Any, y_prob: Any, imputations: Any, groups: Any = None, **options: Any
-) -> list[CalibrationData]:
-    """One table for each imputation; arguments as of `scores_of_imputations`.
-
-    Parameters
-    ----------
-    y_true, y_prob, imputations, groups
-    **options
-        Of `CalibrationData`: sample_weight, weight_type and pos_label.
-
-    Returns
-    -------
-    list of CalibrationData
-    """
-    scores = scores_of_imputations(y_true, y_prob, imputations, groups)
-    return [CalibrationData(y_true, row, **options) for row in scores]
+    for label, table in zip(labels[1:], tables[1:], strict=True):
+        for what, name in (("cases", "n"), ("events", "events"), ("effective", "effective_size")):
+            one, two = getattr(tables[0], name), getattr(table, name)
+            if not np.isclose(one, two, SAME_CASES, 0):
+                raise InputError(
+                    f"imputation {labels[0]!r} has {one:g} {what} and imputation {label!r} has "
+                    f"{two:g}. Every imputation must hold the same cases, with the same outcomes "
+                    "and weights. Where an outcome itself was imputed, leave those cases out."
+                )
 
 
 def _rows(imputations: Any, name: str) -> list[Any]:

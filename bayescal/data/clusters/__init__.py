@@ -1,1 +1,0 @@
-"""Cases that depend on each other: which cluster each is of."""

@@ -1,0 +1,194 @@
+"""What a table holds, and how it is selected, pooled and added."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.errors import InputError
+from bayescal.data.build.builder import TableBuilder, sum_rows
+from bayescal.data.build.labels import GroupNames, in_order
+from bayescal.data.members import Members
+from bayescal.data.roles import IMPUTATION, NO_STRUCTURE, Structure
+from bayescal.data.table import Rows, Tables, locate
+from bayescal.data.weights import WeightType
+
+__all__ = ["Contents", "added", "in_groups", "one_table", "pooled", "selected", "split"]
+
+
+class Contents(NamedTuple):
+    """What a table holds.
+
+    Attributes
+    ----------
+    tables : dict of str to Rows
+        The rows of each group, by its name; by None without groups.
+    weight_type : {"counts", "sampling"} or None
+    structure : Structure
+        The roles of the groups.
+    members : Members, optional
+        The clusters of the cases.
+    """
+
+    tables: Tables
+    weight_type: WeightType | None = None
+    structure: Structure = NO_STRUCTURE
+    members: Members | None = None
+
+    def renamed(self, name_of: Mapping[str | None, str | None], structure: Structure) -> Contents:
+        """Some of the groups under other names, in order."""
+        renamed = {new: self.tables[old] for old, new in name_of.items()}
+        order = list(renamed) if None in renamed else in_order(map(str, renamed))
+        tables = {name: renamed[name] for name in order}
+        return Contents(tables, self.weight_type, structure, self.moved(name_of, tables))
+
+    def moved(self, name_of: Mapping[str | None, str | None], tables: Tables) -> Members | None:
+        """The clusters in the rows of other tables, with the name there of each group kept."""
+        if self.members is None:
+            return None
+        start = dict(zip(tables, _starts(tables), strict=True))
+        row = [
+            start[name_of[old]] + _rows_in(rows, tables[name_of[old]])
+            if old in name_of
+            else np.full(rows.score.size, -1)
+            for old, rows in self.tables.items()
+        ]
+        return self.members.in_rows(np.concatenate(row))
+
+
+def in_groups(builder: TableBuilder, groups: GroupNames | None) -> Tables:
+    """The rows of each group by its name, in order; by None without groups."""
+    rows = dict(builder.rows())
+    if groups is None:
+        return {None: rows[0]}
+    code_of = {name: code for code, name in enumerate(groups.names)}
+    return {name: rows[code_of[name]] for name in in_order(code_of) if code_of[name] in rows}
+
+
+def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
+    """The groups that have these levels, with the other roles.
+
+    Raises
+    ------
+    InputError
+        If no case has all of the levels.
+    """
+    structure = contents.structure
+    rest = structure.without(levels)
+    name_of: dict[str | None, str | None] = {}
+    for old in contents.tables:
+        cell = structure.named(str(old))
+        if all(cell[role] == level for role, level in levels.items()):
+            name_of[old] = rest.label([cell[role] for role in rest.levels])
+    if not name_of:
+        told = ", ".join(f"{role}={level!r}" for role, level in levels.items())
+        raise InputError(f"no case has {told}. The combinations that occur are in data.cells.")
+    return contents.renamed(name_of, rest)
+
+
+def pooled(contents: Contents) -> Contents:
+    """All groups as one."""
+    return forgotten(contents, list(contents.structure.levels))
+
+
+def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
+    """The same cases with some roles forgotten; with clusters, their strata."""
+    structure = contents.structure.without(roles)
+    if "cluster" in roles:
+        contents = contents._replace(members=None)
+    elif "stratum" in roles and contents.members is not None:
+        contents = contents._replace(members=replace(contents.members, layer=None))
+    if structure == contents.structure:
+        return contents
+    name_of = {old: _name_in(structure, contents.structure, old) for old in contents.tables}
+    parts: dict[str | None, list[Rows]] = {}
+    for old, rows in contents.tables.items():
+        parts.setdefault(name_of[old], []).append(rows)
+    order = list(parts) if None in parts else in_order(map(str, parts))
+    tables = {name: sum_rows(parts[name]) for name in order}
+    return Contents(tables, contents.weight_type, structure, contents.moved(name_of, tables))
+
+
+def added(first: Contents, second: Contents) -> Contents:
+    """The cases of two tables; groups and clusters of one name are one.
+
+    Raises
+    ------
+    InputError
+        If one has a role that the other has not, or their weights have no common scale.
+    """
+    structure = first.structure.joined(second.structure)
+    if (first.members is None) != (second.members is None):
+        raise InputError(
+            "one table has clusters and the other has none. Make both with cluster=, where every "
+            "case that stands alone is a cluster of its own."
+        )
+    builder, names = TableBuilder(), GroupNames()
+    new_names = []
+    for part in (first, second):
+        name_of = {old: _name_in(structure, part.structure, old) for old in part.tables}
+        builder.add_tables(
+            (names.code(name_of[old] or ""), rows) for old, rows in part.tables.items()
+        )
+        new_names.append(name_of)
+    tables = in_groups(builder, names if structure.levels else None)
+    both = [part.moved(of, tables) for part, of in zip((first, second), new_names, strict=True)]
+    members = [each for each in both if each is not None]
+    together = Members.joined(members) if members else None
+    return Contents(tables, _common_weight_type(first, second), structure, together)
+
+
+def split(contents: Contents) -> list[Contents]:
+    """What the table of each imputation holds, in the order of their labels."""
+    levels = contents.structure.levels[IMPUTATION]
+    return [selected(contents, {IMPUTATION: level}) for level in levels]
+
+
+def one_table(each: Sequence[Contents], structure: Structure) -> Contents:
+    """What the table of all imputations holds: the groups of each, one after the other."""
+    tables: Tables = {}
+    shifted, start = [], 0
+    for label, part in zip(structure.levels[IMPUTATION], each, strict=True):
+        for name, rows in part.tables.items():
+            cell = part.structure.named(name) | {IMPUTATION: label}
+            tables[structure.label([cell[role] for role in structure.levels])] = rows
+        if part.members is not None:
+            shifted.append(replace(part.members, row=part.members.row + start))
+        start += sum(rows.score.size for rows in part.tables.values())
+    members = Members.joined(shifted) if shifted else None
+    return Contents(tables, each[0].weight_type, structure, members)
+
+
+def _name_in(structure: Structure, own: Structure, name: str | None) -> str | None:
+    cell = own.named(name)
+    return structure.label([cell[role] for role in structure.levels])
+
+
+def _starts(tables: Tables) -> list[int]:
+    """Where the rows of each group begin."""
+    return list(accumulate((rows.score.size for rows in tables.values()), initial=0))[:-1]
+
+
+def _rows_in(old: Rows, new: Rows) -> NDArray[np.intp]:
+    """The row of a table that holds the cases of each row of a part of it."""
+    if new.cell is None:
+        return np.searchsorted(new.score, old.score)
+    cell = locate(old.score)[0] if old.cell is None else old.cell
+    return np.searchsorted(new.cell, cell)
+
+
+def _common_weight_type(first: Contents, second: Contents) -> WeightType | None:
+    """How the weights of a sum are read; what nothing was said of follows the other table."""
+    types = {part.weight_type for part in (first, second) if part.weight_type is not None}
+    if len(types) > 1:
+        raise InputError(
+            "one table holds counts of cases and the other sampling weights, which have no common "
+            "scale. Make both with the same weight_type=; a case that was sampled for certain has "
+            "the sampling weight 1."
+        )
+    return types.pop() if types else None

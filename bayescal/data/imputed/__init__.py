@@ -1,1 +1,0 @@
-"""Imputed scores: read, and stacked to one table."""

@@ -1,0 +1,222 @@
+"""Tables from chunks, counts, imputations and classes: constructors of `CalibrationData`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from bayescal._base.errors import InputError, as_items, check_type
+from bayescal.data.build.chunks import ChunkReader, contents_of, read_chunks
+from bayescal.data.counts import as_tables
+from bayescal.data.grouped import GroupedRows
+from bayescal.data.multiclass import binary_cases
+from bayescal.data.roles import Crossed, as_roles
+from bayescal.data.weights import WeightType
+
+__all__ = ["FromCollapsed"]
+
+
+class FromCollapsed(GroupedRows):
+    """Tables of cases that come in parts, or were counted already."""
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[Mapping[str, Any] | tuple[Any, ...]],
+        *,
+        weight_type: WeightType | None = None,
+        pos_label: Any = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Self:
+        """Build a table from cases that come in parts, in constant memory.
+
+        The table is the same to the last bit for any split of the cases into chunks and any order.
+
+        Parameters
+        ----------
+        chunks : iterable of mapping or tuple
+            Columns by the names of the constructor's arguments, such as `y_true`, `y_prob`,
+            `sample_weight`, `site` and `cluster`, in a mapping or a named tuple; or
+            `(y_true, y_prob)`, `(y_true, y_prob, weight)` or `(y_true, y_prob, weight, site)`,
+            where the weight may be None. All chunks have the same columns. Chunks may be empty.
+        weight_type : {"counts", "sampling"}, optional
+            What the weights are; by default counts if all are whole numbers, else sampling weights.
+        pos_label : object, optional
+            The label in `y_true` that counts as the event.
+        progress : callable, optional
+            Called after each chunk with the number of cases so far.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a value is not valid, which names the chunk, counted from 0, and the position in it;
+            if chunks differ in what they hold; or if there are no cases.
+
+        Warns
+        -----
+        WeightWarning
+            As the constructor; with more than 2048 distinct scores also of collapsed tables.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.CalibrationData.from_chunks([([0, 1], [0.2, 0.8]), ([1, 0], [0.8, 0.2])])
+        CalibrationData(4 cases, 2 events, 2 rows)
+        """
+        reader = ChunkReader(weight_type=weight_type, pos_label=pos_label)
+        read_chunks(chunks, reader, progress)
+        return cls._new(reader.finished())
+
+    @classmethod
+    def from_counts(
+        cls,
+        score: ArrayLike,
+        trials: ArrayLike,
+        hits: ArrayLike,
+        groups: ArrayLike | Crossed | None = None,
+        **roles: Any,
+    ) -> Self:
+        """Build a table from counts that are collapsed already.
+
+        Parameters
+        ----------
+        score : array-like of shape (rows,)
+            Predicted probabilities in [0, 1]; repeated scores are added up.
+        trials, hits : array-like of shape (rows,)
+            Cases and events at each score; whole numbers, `0 <= hits <= trials`.
+        groups : array-like of shape (rows,), data frame or mapping, optional
+            Another name of `site`, or of `factors`.
+        **roles : array-like of shape (rows,)
+            `site`, `period`, `cluster`, `stratum`, `imputation` and `factors` of each row, as in
+            the constructor.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If a count is negative, not whole, or hits exceed trials.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> bc.CalibrationData.from_counts([0.1, 0.5], [10, 4], [1, 2])
+        CalibrationData(14 cases, 3 events, 2 rows)
+
+        Sites of which only the number of patients, the events and the expected events are known,
+        each read as if all its patients had the mean risk:
+
+        >>> n, events, expected = [5553, 1027], [232, 28], [222.0, 46.0]
+        >>> bc.CalibrationData.from_counts(
+        ...     [expected[0] / n[0], expected[1] / n[1]], n, events, site=["Nashef", "Biancari"]
+        ... )
+        CalibrationData(6580 cases, 260 events, 2 rows, 2 groups)
+        """
+        return cls._new(as_tables(score, trials, hits, as_roles(groups=groups, **roles)))
+
+    @classmethod
+    def from_imputations(
+        cls, tables: Sequence[GroupedRows], labels: Sequence[Any] | None = None
+    ) -> Self:
+        """One table of the tables of the same cases under several imputations.
+
+        Parameters
+        ----------
+        tables : sequence of CalibrationData
+            One for each imputation, two at least.
+        labels : sequence, optional
+            Their names; by default 1, 2, ...
+
+        Returns
+        -------
+        CalibrationData
+            With the role `imputation`. Its rows are those of all tables, where each case counts
+            1/m in each; `imputations` has the tables themselves.
+
+        Raises
+        ------
+        InputError
+            If they differ in cases, events or roles, or are of imputations already.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> tables = [bc.CalibrationData([0, 1], score) for score in ([0.2, 0.6], [0.3, 0.6])]
+        >>> bc.CalibrationData.from_imputations(tables).trials
+        array([0.5, 0.5, 1. ])
+        """
+        each = as_items(tables, "tables")
+        for at, table in enumerate(each):
+            check_type(table, GroupedRows, f"tables[{at}]", "Pass one table an imputation.")
+            if table.complete().imputations:
+                raise InputError(f"tables[{at}] is of several imputations already.")
+        named = range(1, len(each) + 1) if labels is None else as_items(labels, "labels")
+        return cls._of_imputations([str(name) for name in named], each)
+
+    @classmethod
+    def from_multiclass(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        mode: Literal["top-label", "class-wise"] = "top-label",
+        *,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+        weight_type: WeightType | None = None,
+        **roles: Any,
+    ) -> Self:
+        """Reduce a multi-class classifier to binary calibration.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True classes: column indices of `y_proba`, or members of `classes`.
+        y_proba : array-like of shape (n, k)
+            Predicted class probabilities; every row sums to 1 within 1e-3.
+        mode : {"top-label", "class-wise"}
+            "top-label": the largest probability against whether that class was right.
+            "class-wise": every class against the rest, with the classes as a factor, `class`.
+        classes : sequence of length k, optional
+            Names of the columns.
+        sample_weight : array-like of shape (n,), optional
+            Counts of cases, or sampling weights.
+        weight_type : {"counts", "sampling"}, optional
+            What `sample_weight` is; by default counts if all are whole numbers.
+        **roles : array-like of shape (n,)
+            `site`, `period`, `cluster`, `stratum`, `imputation` and `factors` of each case, as in
+            the constructor; for the top label.
+
+        Returns
+        -------
+        CalibrationData
+
+        Raises
+        ------
+        InputError
+            If the rows do not sum to 1 or a true class is unknown, or there are roles of a
+            class-wise table.
+
+        Examples
+        --------
+        >>> import bayescal as bc
+        >>> proba = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+        >>> bc.CalibrationData.from_multiclass([0, 1], proba)
+        CalibrationData(2 cases, 1 events, 2 rows)
+        """
+        cases = binary_cases(y_true, y_proba, mode, classes, sample_weight)
+        if cases.groups is not None:
+            if roles:
+                raise InputError(
+                    f"{next(iter(roles))} was given with mode='class-wise', whose groups are the "
+                    "classes. Pass roles with mode='top-label'."
+                )
+            roles = {"factors": {"class": cases.groups}}
+        return cls._new(contents_of(*cases[:3], as_roles(**roles), weight_type=weight_type))

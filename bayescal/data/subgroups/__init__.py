@@ -1,1 +1,0 @@
-"""Cases by several factors at once, such as sex, age and device."""
