@@ -229,9 +229,9 @@ def prepare_terms(
         known of a site is incomplete, or no engine can do these terms together.
     """
     named = as_vary(vary)
-    data = _by_roles(data, named)
     for each in named:
         each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
+    data = _by_roles(data, named)
     check_few_sites(len(data.groups), "the table holds {} groups")
     summaries = as_known(known, data.groups)
     check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")

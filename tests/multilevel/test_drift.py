@@ -54,7 +54,7 @@ def by_grid(problem, months, outcome, score):
     scales = problem.terms[0].prior.scales(norm.ppf(levels)[:, None], ["shift"])[:, 0]
     for scale in scales:
         forward = first + likelihood[0]
-        for k, elapsed in enumerate(problem.periods.elapsed, 1):
+        for k, elapsed in enumerate(problem.data.periods.elapsed, 1):
             kernel = norm.logpdf(GRID[:, None] - GRID, scale=scale * np.sqrt(elapsed))
             kernel -= logsumexp(kernel, axis=0)
             forward = logsumexp(kernel + forward, axis=1) + likelihood[k]
@@ -67,7 +67,7 @@ def by_grid(problem, months, outcome, score):
 def test_explanations_have_the_evidence_of_numerical_integration():
     outcome, score, label, month = quarters()
     post = bc.fit(outcome, score, periods=label, curve="intercept", draws=8000, random_state=1)
-    assert post.problem.periods.elapsed == pytest.approx([0.25, 0.5, 0.25])
+    assert post.data.periods.elapsed == pytest.approx([0.25, 0.5, 0.25])
     evidence, last = by_grid(post.problem, month, outcome, score)
     np.testing.assert_allclose(post._drawn.log_evidence, evidence, atol=0.03)
     walked = post._drawn.explanation == 4

@@ -194,8 +194,6 @@ def test_what_is_unknown_is_refused(post):
         post.report(of="everyone")
     with pytest.raises(InputError, match="by must be one of 'age group', 'device', 'sex'"):
         post.prob_any_above(0.05, by="everyone")
-    with pytest.raises(InputError, match=r"Pass what bayescal\.fit returns"):
-        bc.update(post, [0, 1], [0.2, 0.3])
 
 
 def test_combinations_that_do_not_occur():
@@ -256,3 +254,13 @@ def test_weights_and_the_order_of_cases_do_not_matter():
         y, s, groups=factors, sample_weight=np.full(200, 2), weight_type="counts", **options
     )
     pd.testing.assert_frame_equal(counted.subgroups, repeated.subgroups)
+
+
+def test_more_cases_are_added_to_subgroups():
+    y, s, frame = patients()
+    frame = frame[["sex", "device"]]
+    options = {"curve": "intercept", "draws": 1000, "random_state": 5}
+    first = bc.fit(y[:2000], s[:2000], groups=frame.iloc[:2000], **options)
+    both = bc.update(first, y[2000:], s[2000:], groups=frame.iloc[2000:])
+    again = bc.fit(y, s, groups=frame, **options)
+    np.testing.assert_array_equal(both.functional("tce"), again.functional("tce"))

@@ -130,7 +130,8 @@ def test_an_interaction_of_some_factors_has_their_combinations():
 @pytest.mark.parametrize(
     ("vary", "options", "message"),
     [
-        (["sex", bc.walk("age")], {}, r"walk\('age'\) beside by\('sex'\), but ordered periods"),
+        (["sex", bc.walk()], {}, r"walk\('period'\) beside by\('sex'\), but ordered periods"),
+        (bc.walk("age"), {}, "periods, and they alone, are a walk"),
         (["sex", bc.by("sex")], {}, r"by\('sex'\) twice"),
         (["sex", "ward"], {}, "vary must be one of 'age', 'sex'"),
         (["sex", "age"], {"known": {"site": ["K"]}}, "known was given with groups of several"),
@@ -147,3 +148,28 @@ def test_a_walk_refuses_sampling_weights():
     data = bc.CalibrationData(*cases(), period=MONTH, sample_weight=weights)
     with pytest.raises(InputError, match="sampling weights are not cases"):
         fit_terms(data, bc.walk(), **OPTIONS)
+
+
+def test_the_door_takes_terms_and_forgets_other_roles():
+    y, s = cases()
+    data = bc.CalibrationData(y, s, site=FACTORS["site"], period=MONTH)
+    site, period = bc.fit(data, vary="site", **OPTIONS), bc.fit(data, vary=bc.walk(), **OPTIONS)
+    np.testing.assert_array_equal(site.tce(), bc.fit(y, s, groups=FACTORS["site"], **OPTIONS).tce())
+    np.testing.assert_array_equal(period.tce(), bc.fit(y, s, periods=MONTH, **OPTIONS).tce())
+    both = bc.fit(data.without("period"), vary=site.vary, **OPTIONS)
+    np.testing.assert_array_equal(both.tce(), site.tce())
+    with pytest.raises(InputError, match="vary='site'"):
+        bc.fit(data, **OPTIONS)
+    with pytest.raises(InputError, match="vary must be one of 'period', 'site'"):
+        bc.fit(data, vary="ward", **OPTIONS)
+    with pytest.raises(InputError, match="no groups"):
+        bc.fit(y, s, vary="site", **OPTIONS)
+
+
+def test_a_posterior_of_one_term_of_several_roles_gives_its_data_back():
+    data = crossed("site", "sex")
+    post = bc.fit(data, vary=["site", "sex"], **OPTIONS)
+    assert post.at(site="A", sex="F").title == "A, sex F"
+    again = bc.fit(post.data, vary=post.vary, **OPTIONS)
+    np.testing.assert_array_equal(again.functional("tce"), post.functional("tce"))
+    assert post.new("site").curve([0.3]).std() > post.average().curve([0.3]).std()

@@ -30,7 +30,7 @@ def posteriors(cases):
     return {
         "sites": bc.fit(*cases, groups=SITE, **options),
         "known": bc.fit(*cases, groups=SITE, known=KNOWN, **options),
-        "factors": bc.fit(*cases, groups={"site": SITE, "sex": SEX}, **options),
+        "factors": bc.fit(*cases, groups={"ward": SITE, "sex": SEX}, **options),
         "periods": bc.fit(*cases, periods=MONTH, **options),
     }
 
@@ -42,10 +42,10 @@ VIEWS = {
     "a new site": ("sites", lambda post: post.new("site")),
     "a new site with scores": ("sites", lambda post: post.new(scores=[0.2, 0.3, 0.6])),
     "a known site": ("known", lambda post: post.at(site="K")),
-    "a cell": ("factors", lambda post: post.at(site="A", sex="F")),
+    "a cell": ("factors", lambda post: post.at(ward="A", sex="F")),
     "a level": ("factors", lambda post: post.at({"sex": "M"})),
     "the average cell": ("factors", lambda post: post.average()),
-    "a new site of factors": ("factors", lambda post: post.new("site")),
+    "a new ward": ("factors", lambda post: post.new("ward")),
     "a period": ("periods", lambda post: post.at(period="2024-02")),
     "all periods": ("periods", lambda post: post.at()),
     "now": ("periods", lambda post: post.now()),
@@ -123,11 +123,12 @@ def test_questions_of_all_curves_are_those_of_each(posteriors, kind):
     axis = next(iter(post.levels))
     labels = list(post.levels[axis])
     ratio = post.functional("observed_expected", by=axis)
-    assert ratio.dims == ("chain", "draw", axis)
+    dim = "subgroup" if kind == "factors" else axis
+    assert ratio.dims == ("chain", "draw", dim)
     each = [post.at({axis: label}) for label in labels]
     for k, view in enumerate(each):
         np.testing.assert_array_equal(ratio[..., k], view.functional("observed_expected"))
-        assert tuple(post.interval("tce", by=axis).loc[labels[k]]) == view.interval("tce")
+        assert tuple(post.interval("tce", by=axis).iloc[k]) == view.interval("tce")
     values = ratio.to_numpy().reshape(-1, len(labels))
     assert post.prob_any_above(0.1, "observed_expected", by=axis) == np.mean(
         (np.abs(values - 1) > 0.1).any(axis=1)
@@ -139,17 +140,18 @@ def test_questions_of_all_curves_are_those_of_each(posteriors, kind):
     assert post.differences(axis).loc[(labels[0], labels[1]), "prob_differs"] == two
     assert post.prob_worst(axis).sum() == pytest.approx(1)
     table = post.summary(by=axis, names=["tce"])
-    assert table.index.names == [axis, "functional"]
+    named = ["factor", "level"] if kind == "factors" else [axis]
+    assert table.index.names == [*named, "functional"]
     assert table["estimate"].tolist() == [view.estimate("tce") for view in each]
     assert post.curve([0.2], by=axis).sizes == {
         "chain": 4,
         "draw": 100,
-        axis: len(labels),
+        dim: len(labels),
         "score": 1,
     }
     assert post.predict([0.2, 0.3], by=axis).sizes["obs"] == 2
-    assert post.net_benefit([0.3], by=axis)["model"].sizes[axis] == len(labels)
-    assert post.value_of_information([0.3], by=axis)["evpi"].sizes[axis] == len(labels)
+    assert post.net_benefit([0.3], by=axis)["model"].sizes[dim] == len(labels)
+    assert post.value_of_information([0.3], by=axis)["evpi"].sizes[dim] == len(labels)
     assert (post.heterogeneity[["lower", "mean", "upper"]].diff(axis=1).iloc[:, 1:] >= 0).all(
         axis=None
     )
@@ -160,11 +162,11 @@ def test_questions_of_all_curves_are_those_of_each(posteriors, kind):
 def test_what_is_compared_can_be_chosen(posteriors):
     post = posteriors["factors"]
     assert [part.level for part in post.parts("sex")] == ["F", "M"]
-    assert len(post.parts(["site", "sex"])) == len(post.parts(["sex", "site"])) == 6
+    assert len(post.parts(["ward", "sex"])) == len(post.parts(["sex", "ward"])) == 6
     assert len(post.parts()) == 5
-    assert post.parts(["sex", "site"])[0].levels == {"sex": "F", "site": "A"}
+    assert post.parts(["sex", "ward"])[0].levels == {"sex": "F", "ward": "A"}
     assert post.functional("tce").sizes["subgroup"] == 5
-    assert post.prob_worst(["sex", "site"]).index.name == "sex x site"
+    assert post.prob_worst(["sex", "ward"]).index.name == "sex x ward"
     for by, message in (("age", "by must be one of"), ([], "by is empty"), (None, "by must be")):
         with pytest.raises(InputError, match=message):
             post.prob_differs(by) if by is None else post.parts(by)
@@ -172,10 +174,10 @@ def test_what_is_compared_can_be_chosen(posteriors):
 
 def test_a_new_level_of_a_factor_is_less_certain_than_the_average(posteriors):
     post = posteriors["factors"]
-    new, average = (view.curve([0.3]).to_numpy() for view in (post.new("site"), post.average()))
+    new, average = (view.curve([0.3]).to_numpy() for view in (post.new("ward"), post.average()))
     assert new.std() > 1.3 * average.std()
     scales = post._drawn.scales[[0, 2]]  # of the site, and of its interaction
-    moved = np.column_stack(list(post.new("site").coordinates.values())) - post._drawn.average
+    moved = np.column_stack(list(post.new("ward").coordinates.values())) - post._drawn.average
     standard = moved / np.sqrt((scales**2).sum(axis=0))
     np.testing.assert_allclose(standard.std(axis=0), 1, atol=0.12)
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=0.15)
@@ -191,7 +193,7 @@ def test_the_spread_of_periods_is_none_where_nothing_changed(posteriors):
 COMBINED = {
     "a site": ({"groups": SITE}, lambda post: post.at(site="B")),
     "all sites": ({"groups": SITE}, lambda post: post.at()),
-    "a level": ({"groups": {"site": SITE, "sex": SEX}}, lambda post: post.at(sex="F")),
+    "a level": ({"groups": {"ward": SITE, "sex": SEX}}, lambda post: post.at(sex="F")),
     "now": ({"periods": MONTH}, lambda post: post.now()),
 }
 
