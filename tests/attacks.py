@@ -303,10 +303,10 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.heterogeneity_sensitivity": {"post": made["HierarchicalPosterior"]},
         "Assessment.to_html": {"path": "report.html"},
         "CalibrationData.from_counts": {"score": [0.1, 0.6]},
+        "CalibrationData.from_imputations": {"tables": [made["CalibrationData"]] * 2},
         "CalibrationData.from_netcdf": {"path": at / "table.nc"},
         "CalibrationData.from_parquet": {"path": at / "cases.parquet"},
         "CalibrationData.from_xarray": {"dataset": made["CalibrationData"].to_xarray()},
-        "CalibrationData.lacking": {"parts": "clusters"},
         "CalibrationData.to_netcdf": {"path": "table.nc"},
         "CalibrationPosterior.to_netcdf": {"path": "posterior.nc"},
         "estimators.estimator_bias": {

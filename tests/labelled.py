@@ -25,6 +25,13 @@ from bayescal.errors import InputError
 
 NOT_OF_CASES = {"k", "points", "n_thresholds", "n_scores", "n_sizes", "n_classes", "classes"}
 """Lengths of arrays that have an entry for something else than a case (or a row of a table)."""
+
+
+def _halves(outcome: Any) -> Any:
+    """0 or 1 for each case, both of as many events and others, where these are even."""
+    return np.where(outcome, np.cumsum(outcome), np.cumsum(1 - outcome)) % 2
+
+
 COLUMNS: dict[str, Any] = {
     "X": SCORE,
     "after": np.sqrt(SCORE),
@@ -34,14 +41,18 @@ COLUMNS: dict[str, Any] = {
     "features": np.column_stack([np.arange(N) * 7 % 5, np.arange(N) % 3]).astype(float),
     "groups": np.arange(N) % 3,
     "hits": np.arange(N) % 2,
+    "imputation": _halves(OUTCOME),
     "imputations": [SCORE, SCORE**0.9],
     "logits": np.log(MATRIX),
     "mean": SCORE,
     "offset": np.arange(N) % 2 / 2,
+    "period": np.arange(N) % 4,
     "periods": np.arange(N) % 4,
     "sample_weight": 1 + np.arange(N) * 7 % 3,
     "score": SCORE,
+    "site": np.arange(N) % 3,
     "strata": np.arange(N) * 3 % 11 % 2,
+    "stratum": np.arange(N) * 3 % 11 % 2,
     "trials": 1 + np.arange(N) % 3,
     "truth": MATRIX,
     "variance": SCORE,
@@ -52,6 +63,10 @@ COLUMNS: dict[str, Any] = {
 }
 """A value for each case, by the name of the argument."""
 SPECIAL: dict[str, dict[str, Any]] = {
+    "CalibrationData.from_counts": {"trials": np.full(N, 3), "imputation": np.arange(N) // 2 % 2},
+    "CalibrationData.from_multiclass": {
+        "imputation": _halves((MATRIX.argmax(axis=1) == OUTCOME).astype(int))
+    },
     "bayescal.optimism": {"X": np.column_stack([SCORE, COLUMNS["features"]])},
     "estimators.probabilistic_kendall_tau": {"truth": np.sqrt(SCORE)},
     "recalibrate.VarianceRecalibrator.fit": {"X": MATRIX},
@@ -68,7 +83,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
 """Values of one function where the name means something else."""
 IN_PLACE_OF = {"imputations": {"y_prob", "before", "after"}}
 """Arguments that others cannot stand beside."""
-WITH = {"strata": "cluster"}
+WITH = {"strata": "cluster", "stratum": "cluster"}
 """Arguments that need another."""
 GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
     ("bayescal.update", "groups"): {"post": objects()["HierarchicalPosterior"]},

@@ -39,7 +39,7 @@ HAVE_NAN = {f"estimators.{name}" for name in ("giviti_test", "ks_test", "kuiper_
     "estimators.skce_test",
 }
 """Of whose results a part may be undefined."""
-ASKED = {"CalibrationData.from_dask", "CalibrationData.select"} | {
+ASKED = {"CalibrationData.from_dask", "CalibrationData.select", "CalibrationData.without"} | {
     "ImputedPosterior.value_of_information",
 }
 """Of other objects than those at hand: their errors say so first."""

@@ -80,7 +80,9 @@ def test_every_array_of_cases_is_found() -> None:
     for call in calls():
         if call.name in names or call.name.startswith("recalibrate."):
             continue
-        taken = inspect.signature(call.function).parameters.keys() & arrays
+        parameters = inspect.signature(call.function).parameters
+        named = {one for one in parameters if str(parameters[one].annotation).startswith("str")}
+        taken = parameters.keys() & arrays - named  # names of columns are texts
         assert len(taken) < 2, (call.name, taken)
         assert not array_arguments(call.function), call.name
     for call in calls():

@@ -71,8 +71,8 @@ class Cases(NamedTuple):
     @property
     def chunk(self) -> dict[str, Any]:
         """Arguments of the constructor of `CalibrationData`, but for the type of weights."""
-        cases = {"y_true": self.outcome, "y_prob": self.score, "sample_weight": self.weight}
-        return cases | dict(self.roles)
+        of_cases = {"y_true": self.outcome, "y_prob": self.score, "sample_weight": self.weight}
+        return of_cases | dict(self.roles)
 
     def about_weights(self) -> str:
         """How the weights are read, in a sentence."""
@@ -173,10 +173,8 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
     Parameters
     ----------
     cases : Cases
-    name : str or None
-        The column of weights.
-    weight_type : str or None
-        As it was typed.
+    name, weight_type : str or None
+        The column of weights, and their type as it was typed.
 
     Returns
     -------
@@ -225,11 +223,7 @@ def check_weight_type(name: str | None, weight_type: str | None) -> WeightType |
 
 
 def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
-    """Labels by role, as text, but for the times of periods.
-
-    Whole numbers are as they were typed, though gaps made them decimal.
-    """
-    of_roles = columns._replace(outcome="", score="", weight=None)
+    """Labels by role as texts, whole numbers as they were typed; times of periods as they are."""
 
     def labels(name: str) -> Any:
         column = frame[name]
@@ -242,7 +236,7 @@ def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
         ]
         return texts
 
-    return of_roles.chunk(labels)
+    return columns.roles(labels)
 
 
 def as_probabilities(

@@ -51,8 +51,8 @@ class CalibrationData(FromSources):
         The stratum from which the cluster of each case was drawn.
     imputation : array-like of shape (n,), optional
         The imputation that each row is of, in a table of one row a case and imputation.
-    factors : data frame or mapping of str to array-like of shape (n,), optional
-        Factors by name, such as sex and age group.
+    factors : data frame or mapping, optional
+        Labels of each case by the name of a factor, such as sex and age group.
     weight_type : {"counts", "sampling"}, optional
         What `sample_weight` is. A case of count 3 is three cases. Sampling weights are one over the
         probability that a case was sampled. Only their ratios matter: they are rescaled to Kish's

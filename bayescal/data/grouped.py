@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError, check_choice
+from bayescal._base.errors import InputError, as_items, check_choice
 from bayescal.data.clusters import Clusters
 from bayescal.data.contents import Contents, forgotten, one_table, split
 from bayescal.data.imputations import check_alike, stacked
@@ -124,12 +124,7 @@ class GroupedRows:
     def clusters(self) -> Clusters | None:
         """The clusters of the cases, on the scale of effective cases; None without any.
 
-        Those of several imputations are in each of `imputations`, and here is None.
-
-        Raises
-        ------
-        InputError
-            If there is one cluster in all, or in a stratum.
+        Those of several imputations are in each of `imputations`. One cluster alone is refused.
         """
         if self.members is None:
             return None
@@ -141,13 +136,7 @@ class GroupedRows:
         return self._contents.members
 
     def independent(self) -> Self:
-        """The table itself, refused if its cases come in clusters or strata.
-
-        Raises
-        ------
-        InputError
-            That says what to pass instead.
-        """
+        """The table itself, refused if its cases come in clusters or strata."""
         if self._dependence and not (self.clusters is not None and self.clusters.are_single):
             raise InputError(
                 f"the table has {' and '.join(self._dependence)}, and this takes cases as "
@@ -155,12 +144,12 @@ class GroupedRows:
             )
         return self
 
-    def without(self, *roles: str) -> Self:
+    def without(self, roles: str | Sequence[str]) -> Self:
         """The same cases with some roles forgotten.
 
         Parameters
         ----------
-        *roles : str
+        roles : str, or sequence of str
             Of those in `roles`, but for the imputation. With clusters their strata are forgotten.
 
         Returns
@@ -172,14 +161,13 @@ class GroupedRows:
         InputError
             If there is no such role, or it is the imputation.
         """
-        for role in roles:
-            check_choice(role, self.roles, "role")
-        if IMPUTATION in roles:
+        named = [check_choice(role, self.roles, "roles") for role in as_items(roles, "roles")]
+        if IMPUTATION in named:
             raise InputError(
                 "imputation cannot be forgotten: each case is in the table once an imputation. "
                 "Take one of data.imputations."
             )
-        return self._each(lambda contents: forgotten(contents, roles))
+        return self._each(lambda contents: forgotten(contents, named))
 
     @property
     def imputations(self) -> tuple[Self, ...]:

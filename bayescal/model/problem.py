@@ -232,6 +232,8 @@ def prepare(
     edge: float | None = None,
     random_state: RandomState = None,
     pos_label: Any = None,
+    cluster: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
 ) -> Problem:
     """Make the problem that every fit of a curve starts from.
 
@@ -246,6 +248,7 @@ def prepare(
     edge : float in (0, 0.5), optional
     random_state : int or numpy.random.Generator, optional
     pos_label : object, optional
+    cluster, strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
 
     Returns
@@ -267,9 +270,8 @@ def prepare(
     >>> problem.trials
     array([2., 1., 1.])
     """
-    data = as_data(
-        y_true, y_prob, sample_weight=sample_weight, weight_type=weight_type, pos_label=pos_label
-    ).one_group()
+    of_cases = {"sample_weight": sample_weight, "weight_type": weight_type, "pos_label": pos_label}
+    data = as_data(y_true, y_prob, cluster=cluster, strata=strata, **of_cases).one_group()
     seed, family, chosen = as_seed(random_state), as_curve(curve), as_prior(prior)
     unfitted = Problem(data, family, chosen, Frame(0.5), data.edges(edge), seed)
     return unfitted.with_prior(chosen)

@@ -181,13 +181,13 @@ def test_what_reads_independent_cases_refuses_others(function, kind):
 def test_roles_are_forgotten():
     data = bc.CalibrationData(OUTCOME, SCORE, site=SITE, period=MONTH, cluster=CLUSTER)
     assert data.without("cluster") == bc.CalibrationData(OUTCOME, SCORE, site=SITE, period=MONTH)
-    assert data.without("site", "cluster") == bc.CalibrationData(OUTCOME, SCORE, period=MONTH)
-    assert data.without("site", "period") == data.pooled()
+    assert data.without(["site", "cluster"]) == bc.CalibrationData(OUTCOME, SCORE, period=MONTH)
+    assert data.without(["site", "period"]) == data.pooled()
     layered = bc.CalibrationData(OUTCOME, SCORE, cluster=CLUSTER, stratum=STRATUM)
     assert layered.without("stratum") == data.pooled()
-    alone = data.without("site", "period", "cluster")
+    alone = data.without(["site", "period", "cluster"])
     assert bc.estimators.ece(alone) == pytest.approx(bc.estimators.ece(OUTCOME, SCORE))
-    with pytest.raises(InputError, match="role must be one of"):
+    with pytest.raises(InputError, match="roles must be one of"):
         data.without("ward")
     with pytest.raises(InputError, match="imputation cannot be forgotten"):
         table("imputation").without("imputation")

@@ -44,7 +44,7 @@ def test_the_curve_route_and_bad_clusters_are_refused(cases):
         bc.recalibration_gain(y, before, after, cluster=half[:3])
     with pytest.raises(bc.errors.InputError, match="strata was given without"):
         bc.recalibration_gain(y, before, after, strata=half)
-    with pytest.raises(bc.errors.InputError, match="no longer knows its cases"):
+    with pytest.raises(bc.errors.InputError, match="cluster was given beside a CalibrationData"):
         bc.recalibration_gain(bc.CalibrationData(y, before), after=np.sqrt, cluster=half)
     with pytest.raises(bc.errors.InputError, match="sample_weight"):
         bc.recalibration_gain(y, before, after, cluster=half, sample_weight="x")

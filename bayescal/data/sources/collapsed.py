@@ -80,7 +80,13 @@ class FromCollapsed(GroupedRows):
         trials: ArrayLike,
         hits: ArrayLike,
         groups: ArrayLike | Crossed | None = None,
-        **roles: Any,
+        *,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+        factors: Crossed | None = None,
     ) -> Self:
         """Build a table from counts that are collapsed already.
 
@@ -92,9 +98,9 @@ class FromCollapsed(GroupedRows):
             Cases and events at each score; whole numbers, `0 <= hits <= trials`.
         groups : array-like of shape (rows,), data frame or mapping, optional
             Another name of `site`, or of `factors`.
-        **roles : array-like of shape (rows,)
-            `site`, `period`, `cluster`, `stratum`, `imputation` and `factors` of each row, as in
-            the constructor.
+        site, period, cluster, stratum, imputation : array-like of shape (rows,), optional
+        factors : data frame or mapping, optional
+            Roles of each row, as in the constructor.
 
         Returns
         -------
@@ -120,7 +126,11 @@ class FromCollapsed(GroupedRows):
         ... )
         CalibrationData(6580 cases, 260 events, 2 rows, 2 groups)
         """
-        return cls._new(as_tables(score, trials, hits, as_roles(groups=groups, **roles)))
+        roles = as_roles(
+            groups=groups, site=site, period=period, cluster=cluster, stratum=stratum,
+            imputation=imputation, factors=factors,
+        )  # fmt: skip
+        return cls._new(as_tables(score, trials, hits, roles))
 
     @classmethod
     def from_imputations(
@@ -171,7 +181,12 @@ class FromCollapsed(GroupedRows):
         classes: Sequence[Any] | NDArray[Any] | None = None,
         sample_weight: ArrayLike | None = None,
         weight_type: WeightType | None = None,
-        **roles: Any,
+        site: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        stratum: ArrayLike | None = None,
+        imputation: ArrayLike | None = None,
+        factors: Crossed | None = None,
     ) -> Self:
         """Reduce a multi-class classifier to binary calibration.
 
@@ -190,9 +205,9 @@ class FromCollapsed(GroupedRows):
             Counts of cases, or sampling weights.
         weight_type : {"counts", "sampling"}, optional
             What `sample_weight` is; by default counts if all are whole numbers.
-        **roles : array-like of shape (n,)
-            `site`, `period`, `cluster`, `stratum`, `imputation` and `factors` of each case, as in
-            the constructor; for the top label.
+        site, period, cluster, stratum, imputation : array-like of shape (n,), optional
+        factors : data frame or mapping, optional
+            Roles of each case, as in the constructor; for the top label.
 
         Returns
         -------
@@ -211,12 +226,19 @@ class FromCollapsed(GroupedRows):
         >>> bc.CalibrationData.from_multiclass([0, 1], proba)
         CalibrationData(2 cases, 1 events, 2 rows)
         """
+        roles = as_roles(
+            site=site, period=period, cluster=cluster, stratum=stratum, imputation=imputation,
+            factors=factors,
+        )  # fmt: skip
+        (y_true, y_proba, sample_weight), roles = roles.aligned(
+            y_true=y_true, y_proba=y_proba, sample_weight=sample_weight
+        )
         cases = binary_cases(y_true, y_proba, mode, classes, sample_weight)
         if cases.groups is not None:
-            if roles:
+            if roles.columns:
                 raise InputError(
-                    f"{next(iter(roles))} was given with mode='class-wise', whose groups are the "
-                    "classes. Pass roles with mode='top-label'."
+                    f"{next(iter(roles.columns))} was given with mode='class-wise', whose groups "
+                    "are the classes. Pass roles with mode='top-label'."
                 )
-            roles = {"factors": {"class": cases.groups}}
-        return cls._new(contents_of(*cases[:3], as_roles(**roles), weight_type=weight_type))
+            roles = as_roles(factors={"class": cases.groups})
+        return cls._new(contents_of(*cases[:3], roles, weight_type=weight_type))

@@ -68,7 +68,8 @@ class Columns(NamedTuple):
     @property
     def given(self) -> dict[str, str]:
         """The columns that are named, by what each holds; but for factors."""
-        return {role: name for role, name in self._asdict().items() if name and role != "factors"}
+        named = {role: name for role, name in self._asdict().items() if role != "factors"}
+        return {role: name for role, name in named.items() if name is not None}
 
     @property
     def told(self) -> dict[str, Any]:
@@ -83,11 +84,17 @@ class Columns(NamedTuple):
 
     def chunk(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
         """The columns by the names of the constructor's arguments."""
-        argument = {column: name for name, column in ARGUMENTS.items()}
-        chunk = {argument.get(role, role): values_of(name) for role, name in self.given.items()}
+        of_cases = {name: getattr(self, column) for name, column in ARGUMENTS.items()}
+        chunk = {name: values_of(each) for name, each in of_cases.items() if each is not None}
+        return chunk | self.roles(values_of)
+
+    def roles(self, values_of: Callable[[str], Any]) -> dict[str, Any]:
+        """The columns of roles, by the names of the constructor's arguments."""
+        given = self.given
+        roles = {role: values_of(given[role]) for role in ONE_COLUMN if role in given}
         if self.factors:
-            chunk["factors"] = {name: values_of(name) for name in self.factors}
-        return chunk
+            roles["factors"] = {name: values_of(name) for name in self.factors}
+        return roles
 
     def check(self, names: Collection[str], source: str) -> None:
         """Refuse a table that lacks a column, or has two of one name.
