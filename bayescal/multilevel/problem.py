@@ -305,7 +305,7 @@ def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
                 f"vary has {each!r}, but periods, and they alone, are a walk: bc.walk('period') of "
                 "a table with period=."
             )
-    data = data.without(*(name for name in known if name not in names))
+    data = data.without([name for name in known if name not in names])
     if len(names) > 1:
         CrossedTable(data)  # refuses factors of one level, and too many cells
     return data
