@@ -34,8 +34,11 @@ from .model import curves as curves
 from .model import priors as priors
 from .multilevel import DriftPosterior as DriftPosterior
 from .multilevel import HierarchicalPosterior as HierarchicalPosterior
+from .multilevel import MultilevelPosterior as MultilevelPosterior
 from .multilevel import SubgroupPosterior as SubgroupPosterior
+from .multilevel import by as by
 from .multilevel import heterogeneity_sensitivity as heterogeneity_sensitivity
+from .multilevel import walk as walk
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .posterior import CalibrationPosterior as CalibrationPosterior

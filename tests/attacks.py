@@ -274,12 +274,14 @@ def special() -> dict[str, dict[str, Any]]:
         "bayescal.HierarchicalPosterior": {"tree": made["HierarchicalPosterior"].tree},
         "bayescal.ImputedPosterior": {"tree": made["ImputedPosterior"].tree},
         "ImputedPosterior.to_netcdf": {"path": "imputed.nc"},
+        "bayescal.MultilevelPosterior": {"tree": made["DriftPosterior"].tree},
         "bayescal.DriftPosterior": {"tree": made["DriftPosterior"].tree},
         "Assessment.group": {"name": "1"},
         "DriftPosterior.period": {"label": "1"},
         "DriftPosterior.to_netcdf": {"path": "drift.nc"},
-        "SubgroupPosterior.differences": {"factor": "a"},
-        "SubgroupPosterior.prob_differs": {"factor": "a"},
+        "SubgroupPosterior.differences": {"by": "a"},
+        "SubgroupPosterior.prob_differs": {"by": "a"},
+        "SubgroupPosterior.new": {"by": "a"},
         "SubgroupPosterior.to_netcdf": {"path": "subgroups.nc"},
         "bayescal.SubgroupPosterior": {"tree": made["SubgroupPosterior"].tree},
         "plots.subgroups": {"post": made["SubgroupPosterior"]},
@@ -364,7 +366,8 @@ def calls() -> Iterator[Call]:
             for key, parameter in parameters.items()
             if key in known and (parameter.default is parameter.empty or key in GIVEN or key in own)
         }
-        yield Call(name, function, given, tuple(sorted(parameters.keys() - OF_OTHERS)))
+        keywords = {key for key, each in parameters.items() if each.kind is not each.VAR_POSITIONAL}
+        yield Call(name, function, given, tuple(sorted(keywords - OF_OTHERS)))
         if name in CLUSTERED:
             yield Call(f"{name} of clusters", function, given | {"cluster": PERIOD}, ("y_true",))
     for name in bc.recalibrate.__all__:

@@ -32,10 +32,15 @@ NOT_PAIRED: dict[str, str] = {}
 """Functions that read arguments by position whatever their labels, each with the reason: none."""
 ALONE = {
     "CalibrationPosterior.predict",
+    "DriftPosterior.new",
     "DriftPosterior.next_period",
+    "DriftPosterior.predict",
+    "HierarchicalPosterior.new",
     "HierarchicalPosterior.new_site",
     "HierarchicalPosterior.predict",
     "ImputedPosterior.predict",
+    "SubgroupPosterior.new",
+    "SubgroupPosterior.predict",
     "bayescal.plan",
     "planning.plan",
     "planning.riley",

@@ -32,9 +32,10 @@ from bayescal.fitting.imputed.posterior import ImputedPosterior, by_imputation
 from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison
 from bayescal.model.priors import Prior, as_prior
-from bayescal.multilevel.factors.fit import fit_crossed
-from bayescal.multilevel.factors.posterior import SubgroupPosterior
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.fit import fit_terms
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import verdict_of
 from bayescal.posterior.posterior import CalibrationPosterior
 
@@ -368,7 +369,10 @@ class Findings:
         if self.crossed is None:
             return None
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
-        return fit_crossed(self.crossed, prior=self.prior, random_state=self.seed, **kept)
+        table, terms = self.crossed, crossed(self.crossed.names)
+        kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
+        post = fit_terms(table.data, terms, **kept)
+        return cast(SubgroupPosterior, post)
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from bayescal._base.arrays import RandomState
 from bayescal._base.errors import EdgeWarning, InputError
-from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
@@ -29,15 +28,14 @@ from bayescal.model.heterogeneity import Heterogeneity
 from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
 from bayescal.model.priors import Prior
 from bayescal.model.problem import Problem, prepare
-from bayescal.multilevel.drift.posterior import DriftPosterior
-from bayescal.multilevel.drift.table import fit_periods
-from bayescal.multilevel.factorised.fit import fit_sites
-from bayescal.multilevel.factors.fit import fit_subgroups
-from bayescal.multilevel.factors.posterior import SubgroupPosterior
-from bayescal.multilevel.factors.problem import prepare_subgroups
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.fit import fit_problem
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
-from bayescal.multilevel.sites_problem import KnownSites, prepare_sites, scores_alone
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.term import Vary, VaryBy, as_vary, by, crossed, walk
 from bayescal.posterior.posterior import CalibrationPosterior
 
 __all__ = ["ENGINES", "fit"]
@@ -46,7 +44,7 @@ ENGINES = ("auto", "importance", "nuts")
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `fit` other than `groups`, `periods` and `imputations`."""
+    """Options of `fit` other than `vary`, `groups`, `periods` and `imputations`."""
 
     curve: str | Curve | None
     curves: Sequence[str] | None
@@ -68,6 +66,14 @@ class FitOptions(TypedDict, total=False):
     judged: Judged | None
 
 
+@overload
+def fit(
+    y_true: Outcomes,
+    y_prob: ArrayLike | None = None,
+    *,
+    vary: VaryBy,
+    **options: Unpack[FitOptions],
+) -> MultilevelPosterior: ...
 @overload
 def fit(
     y_true: Outcomes,
@@ -126,6 +132,7 @@ def fit(
     engine: Literal["auto", "importance", "nuts"] = "auto",
     sampler: Mapping[str, Any] | None = None,
     draws: int = 4000,
+    vary: VaryBy | None = None,
     groups: ArrayLike | Crossed | None = None,
     heterogeneity_prior: Heterogeneity | Mapping[str, Any] | None = None,
     known: KnownSites = None,
@@ -139,7 +146,7 @@ def fit(
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     judged: Judged | None = None,
-) -> CalibrationPosterior | HierarchicalPosterior | SubgroupPosterior | DriftPosterior:
+) -> CalibrationPosterior | MultilevelPosterior:
     """Fit a calibration curve: the posterior of P(event | score).
 
     Parameters
@@ -172,6 +179,10 @@ def fit(
         120 where "auto" takes it, after which the draws of importance sampling are kept).
     draws : int
         Posterior draws in all, over four chains; rounded up to a multiple of four.
+    vary : str, Vary or sequence of them, optional
+        What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
+        interaction) or `bc.walk("period")`. Roles that are not named are forgotten. By default all
+        that the table has, which `groups` and `periods` give it.
     groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;
@@ -286,7 +297,7 @@ def fit(
     refuse_judged(judged, data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
-        if kind_of(data, known) is not None:
+        if vary is not None or terms_of(data, known):
             raise InputError(
                 f"the table has {' and '.join(data.roles)}, and only posteriors of one curve are "
                 "combined over imputations. Fit each of data.imputations, and compare the "
@@ -299,8 +310,8 @@ def fit(
         return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))
     check_choice(engine, ENGINES, "engine")
     size, options = as_draws(draws), as_sampler(sampler)
-    kind = kind_of(data, known)
-    if kind is None:
+    terms = terms_of(data, known) if vary is None else as_vary(vary)
+    if not terms:
         if heterogeneity_prior is not None:
             raise InputError(
                 "heterogeneity_prior was given without groups: it is of how much sites differ. Say "
@@ -313,53 +324,43 @@ def fit(
         if family is None:
             return fit_average(problem, averaging.weights, size, engine, sampler)
         return fit_curve(problem, size, engine, options)
-    fixed |= {"curve": averaging.family_of_several(curve, kind)}
+    fixed |= {"curve": averaging.family_of_several(curve, _kind(terms)), "known": known}
     fixed |= {"heterogeneity": heterogeneity_prior}
-    if kind == "periods":
-        drift = fit_periods(data, size, engine, **fixed)
-        _warn_about_edges(drift.problem.pooled)
-        return drift
-    if kind == "factors":
-        cells = prepare_subgroups(CrossedTable(data), **fixed)
-        _warn_about_edges(cells.pooled)
-        return fit_subgroups(cells, size, engine, options)
-    sites = prepare_sites(data, known=known, **fixed)
-    _warn_about_edges(sites.pooled)
-    return fit_sites(sites, size, engine, options)
+    several = prepare_terms(data, terms, **fixed)
+    _warn_about_edges(several.pooled)
+    post: MultilevelPosterior = fit_problem(several, size, engine, options)
+    return post
 
 
-def kind_of(data: CalibrationData, known: KnownSites) -> str | None:
-    """What a fit of these cases is of: sites, factors or periods; None of one curve.
+def _kind(terms: Sequence[Vary]) -> str:
+    """What a fit of these terms is of."""
+    if terms[0].kind == "walk":
+        return "periods"
+    return "factors" if len(terms) > 1 else "sites"
+
+
+def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
+    """The terms of a fit of these cases, if nobody named them; none of one curve.
 
     Raises
     ------
     InputError
         If the roles cannot be fitted together yet.
     """
-    groups = [name for name in data.levels if name != "imputation"]
+    named = [name for name in data.levels if name != "imputation"]
+    if not named:
+        return () if known is None else (by("site"),)
     several = len(data.factors) > 1
-    if not groups:
-        return None if known is None else "sites"
-    if len(groups) > 1 and not (several and len(groups) == len(data.factors)):
+    if len(named) > 1 and not (several and len(named) == len(data.factors)):
         raise InputError(
-            f"the table has {' and '.join(groups)}, and a fit is of one of site, period and "
-            f"factors. Forget the others, data.without({groups[-1]!r}), or fit the cases of each "
-            f"level by themselves, data.select({groups[0]}=...)."
+            f"the table has {' and '.join(named)}, and a fit is of one of site, period and "
+            f"factors. Say which with vary={named[0]!r}, forget the others, "
+            f"data.without({named[-1]!r}), or fit the cases of each level by themselves, "
+            f"data.select({named[0]}=...)."
         )
-    if "cluster" in data.roles:
-        raise InputError(
-            f"the table has cluster and {' and '.join(groups)}, and only one of them can stand. A "
-            "site, period or factor is of interest itself, such as hospitals, each with its own "
-            "curve; a cluster is not, such as patients seen several times. Forget one: "
-            "data.without('cluster')."
-        )
-    kind = "factors" if several else "periods" if groups == ["period"] else "sites"
-    if known is not None and kind != "sites":
-        raise InputError(
-            f"known was given with {kind}, but it is of sites: pass the site of each case as "
-            "groups, or leave known= out."
-        )
-    return kind
+    if several:
+        return crossed(data.factors)
+    return (walk() if named == ["period"] else by(named[0]),)
 
 
 def _warn_about_edges(problem: Problem) -> None:

@@ -14,18 +14,16 @@ from bayescal.fitting._fit import fit
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
-from bayescal.multilevel.drift.posterior import DriftPosterior
-from bayescal.multilevel.drift.table import update_periods
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
-from bayescal.multilevel.posterior.view import SiteView
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["update"]
 
 
 def update(
-    post: CalibrationPosterior | HierarchicalPosterior | DriftPosterior,
+    post: CalibrationPosterior | MultilevelPosterior,
     y_true: Outcomes,
     y_prob: ArrayLike | None = None,
     *,
@@ -36,7 +34,7 @@ def update(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType | None = None,
     pos_label: Any = None,
-) -> CalibrationPosterior | HierarchicalPosterior | DriftPosterior:
+) -> CalibrationPosterior | MultilevelPosterior:
     """Add cases to a posterior: the same as one fit on all of them.
 
     The posterior contains the table of the old cases, also after `bayescal.load`, so
@@ -47,7 +45,7 @@ def update(
 
     Parameters
     ----------
-    post : CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+    post : CalibrationPosterior or MultilevelPosterior
         From `bayescal.fit`, `bayescal.compare`, `bayescal.update` or `bayescal.load`.
     y_true : array-like of shape (n,) or CalibrationData
         Outcomes of more cases, 0/1 or boolean; or their table, and then no `y_prob`. Of a posterior
@@ -69,7 +67,7 @@ def update(
 
     Returns
     -------
-    CalibrationPosterior, HierarchicalPosterior or DriftPosterior
+    CalibrationPosterior or MultilevelPosterior
         Exactly that of `bayescal.fit` on all cases with the same curve, prior, seed, draws
         and engine; of an average, with the same families and prior weights. A posterior of NUTS is
         sampled by NUTS again, with the default options.
@@ -89,7 +87,7 @@ def update(
     >>> both.summary().equals(bc.fit(y_true, y_prob, random_state=0).summary())
     True
     """
-    if isinstance(post, SiteView):
+    if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."
@@ -113,23 +111,29 @@ def update(
         strata=strata,
         check_sites=check_few_labels,
     )
-    if isinstance(post, DriftPosterior):
-        return update_periods(post, more)
-    if more.periods is not None:
+    several = post if isinstance(post, MultilevelPosterior) else None
+    if several and "period" in several.levels and more.roles != ("period",):
+        raise InputError(
+            "post is of periods, so say with periods= when each of the new cases was, in the form "
+            f"of those before, such as {several.labels[-1]!r}, and give no other role."
+        )
+    if more.periods is not None and not (several and "period" in several.levels):
         raise InputError(
             "periods was given, but post is not of periods. Fit all cases with "
             "bayescal.fit(..., periods=...), which updates can then be added to."
         )
-    known = None
-    if isinstance(post, HierarchicalPosterior):
-        problem, heterogeneity = post.problem.pooled, post.problem.heterogeneity
-        known = post.problem.known or None
+    structure: dict[str, Any] = {}
+    if isinstance(post, MultilevelPosterior):
+        problem = post.problem.pooled
+        structure["heterogeneity_prior"] = post.problem.heterogeneity
+        structure["known"] = post.problem.known or None
+        structure["vary"] = post.vary
     else:
-        problem, heterogeneity = as_posterior(post).problem, None
+        problem = as_posterior(post).problem
     was_given = problem.edges != problem.data.edges()
     edge = problem.edges.low if was_given else None
-    if not isinstance(post, HierarchicalPosterior) and post.asked_weights is not None:
-        again = prepare(
+    if not isinstance(post, MultilevelPosterior) and post.asked_weights is not None:
+        averaged = prepare(
             problem.data + more,
             curve=problem.curve,
             prior=problem.prior,
@@ -137,10 +141,10 @@ def update(
             random_state=problem.seed,
             likelihood=problem.likelihood,
         )
-        return fit_average(again, post.asked_weights, post.draws)
+        return fit_average(averaged, post.asked_weights, post.draws)
     judged: Any = None if problem.likelihood.is_linear else problem.likelihood
-    without = isinstance(post, HierarchicalPosterior) and not post.has_outcomes
-    return fit(
+    without = isinstance(post, MultilevelPosterior) and not post.has_outcomes
+    again: CalibrationPosterior | MultilevelPosterior = fit(
         more if without else (problem.data if judged else post.data) + more,
         curve=problem.curve,
         prior=problem.prior,
@@ -148,7 +152,7 @@ def update(
         draws=post.draws,
         random_state=problem.seed,
         edge=edge,
-        heterogeneity_prior=heterogeneity,
-        known=known,
         judged=judged,
+        **structure,
     )
+    return again

@@ -21,8 +21,8 @@ from bayescal.model.problem import prepare
 from bayescal.model.pymc.model import model_of
 from bayescal.model.pymc.rows import rows_of
 from bayescal.multilevel.known import check_few_labels
-from bayescal.multilevel.pymc_sites import sites_model
-from bayescal.multilevel.sites_problem import KnownSites, prepare_sites, scores_alone
+from bayescal.multilevel.nuts import multilevel_model
+from bayescal.multilevel.problem import KnownSites, prepare_terms, scores_alone
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -144,7 +144,7 @@ def build_model(
                 "offset was given beside groups. Sites are an offset of their own: drop one of the "
                 "two, or build the effect of a site as a PyMC variable and pass it as offset."
             )
-        sites = prepare_sites(
+        sites = prepare_terms(
             data,
             curve=FAMILY_OF_SEVERAL if curve is None else curve,
             prior=prior,
@@ -153,7 +153,7 @@ def build_model(
             edge=edge,
             random_state=0,
         )
-        return sites_model(sites, merged=False)
+        return multilevel_model(sites, merged=False)
     if curve is None or (isinstance(curve, str) and curve == AVERAGE.name):
         raise InputError(
             "curve is missing: the PyMC model is of one family of curves, and the average over "

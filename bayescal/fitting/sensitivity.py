@@ -14,7 +14,7 @@ from bayescal.fitting.imputed.pooled import in_turn
 from bayescal.fitting.imputed.posterior import by_imputation
 from bayescal.inference.density import density_of
 from bayescal.inference.sensitivity import power_scaling_of
-from bayescal.multilevel.posterior.view import SiteView
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
@@ -75,7 +75,7 @@ def prior_sensitivity(post: CalibrationPosterior, names: Sequence[str] = ASKED) 
     asked = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
     if not asked:
         raise InputError("names is empty: name a functional, such as 'tce'.")
-    if isinstance(post, SiteView):
+    if isinstance(post, CurveView):
         raise InputError(
             f"post is a view on one site, {post.title!r}, whose prior the other sites are a part "
             "of. Use bayescal.heterogeneity_sensitivity of the posterior of all sites."

@@ -1,4 +1,7 @@
-from .drift.posterior import DriftPosterior as DriftPosterior
-from .factorised.sensitivity import heterogeneity_sensitivity as heterogeneity_sensitivity
-from .factors.posterior import SubgroupPosterior as SubgroupPosterior
-from .posterior.hierarchical import HierarchicalPosterior as HierarchicalPosterior
+from .drift import DriftPosterior as DriftPosterior
+from .factors import SubgroupPosterior as SubgroupPosterior
+from .posterior import MultilevelPosterior as MultilevelPosterior
+from .sensitivity import heterogeneity_sensitivity as heterogeneity_sensitivity
+from .sites import HierarchicalPosterior as HierarchicalPosterior
+from .term import by as by
+from .term import walk as walk

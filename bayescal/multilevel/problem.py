@@ -1,100 +1,362 @@
-"""EffectsProblem: tables of several groups, and the terms that their curves are summed from."""
+"""MultilevelProblem: tables of several groups, and the terms that their curves are summed from."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
+from bayescal._base.errors import InputError
+from bayescal.data.build.labels import in_order
+from bayescal.data.crossed import CrossedTable
 from bayescal.data.data import CalibrationData
-from bayescal.model.problem import Problem
-from bayescal.multilevel.sites_problem import SitesProblem, prepare_sites
-from bayescal.multilevel.term import Term
+from bayescal.data.validate import as_scores, check_choice
+from bayescal.model.heterogeneity import VARYING, Heterogeneity, as_heterogeneity
+from bayescal.model.priors import Prior, as_prior
+from bayescal.model.problem import Problem, prepare
+from bayescal.multilevel.known import KnownSite, as_known, check_few_sites
+from bayescal.multilevel.mixture import mixture_of, shares_of
+from bayescal.multilevel.summary import MOST_KNOWN_ROWS, Summary, scores_of_known
+from bayescal.multilevel.term import Term, Vary, VaryBy, as_vary
 
-__all__ = ["EffectsProblem", "prepare_effects"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "MOST_SITE_ROWS",
+    "SITE_CURVES",
+    "KnownSites",
+    "MultilevelProblem",
+    "prepare_terms",
+    "scores_alone",
+]
+
+KnownSites: TypeAlias = "pd.DataFrame | Mapping[str, Any] | tuple[KnownSite, ...] | None"
+"""Sites known by their summaries, as they come in."""
+SITE_CURVES = ("intercept", "temperature", "logistic", "beta")
+MOST_SITE_ROWS = 64
+"""Most rows of one site that carry its curve."""
 
 
 @dataclass(frozen=True)
-class EffectsProblem:
-    """Groups whose coordinates are those of an average, and of the terms' effects, summed.
+class MultilevelProblem:
+    """Groups with one family of curves, whose coordinates are an average and effects of terms.
 
     Attributes
     ----------
-    tables : SitesProblem
-        The table of each group, with one family of curves, one centre, and the prior of the
-        average.
+    data : CalibrationData
+        The table, with its groups. Scores alone, without groups and events, if all groups are
+        sites known by their summaries.
+    pooled : Problem
+        All patients as one table; its prior is that of the average, or of the first period.
+    axes : dict of str to tuple of str
+        What groups are told apart by, such as site, or sex and age, with the levels in order. With
+        one axis the name of a group is its level, with several all of its levels, as JSON.
     terms : tuple of Term
+    known : tuple of KnownSite
+        Sites known by their summaries.
     """
 
-    tables: SitesProblem
+    data: CalibrationData
+    pooled: Problem
+    axes: dict[str, tuple[str, ...]]
     terms: tuple[Term, ...]
+    known: tuple[KnownSite, ...] = ()
 
-    @property
-    def data(self) -> CalibrationData:
-        """The table, with its groups."""
-        return self.tables.data
-
-    @property
-    def pooled(self) -> Problem:
-        """All groups as one table; its prior is that of the average."""
-        return self.tables.pooled
-
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Names of the groups, in order."""
-        return self.tables.labels
+        return tuple(in_order([*self.data.groups, *(site.label for site in self.known)]))
+
+    @cached_property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The level of each group in every axis."""
+        return _cells(self.labels, self.axes)
 
     @property
-    def groups(self) -> dict[str, Problem]:
-        """The problem of each group, by label."""
-        return self.tables.sites
+    def dim(self) -> str:
+        """What a group is, as trees and models name their dimension: site, period or cell."""
+        names = list(self.axes)
+        return names[0] if names in (["site"], ["period"]) else "cell"
+
+    @property
+    def is_walk(self) -> bool:
+        """Whether the groups are ordered periods."""
+        return self.terms[0].kind == "walk"
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are groups with patients."""
+        return bool(self.data.groups)
+
+    @property
+    def heterogeneity(self) -> Heterogeneity:
+        """The prior of the scales of the first term."""
+        return self.terms[0].prior
 
     @property
     def varying(self) -> tuple[str, ...]:
         """Coordinates that effects move; any other is common to all groups."""
-        return self.tables.varying
+        return tuple(name for name in self.pooled.curve.coordinates if name in VARYING)
 
-    @property
+    @cached_property
     def columns(self) -> list[int]:
         """Columns of the coordinates that effects move."""
-        return self.tables.columns
+        return [self.pooled.curve.coordinates.index(name) for name in self.varying]
+
+    @cached_property
+    def groups(self) -> dict[str, Problem]:
+        """The problem of each group, with the constants of all groups, by label.
+
+        That of a site known by its summaries has the scores it is taken to have, and no outcomes.
+        """
+        return {label: self._group(label) for label in self.labels}
+
+    @property
+    def tables(self) -> dict[str, Problem]:
+        """The problem of each group with patients."""
+        return {label: self.groups[label] for label in self.data.groups}
+
+    @cached_property
+    def summaries(self) -> dict[str, Summary]:
+        """The likelihood of each site known by its summaries."""
+        return {
+            site.label: Summary(site, replace(self.groups[site.label], most_rows=MOST_KNOWN_ROWS))
+            for site in self.known
+        }
+
+    def _group(self, label: str) -> Problem:
+        """The problem of one group, with a stream of random numbers of its own."""
+        known = {site.label: site for site in self.known}
+        if label in known:
+            data = scores_of_known(self.pooled, known[label])
+        else:
+            data = self.data.select(label)
+        seed = int(self.pooled.rng(f"site {label}").integers(2**63))
+        return replace(self.pooled, data=data, seed=seed)
+
+    def groups_with(self, levels: Mapping[str, str]) -> list[int]:
+        """Indices of the groups that have all of these levels; of all, if there are none."""
+        at = {list(self.axes).index(axis): level for axis, level in levels.items()}
+        return [
+            k
+            for k, cell in enumerate(self.cells)
+            if all(cell[axis] == level for axis, level in at.items())
+        ]
+
+    def together(self, name: str, groups: Sequence[int]) -> Problem:
+        """The problem of some groups with patients, whose curve is the mixture of theirs.
+
+        `name` says which they are: their stream of random numbers is their own.
+        """
+        parts = [self.groups[self.labels[k]] for k in groups]
+        if len(parts) == 1:
+            return parts[0]
+        data: CalibrationData = reduce(add, [part.data for part in parts])
+        seed = int(self.pooled.rng(f"subgroup {name}").integers(2**63))
+        joined = replace(self.pooled, data=data, seed=seed)
+        weighted = [replace(part.table, trials=part.data.trials) for part in parts]
+        shares = shares_of(joined.table, weighted)
+        return replace(joined, curve=mixture_of(self.pooled.curve, shares))
 
     def to_attributes(self) -> dict[str, str]:
         """All but the tables as JSON strings."""
-        terms = json.dumps([term.to_dict() for term in self.terms])
-        return self.tables.to_attributes() | {"terms": terms}
+        attributes = self.pooled.to_attributes()
+        attributes["axes"] = json.dumps(self.axes)
+        attributes["terms"] = json.dumps([term.to_dict() for term in self.terms])
+        if self.known:
+            attributes["known"] = json.dumps([site.to_dict() for site in self.known])
+        return attributes
 
     @classmethod
     def from_attributes(
         cls, attributes: Mapping[Any, Any], data: CalibrationData
-    ) -> EffectsProblem:
+    ) -> MultilevelProblem:
         """Read back what `to_attributes` wrote, for the tables it was written of."""
-        terms = tuple(Term.from_dict(each) for each in json.loads(attributes["terms"]))
-        return cls(SitesProblem.from_attributes(attributes, data), terms)
+        known = json.loads(attributes.get("known", "[]"))
+        axes = json.loads(attributes["axes"]).items()
+        return cls(
+            data,
+            Problem.from_attributes(attributes, data.pooled()),
+            {name: tuple(levels) for name, levels in axes},
+            tuple(Term.from_dict(each) for each in json.loads(attributes["terms"])),
+            tuple(KnownSite.from_dict(site) for site in known),
+        )
 
 
-def prepare_effects(data: CalibrationData, terms: Sequence[Term], **options: Any) -> EffectsProblem:
-    """Make the problem that a fit of groups with effects starts from.
+def prepare_terms(
+    data: CalibrationData,
+    vary: VaryBy = "site",
+    *,
+    prior: str | Prior | Mapping[str, Any],
+    heterogeneity: Heterogeneity | Mapping[str, Any] | None = None,
+    known: KnownSites = None,
+    centre: float | Literal["mean"] = "mean",
+    **options: Any,
+) -> MultilevelProblem:
+    """Make the problem that a fit of several related curves starts from.
 
     Parameters
     ----------
     data : CalibrationData
-        With groups.
-    terms : sequence of Term
-        With the level of every group of the table.
+        With the roles that `vary` names; others are forgotten. Or what `scores_alone` made.
+    vary : str, Vary, or sequence of them
+        The terms, each of one role or, of an interaction, of several factors.
+    prior : {"neutral", "clinical"}, Prior, or mapping
+        Of the average, but for its centre.
+    heterogeneity : Heterogeneity or mapping, optional
+        How much levels are expected to differ.
+    known : pandas.DataFrame or mapping, optional
+        Sites known by their summaries, as in `bayescal.fit`.
+    centre : float in (0, 1) or "mean"
+        Score at which the shift acts; "mean" takes that of the mean log-odds of all scores.
     **options
-        As of `prepare_sites`: `prior` and `centre` of the average, `curve`, `edge` and
-        `random_state`; and `heterogeneity`, which nothing here depends on, since each term has a
-        prior of its own.
+        `curve`, `edge` and `random_state`, as in `prepare`.
 
     Returns
     -------
-    EffectsProblem
+    MultilevelProblem
 
     Raises
     ------
     InputError
-        As `prepare_sites`.
+        If there are no groups, the family of curves has no shift or slope that can differ, what is
+        known of a site is incomplete, or no engine can do these terms together.
     """
-    return EffectsProblem(prepare_sites(data, **options), tuple(terms))
+    named = as_vary(vary)
+    for each in named:
+        each.check_beside(named, known=known is not None, is_pseudo=data.is_pseudo)
+    data = _by_roles(data, named)
+    check_few_sites(len(data.groups), "the table holds {} groups")
+    summaries = as_known(known, data.groups)
+    check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
+    if not data.groups and not (summaries and data.events == 0):
+        raise InputError(
+            "the table has no groups: say which site each case is from with groups=, or make the "
+            "table with bc.CalibrationData(y_true, y_prob, groups=...)."
+        )
+    centred = replace(as_prior(prior), centre=centre)
+    pooled = prepare(data.pooled(), prior=centred, **options)
+    if pooled.curve.name not in SITE_CURVES:
+        raise InputError(
+            f"curve={pooled.curve.name!r} cannot be fitted to several sites at once; use one of "
+            f"{', '.join(map(repr, SITE_CURVES))}."
+        )
+    scales, alone = as_heterogeneity(heterogeneity), len(named) == 1
+    bare = MultilevelProblem(data, pooled, data.levels, (), summaries)
+    made = replace(bare, axes={named[0].name: bare.labels}) if summaries else bare
+    return replace(made, terms=tuple(_term(each, made, scales, alone) for each in named))
+
+
+def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: bool) -> Term:
+    """A term of the problem's groups."""
+    names = list(problem.axes)
+    at = [names.index(check_choice(name, names, "vary")) for name in vary.names]
+    if len(at) == 1:
+        levels: Sequence[str] = problem.axes[vary.names[0]]
+        of_group = [cell[at[0]] for cell in problem.cells]
+    elif len(at) == len(names):
+        levels = of_group = list(problem.labels)
+    else:
+        of_group = [json.dumps([cell[k] for k in at]) for cell in problem.cells]
+        levels = sorted(set(of_group))
+    index = {level: k for k, level in enumerate(levels)}
+    periods = problem.data.periods if vary.kind == "walk" else None
+    elapsed = () if periods is None else tuple(periods.checked().elapsed.tolist())
+    return Term(
+        vary.name,
+        vary.kind,
+        tuple(levels),
+        tuple(index[level] for level in of_group),
+        prior if alone else vary.scales(prior),
+        elapsed,
+        correlated=alone and vary.kind == "exchangeable",
+        of=vary.names,
+    )
+
+
+def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
+    """The table with groups by what curves vary by, and by nothing else.
+
+    Raises
+    ------
+    InputError
+        If a role is unknown, cases come in clusters, or factors cannot be crossed.
+    """
+    known = [name for name in data.levels if name != "imputation"]
+    if not known:
+        return data
+    names = {check_choice(name, known, "vary") for each in vary for name in each.names}
+    if "cluster" in data.roles:
+        raise InputError(
+            f"the table has cluster and {' and '.join(sorted(names))}, and only one of them can "
+            "stand. A site, period or factor is of interest itself, such as hospitals, each with "
+            "its own curve; a cluster is not, such as patients seen several times. Forget one: "
+            "data.without('cluster')."
+        )
+    for each in vary:
+        if (each.kind == "walk") != (each.names == ("period",)):
+            raise InputError(
+                f"vary has {each!r}, but periods, and they alone, are a walk: bc.walk('period') of "
+                "a table with period=."
+            )
+    data = data.without([name for name in known if name not in names])
+    if len(names) > 1:
+        CrossedTable(data)  # refuses factors of one level, and too many cells
+    return data
+
+
+def _cells(
+    labels: Sequence[str], axes: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    if len(axes) == 1:
+        return tuple((label,) for label in labels)
+    return tuple(tuple(json.loads(label)) for label in labels)
+
+
+def scores_alone(
+    y_prob: Any, known: KnownSites, roles: Mapping[str, Any] | None = None, **weights: Any
+) -> CalibrationData:
+    """Scores without outcomes, at which sites that are known by their summaries are looked at.
+
+    Parameters
+    ----------
+    y_prob : array-like of shape (n,)
+    known : pandas.DataFrame or mapping
+    roles : mapping of str to array-like or None, optional
+        Refused: they are of patients with outcomes.
+    **weights
+        `sample_weight` and `weight_type`, as in `CalibrationData`.
+
+    Returns
+    -------
+    CalibrationData
+
+    Raises
+    ------
+    InputError
+        If there are no scores or no summaries, or there are roles.
+    """
+    if known is None:
+        raise InputError(
+            "y_true is None. Pass the outcomes; only sites known by their summaries, known=, are "
+            "fitted without."
+        )
+    if y_prob is None:
+        raise InputError(
+            "y_prob is None, and so is y_true: summaries do not say at which scores a curve is "
+            "looked at. Pass scores of patients like theirs, bc.fit(None, scores, known=known)."
+        )
+    for name, values in (roles or {}).items():
+        if values is not None:
+            raise InputError(
+                f"{name} was given without outcomes. Cases of which there are scores alone have "
+                f"nothing to fit: leave {name} out, or pass y_true."
+            )
+    scores = as_scores(y_prob)
+    return CalibrationData(np.zeros(scores.size), scores, **weights)

@@ -1,22 +1,187 @@
-"""Term: a factor, or ordered periods, each level of which moves the curves of its groups."""
+"""Terms: what the curves of groups vary by, as a user names them and in a problem."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.model.heterogeneity import Heterogeneity
 
-__all__ = ["Term"]
+__all__ = ["JOINED", "Kind", "Term", "Vary", "VaryBy", "as_vary", "by", "crossed", "walk"]
+
+Kind: TypeAlias = Literal["exchangeable", "walk"]
+JOINED = " x "
+"""Joins the names of factors to that of their interaction."""
+INTERACTION_SHARE = 0.5
+"""Expected size of the effects of an interaction, relative to those of the levels of a factor."""
+
+
+@dataclass(frozen=True)
+class Vary:
+    """What curves vary by, as a user names it; made by `bayescal.by` and `bayescal.walk`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Site, period or factors; of an interaction several.
+    kind : {"exchangeable", "walk"}
+    """
+
+    names: tuple[str, ...]
+    kind: Kind = "exchangeable"
+
+    @property
+    def name(self) -> str:
+        """Name of the term: that of what it varies by, or those of an interaction, joined."""
+        return JOINED.join(self.names)
+
+    def __repr__(self) -> str:
+        word = "walk" if self.kind == "walk" else "by"
+        return f"{word}({', '.join(map(repr, self.names))})"
+
+    def scales(self, prior: Heterogeneity) -> Heterogeneity:
+        """The prior of its scales, where `prior` is that of one factor."""
+        return prior.scaled(INTERACTION_SHARE) if len(self.names) > 1 else prior
+
+    def check_beside(self, others: Sequence[Vary], *, known: bool, is_pseudo: bool) -> None:
+        """Refuse what no engine can do with this term.
+
+        Raises
+        ------
+        InputError
+        """
+        beside = [each for each in others if each != self]
+        if len(beside) < len(others) - 1:
+            raise InputError(f"vary has {self!r} twice. Name every term once.")
+        if self.kind == "walk" and beside:
+            raise InputError(
+                f"vary has {self!r} beside {beside[0]!r}, but ordered periods are fitted by "
+                "themselves. Leave one of the two out, or fit the periods of each site or subgroup "
+                "by itself."
+            )
+        if known and (self.kind == "walk" or beside):
+            of = "periods" if self.kind == "walk" else "groups of several factors"
+            raise InputError(
+                f"known was given with {of}, but it is of sites: pass the site of each case as "
+                "groups, or leave known= out."
+            )
+        if is_pseudo and self.kind == "walk":
+            raise InputError(
+                "weight_type='sampling' cannot be used with periods=: explanations of a change are "
+                "compared by how well they predict cases, and sampling weights are not cases. Drop "
+                "sample_weight, or give counts of cases."
+            )
+
+
+VaryBy: TypeAlias = str | Vary | Sequence[str | Vary]
+"""What curves vary by, as it comes in."""
+
+
+def by(name: str, *more: str) -> Vary:
+    """Curves that vary by the levels of a factor, or by combinations of levels of several.
+
+    Every level has a shift and a slope of its own, drawn towards those of the average as far as
+    the levels are alike.
+
+    Parameters
+    ----------
+    name : str
+        Of a factor, such as "site" or "sex".
+    *more : str
+        Of further factors, for their interaction: an effect of every combination of levels, beside
+        those of each factor.
+
+    Returns
+    -------
+    Vary
+
+    Raises
+    ------
+    InputError
+        If a name is not text, or is there twice.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.by("sex")
+    by('sex')
+    >>> bc.by("sex", "age").name
+    'sex x age'
+    """
+    return Vary(_checked((name, *more), "name"))
+
+
+def walk(name: str = "period") -> Vary:
+    """Curves that change from each period to the next, suddenly, step by step, or not at all.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Vary
+
+    Raises
+    ------
+    InputError
+        If the name is not text.
+
+    Examples
+    --------
+    >>> import bayescal as bc
+    >>> bc.walk("period")
+    walk('period')
+    """
+    return Vary(_checked((name,), "name"), "walk")
+
+
+def as_vary(vary: VaryBy) -> tuple[Vary, ...]:
+    """The terms that `vary=` names: plain names are exchangeable.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one is neither a name nor made by `by` or `walk`.
+    """
+    listed = [vary] if isinstance(vary, (str, Vary)) else vary
+    if not isinstance(listed, Sequence) or not listed:
+        raise InputError(
+            "vary must name what curves vary by, such as 'site', bc.by('sex', 'age') or "
+            f"bc.walk('period'), or be a list of these, got {shortened(repr(vary))}."
+        )
+    return tuple(
+        each if isinstance(each, Vary) else Vary(_checked((each,), f"vary[{k}]"))
+        for k, each in enumerate(listed)
+    )
+
+
+def crossed(names: Sequence[str]) -> tuple[Vary, ...]:
+    """Each of several factors, and their interaction."""
+    return *(Vary((name,)) for name in names), Vary(tuple(names))
+
+
+def _checked(names: Sequence[Any], argument: str) -> tuple[str, ...]:
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(
+                f"{argument} must be the name of a factor, of the site or of the period, got "
+                f"{shortened(repr(name))}."
+            )
+        if list(names).count(name) > 1:
+            raise InputError(f"{argument} has {shortened(repr(name))} twice. Name it once.")
+    return tuple(names)
 
 
 @dataclass(frozen=True)
 class Term:
-    """How the levels of one factor move shift and log slope, which they do independently.
+    """How the levels of one factor, or ordered periods, move shift and log slope.
 
     Attributes
     ----------
@@ -27,22 +192,32 @@ class Term:
     levels : tuple of str
         Of a walk, in order.
     of_group : tuple of int
-        Index of the level of each group, in the order of the table's groups. A level may have no
+        Index of the level of each group, in the order of the problem's labels. A level may have no
         group.
     prior : Heterogeneity
-        Of the scales, `shift` and `log_slope` with `nu`; its correlation is not used, since shift
-        and log slope are independent.
+        Of the scales, `shift` and `log_slope` with `nu`, and of their correlation.
     elapsed : tuple of float
         Of a walk, the time from each level to the next, in units of the step that has the scale:
         the variance of a step is proportional to its time.
+    correlated : bool
+        Whether shift and log slope of a level are correlated; otherwise they are independent.
+    of : tuple of str
+        The axes whose levels it combines, of an interaction; by default that of its name.
     """
 
     name: str
-    kind: Literal["exchangeable", "walk"]
+    kind: Kind
     levels: tuple[str, ...]
     of_group: tuple[int, ...]
     prior: Heterogeneity
     elapsed: tuple[float, ...] = ()
+    correlated: bool = False
+    of: tuple[str, ...] = ()
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes whose levels it combines."""
+        return self.of or (self.name,)
 
     @property
     def innovations(self) -> int:
@@ -60,23 +235,10 @@ class Term:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready description; `from_dict` reads it back."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "levels": list(self.levels),
-            "of_group": list(self.of_group),
-            "prior": self.prior.to_dict(),
-            "elapsed": list(self.elapsed),
-        }
+        return asdict(self)
 
     @classmethod
-    def from_dict(cls, described: Mapping[str, Any]) -> Term:
+    def from_dict(cls, described: dict[str, Any]) -> Term:
         """Read back what `to_dict` wrote."""
-        return cls(
-            described["name"],
-            described["kind"],
-            tuple(described["levels"]),
-            tuple(described["of_group"]),
-            Heterogeneity(**described["prior"]),
-            tuple(described["elapsed"]),
-        )
+        listed = {name: tuple(described[name]) for name in ("levels", "of_group", "elapsed", "of")}
+        return cls(**{**described, **listed, "prior": Heterogeneity(**described["prior"])})

@@ -11,7 +11,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_scores
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.truths import Truth, population
 
@@ -42,7 +42,7 @@ def as_nodes(
     """
     if isinstance(scores, Truth):
         scores = scores.scores
-    if isinstance(scores, (CalibrationPosterior, HierarchicalPosterior)):
+    if isinstance(scores, (CalibrationPosterior, MultilevelPosterior)):
         scores = scores.data
     if isinstance(scores, CalibrationData):
         table = scores.pooled()

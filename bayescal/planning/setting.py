@@ -22,7 +22,7 @@ from bayescal.model.curves import Frame, as_curve
 from bayescal.model.likelihood.binomial import BINOMIAL
 from bayescal.model.likelihood.law import Likelihood
 from bayescal.model.priors import PRESETS, Prior, as_prior
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.planning.laws import as_nodes
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
 from bayescal.posterior.population import Population
@@ -146,8 +146,13 @@ def as_truth(truth: Any) -> Assumed:
     """
     if isinstance(truth, (Truth, Prior, CalibrationPosterior)):
         return truth
-    if isinstance(truth, HierarchicalPosterior):
-        return truth.new_site()
+    if isinstance(truth, MultilevelPosterior):
+        if len(truth.levels) > 1:
+            raise InputError(
+                f"truth is a posterior of {' and '.join(truth.levels)}, and a study is of one "
+                "curve. Pass one of them, such as post.average() or post.at(...)."
+            )
+        return truth.new()
     if isinstance(truth, Mapping):
         try:
             return as_prior(truth)
@@ -300,7 +305,7 @@ def _described_scores(value: Any, rows: int) -> str:
     if isinstance(value, ScoresOfSetting):
         known = f"prevalence {_number(value.prevalence)}, c-statistic {_number(value.c_statistic)}"
         return f"a law with {known}, at {SIMULATED_ROWS} of its quantiles"
-    if isinstance(value, CalibrationPosterior | HierarchicalPosterior):
+    if isinstance(value, CalibrationPosterior | MultilevelPosterior):
         value = value.data
     if isinstance(value, CalibrationData):
         return f"the very scores of {value.n:,g} cases{_in_rows(value.score.size, rows)}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.multilevel.drift.posterior import DriftPosterior, as_drift
+from bayescal.multilevel.drift import DriftPosterior, as_drift
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import label, percent

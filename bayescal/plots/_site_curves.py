@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level
-from bayescal.multilevel.posterior.raw import raw_estimates
+from bayescal.multilevel.rows import known_of_group
 from bayescal.plots import style
 from bayescal.plots._bands import curve_bands
 from bayescal.plots._sites import as_sites
@@ -17,7 +17,7 @@ from bayescal.plots.text import count, label, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+    from bayescal.multilevel.sites import HierarchicalPosterior
 
 __all__ = ["site_curves"]
 
@@ -87,7 +87,7 @@ def site_curves(
 
 def _size(post: HierarchicalPosterior, site: str) -> str:
     """How many cases a site has, and whether it is known by its summary."""
-    cases = raw_estimates(post.problem, site)[0]["cases"]
+    cases = known_of_group(post.problem, site)[0]["cases"]
     size = count(cases, "case") if np.isfinite(cases) else ""
     if post.site(site).has_outcomes:
         return size

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, check_choice
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior, as_hierarchical
+from bayescal.multilevel.sites import HierarchicalPosterior, as_hierarchical
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import label, minus, percent, rounded

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayescal._base.errors import InputError
 from bayescal.data.validate import as_level, check_choice
-from bayescal.multilevel.factors.answers import KINDS_OF_SUBGROUPS, subgroups_of
-from bayescal.multilevel.factors.posterior import SubgroupPosterior, as_subgroups
+from bayescal.multilevel.compared import KINDS_OF_SUBGROUPS, subgroups_of
+from bayescal.multilevel.factors import SubgroupPosterior, as_subgroups
 from bayescal.plots import style
 from bayescal.plots._names import axis_label, ideal
 from bayescal.plots.text import count, label, minus, percent, rounded

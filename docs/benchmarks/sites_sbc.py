@@ -21,9 +21,8 @@ from scipy.special import expit
 
 import bayescal as bc
 from bayescal._base.versions import library_versions
-from bayescal.multilevel.factorised.fit import sample_sites
-from bayescal.multilevel.posterior.tree import DrawnSites
-from bayescal.multilevel.sites_problem import SitesProblem, prepare_sites
+from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.validation import uniformity
 from bayescal.validation.experiment import ENGINE_DRAWS, Facts
 from bayescal.validation.simulation_based import sbc_of
@@ -42,12 +41,12 @@ class Hierarchy:
 
     Attributes
     ----------
-    problem : SitesProblem
+    problem : MultilevelProblem
         Its centre is read off the scores, so it is the same for every simulation.
     score, site : ndarray of shape (n,)
     """
 
-    problem: SitesProblem
+    problem: MultilevelProblem
     score: np.ndarray
     site: np.ndarray
 
@@ -64,7 +63,8 @@ class Hierarchy:
     def depends_on(self) -> dict[str, Any]:
         """The priors and the scores."""
         table = np.concatenate([self.score, self.site]).tobytes()
-        described = self.problem.to_attributes()
+        described = self.problem.pooled.to_attributes()
+        described["heterogeneity"] = json.dumps(self.problem.heterogeneity.to_dict())
         del described["seed"]
         return described | {"scores": hashlib.sha256(table).hexdigest()}
 
@@ -93,15 +93,10 @@ class Hierarchy:
         """Posterior draws, and the Pareto k-hat of the population."""
         pooled = replace(self.problem.pooled, data=data.pooled(), seed=seed)
         problem = replace(self.problem, data=data, pooled=pooled)
-        sample = sample_sites(problem, ENGINE_DRAWS)
-        average = sample.population.draws[:, :2]
-        sites = np.stack([sample.sites[str(k)] for k in range(len(SIZES))])
-        drawn = DrawnSites(
-            problem, average, sample.scales, sample.correlation, sites, 4, "importance", {}
-        )
-        population = np.column_stack([average, sample.scales, sample.correlation])
-        points = np.column_stack([population, drawn.of_new_site(), *sites])
-        return points[:draws], {"pareto_k": sample.population.pareto_k}
+        drawn = draw_sites(problem, ENGINE_DRAWS)
+        population = np.column_stack([drawn.average, drawn.scales[0], drawn.correlation])
+        points = np.column_stack([population, drawn.of_new_level("site"), *drawn.groups])
+        return points[:draws], {"pareto_k": drawn.stats["pareto_k"]}
 
     def evaluate(self, u: np.ndarray) -> np.ndarray:
         """The quantities at each point."""
@@ -132,7 +127,7 @@ def hierarchy() -> Hierarchy:
     site = np.repeat(np.arange(len(SIZES)), SIZES)
     score = expit(rng.normal(MEAN, WIDTH, site.size))
     data = bc.CalibrationData(np.zeros(site.size), score, groups=site.astype(str))
-    problem = prepare_sites(data, prior="neutral", curve="logistic", random_state=SEED)
+    problem = prepare_terms(data, prior="neutral", curve="logistic", random_state=SEED)
     return Hierarchy(problem, score, site)
 
 

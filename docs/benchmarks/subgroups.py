@@ -58,8 +58,8 @@ def one_run(subgroups: int, n: int, truth: str, seed: int) -> dict[str, Any]:
     row: dict[str, Any] = {
         "seconds": time.process_time() - start,
         "k": post.diagnostics["pareto_k"],
-        "any_level": post.prob_any_above(OFF, of="levels"),
-        "any_combination": post.prob_any_above(OFF, of="cells"),
+        "any_level": post.prob_any_above(OFF),
+        "any_combination": post.prob_any_above(OFF, by=list(post.factors)),
     }
     parts = {"levels": [], "cells": []}
     for kind, rows in parts.items():

@@ -10,7 +10,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.assessment.text.sites import log_bayes_factor, site_sentences
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_the_record_has_every_subgroup_and_keeps_to_its_schema(a):
     for row, (_, mine) in zip(record["rows"], a.by_subgroup.iterrows(), strict=True):
         assert row["tce"] == mine["tce"]
         assert row["observed_expected_raw"] == mine["observed_expected_raw"]
-    any_level = a.subgroups.prob_any_above(a.close, of="levels")
+    any_level = a.subgroups.prob_any_above(a.close)
     assert record["prob_any_level_off"] == any_level
     jsonschema.validate(json.loads(json.dumps(a.to_dict())), schema())
 

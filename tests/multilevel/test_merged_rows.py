@@ -11,7 +11,7 @@ from scipy.special import expit
 import bayescal as bc
 from bayescal.inference.density import CurveDensity
 from bayescal.model.likelihood.rows import every_row, merged_rows
-from bayescal.multilevel.sites_problem import MOST_SITE_ROWS, prepare_sites
+from bayescal.multilevel.problem import MOST_SITE_ROWS, prepare_terms
 
 CASES = 2000
 
@@ -22,7 +22,7 @@ def site_problem(curve: str, mean: float):
     x = rng.normal(mean, 1.2, CASES)
     y = (rng.random(CASES) < expit(0.3 + 0.8 * x)).astype(int)
     data = bc.CalibrationData(y, expit(x), groups=np.repeat("site", CASES))
-    return prepare_sites(data, prior="neutral", curve=curve, random_state=1).sites["site"]
+    return prepare_terms(data, prior="neutral", curve=curve, random_state=1).groups["site"]
 
 
 @pytest.mark.parametrize("curve", ["logistic", "beta"])

@@ -12,7 +12,7 @@ import bayescal as bc
 from bayescal._base.logistic import logistic_mle
 from bayescal.errors import InputError
 from bayescal.multilevel.factorised.density import PopulationDensity
-from bayescal.multilevel.sites_problem import prepare_sites, scores_alone
+from bayescal.multilevel.problem import prepare_terms, scores_alone
 
 SCORES = expit(norm.ppf((np.arange(32) + 0.5) / 32, -1.2, 1.1))
 CENTRE = np.log(SCORES / (1 - SCORES)).mean()
@@ -21,7 +21,7 @@ CENTRE = np.log(SCORES / (1 - SCORES)).mean()
 def density_of(known, curve="logistic"):
     data = scores_alone(SCORES, known)
     return PopulationDensity(
-        prepare_sites(data, prior="neutral", curve=curve, known=known, random_state=1)
+        prepare_terms(data, prior="neutral", curve=curve, known=known, random_state=1)
     )
 
 

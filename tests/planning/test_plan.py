@@ -11,6 +11,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.planning.analysis import Analysis
 from bayescal.planning.search import Goal, Search
+from bayescal.planning.setting import as_truth
 
 SCORES = bc.simulate.scores(prevalence=0.2, c_statistic=0.75)
 SLOPE = {"truth": "clinical", "scores": SCORES, "of": "calibration_slope", "random_state": 1}
@@ -282,3 +283,15 @@ def test_a_size_far_from_the_goal_is_given_up_after_a_part_of_the_studies() -> N
     part, full = ({size for size, of in asked if of == extent} for extent in ("part", "all"))
     assert min(part) < 500
     assert full == {1810, 2560}
+
+
+def test_periods_are_planned_for_the_next_and_factors_one_at_a_time() -> None:
+    y_true, y_prob = bc.simulate.sample("calibrated", 120, random_state=1)
+    options = {"curve": "logistic", "draws": 400, "random_state": 1}
+    periods = bc.fit(y_true, y_prob, periods=np.repeat([1, 2], 60), **options)
+    assert as_truth(periods) is periods.new()
+    factors = {"sex": np.resize(["F", "M"], 120), "age": np.resize([0, 0, 1], 120)}
+    crossed = bc.fit(y_true, y_prob, groups=factors, **options)
+    with pytest.raises(InputError, match="truth is a posterior of sex and age"):
+        as_truth(crossed)
+    assert as_truth(crossed.at(sex="F")).title == "sex F"

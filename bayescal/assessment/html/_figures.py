@@ -19,7 +19,7 @@ from bayescal.assessment.text.sites import site_sentences
 from bayescal.assessment.text.subgroups import subgroup_sentences
 from bayescal.assessment.verdict.words import headline, of_draws
 from bayescal.assessment.words import curve_rows
-from bayescal.multilevel.factors.answers import subgroups_of
+from bayescal.multilevel.compared import subgroups_of
 from bayescal.plots.style import DIAGONAL, EVENTS
 from bayescal.plots.text import label
 

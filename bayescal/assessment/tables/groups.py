@@ -6,7 +6,7 @@ from bayescal._base.text import capitalised, percent, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import chances, counts, measured
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
-from bayescal.multilevel.factors.answers import subgroups_of
+from bayescal.multilevel.compared import subgroups_of
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 
 __all__ = ["groups_table", "subgroups_table"]

@@ -11,7 +11,7 @@ from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
 from bayescal.fitting import fit
 from bayescal.multilevel import heterogeneity_sensitivity
-from bayescal.multilevel.posterior.hierarchical import HierarchicalPosterior
+from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.posterior.functionals import main_functionals
 
 __all__ = ["site_sentences", "sites_record"]

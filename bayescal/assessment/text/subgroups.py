@@ -7,8 +7,8 @@ from typing import Any
 from bayescal._base.text import chance, shortened
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.words import with_interval
-from bayescal.multilevel.factors.answers import OFF_BY, subgroups_of
-from bayescal.multilevel.factors.posterior import SubgroupPosterior
+from bayescal.multilevel.compared import OFF_BY, subgroups_of
+from bayescal.multilevel.factors import SubgroupPosterior
 
 __all__ = ["subgroup_sentences", "subgroups_record"]
 
@@ -26,8 +26,8 @@ def subgroup_sentences(f: Findings) -> list[str]:
         "that occur has a calibration curve of its own, and those of small subgroups are drawn "
         "towards the others, as far as the data say that subgroups are alike.",
         f"At least one level has a true calibration error above {f.close:g} with probability "
-        f"{chance(post.prob_any_above(f.close, of='levels'))}, and at least one combination with "
-        f"probability {chance(post.prob_any_above(f.close, of='cells'))}.",
+        f"{chance(post.prob_any_above(f.close))}, and at least one combination with "
+        f"probability {chance(post.prob_any_above(f.close, by=list(post.factors)))}.",
         *(_of_factor(post, factor) for factor in post.factors),
         _what_matters(post),
     ]
@@ -80,8 +80,8 @@ def subgroups_record(f: Findings) -> dict[str, Any] | None:
             {"factor": each.factor, "level": each.level, "levels": each.levels, **numbers}
             for each, numbers in rows
         ],
-        "prob_any_level_off": post.prob_any_above(f.close, of="levels"),
-        "prob_any_combination_off": post.prob_any_above(f.close, of="cells"),
+        "prob_any_level_off": post.prob_any_above(f.close),
+        "prob_any_combination_off": post.prob_any_above(f.close, by=list(post.factors)),
         "heterogeneity": post.heterogeneity.reset_index().to_dict("records"),
         "differences": {
             factor: post.differences(factor).reset_index().to_dict("records")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayescal._base.errors import InputError, as_items
 from bayescal.fitting.imputed.posterior import ImputedPosterior
-from bayescal.multilevel.posterior.view import SiteView
+from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
 __all__ = ["combine_imputations"]
@@ -63,15 +63,21 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, (ImputedPosterior, SiteView)):
+        if isinstance(post, ImputedPosterior):
             raise InputError(
-                f"posts[{index}] is a {type(post).__name__}, which cannot be combined again. Pass "
+                f"posts[{index}] is an ImputedPosterior, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
         if not post.problem.likelihood.is_linear:
             raise InputError(
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
                 "that are known are combined. Read each posterior by itself."
+            )
+        if isinstance(post, CurveView) and (post.is_new or post.prob_calibrated is not None):
+            raise InputError(
+                f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
+                "calibration or whose own scores imputations do not share. Combine sites, "
+                "subgroups or periods that were seen, such as post.at(site='A')."
             )
         if index:
             _check_alike(each[0], post, index)

@@ -23,6 +23,7 @@ from bayescal.fitting.imputed.tree import (
     trees_of_imputations,
 )
 from bayescal.model.clusters.design import Design
+from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import Wanted
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
@@ -100,7 +101,7 @@ class ImputedPosterior(CalibrationPosterior):
                 "the tree is not of several imputations. Pass that of an ImputedPosterior, or read "
                 "a file with bayescal.load."
             )
-        self._posts = tuple(CalibrationPosterior(each) for each in trees_of_imputations(tree))
+        self._posts = tuple(map(posterior_of_curve, trees_of_imputations(tree)))
 
     @classmethod
     def of_posteriors(cls, posts: Sequence[CalibrationPosterior]) -> Self:

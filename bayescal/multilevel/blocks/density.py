@@ -17,7 +17,7 @@ from bayescal._base.newton import Mode, by_differences, maximise
 from bayescal._base.sampling.chi_square import student_stretch
 from bayescal.model.prior import Normal, StudentT
 from bayescal.multilevel.factorised.likelihood import MOST_OFF, of_tables
-from bayescal.multilevel.problem import EffectsProblem
+from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["EffectsDensity"]
 
@@ -77,10 +77,10 @@ class EffectsDensity:
 
     Parameters
     ----------
-    problem : EffectsProblem
+    problem : MultilevelProblem
     """
 
-    def __init__(self, problem: EffectsProblem) -> None:
+    def __init__(self, problem: MultilevelProblem) -> None:
         from scipy import sparse
 
         self.problem, self.prior = problem, problem.pooled.prior

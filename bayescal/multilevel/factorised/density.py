@@ -21,7 +21,7 @@ from bayescal.multilevel.factorised.likelihood import (
     SummaryLikelihood,
     of_tables,
 )
-from bayescal.multilevel.sites_problem import SitesProblem
+from bayescal.multilevel.problem import MultilevelProblem
 
 __all__ = ["PopulationDensity"]
 
@@ -43,16 +43,16 @@ class PopulationDensity:
 
     Parameters
     ----------
-    problem : SitesProblem
+    problem : MultilevelProblem
     """
 
-    def __init__(self, problem: SitesProblem) -> None:
+    def __init__(self, problem: MultilevelProblem) -> None:
         self.problem, self.pooled = problem, problem.pooled
         self.names = problem.pooled.curve.coordinates
         self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
         tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
         self.parts: list[SiteLikelihood] = of_tables(
-            {k: problem.sites[problem.labels[k]] for k in tables}, problem.columns
+            {k: problem.groups[problem.labels[k]] for k in tables}, problem.columns
         )
         for label, summary in problem.summaries.items():
             number = problem.labels.index(label)
@@ -92,10 +92,8 @@ class PopulationDensity:
         differences = by_differences(lambda points: self(points, nodes=1))
         return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
 
-    def draw_sites(
-        self, points: Floats, rng: np.random.Generator
-    ) -> tuple[dict[str, Floats], float]:
-        """One draw of every site's coordinates for each point, and the least share that counts.
+    def draw_sites(self, points: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
+        """One draw of every site (sites, n, d) for each point, and the least share that counts.
 
         Each is one of a few proposals round the mode, taken with probability proportional to its
         density over that of the proposals.
@@ -116,7 +114,7 @@ class PopulationDensity:
                 drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
                 counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
             least = min(least, counts / (SITE_PROPOSALS * len(points)))
-        return dict(zip(self.problem.labels, drawn, strict=True)), float(least)
+        return drawn, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
         """Every site with its number: each has its own stretch of the random numbers."""

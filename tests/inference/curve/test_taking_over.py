@@ -44,15 +44,13 @@ def test_a_line_says_so_and_the_draws_are_kept_if_time_runs_out(monkeypatch):
 
 
 def test_groups_keep_their_draws_as_well(monkeypatch):
-    import bayescal.multilevel.blocks.fit as effects
-    import bayescal.multilevel.factorised.fit as sites
+    import bayescal.multilevel.fit as several
 
     def late(*_):
         raise bc.errors.OutOfTimeError("NUTS had not ended after 9 s.")
 
     monkeypatch.setattr("bayescal.posterior.checks.verdict.BAD_K", -1.0)
-    monkeypatch.setattr(sites, "sample_sites_nuts", late)
-    monkeypatch.setattr(effects, "sample_effects_nuts", late)
+    monkeypatch.setattr(several, "sample_terms_nuts", late)
     label = np.arange(200) % 3
     for groups in (label, {"a": label, "b": np.arange(200) % 2}):
         post, told = fit(groups=groups, curve="intercept", draws=400)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,11 +13,11 @@ from scipy.stats import norm
 import bayescal as bc
 from bayescal.model.priors import Heterogeneity, Normal, Prior
 from bayescal.multilevel.blocks.density import EffectsDensity
-from bayescal.multilevel.blocks.fit import draw_effects, fit_effects
-from bayescal.multilevel.blocks.nuts import sample_effects_nuts
-from bayescal.multilevel.factorised.fit import sample_sites
-from bayescal.multilevel.problem import EffectsProblem, prepare_effects
-from bayescal.multilevel.sites_problem import prepare_sites
+from bayescal.multilevel.blocks.sample import draw_effects
+from bayescal.multilevel.draws import effects_of_prior
+from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.nuts import sample_terms_nuts
+from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
 from bayescal.multilevel.term import Term
 
 SCALES = Heterogeneity()
@@ -33,12 +34,17 @@ def table(of_group, n=80, seed=1, shifts=None, mean=-1.0):
     return bc.CalibrationData(y, expit(x), groups=labels)
 
 
+def prepared(data, terms, **options):
+    """The problem of these tables with any terms."""
+    return replace(prepare_terms(data, **options), terms=tuple(terms))
+
+
 def walk(periods=6, curve="logistic", elapsed=None, prior="neutral", scales=SCALES, **options):
     shifts = np.where(np.arange(periods) < periods // 2, -0.4, 0.5)
     data = table(periods, shifts=shifts, **options)
     steps = (1.0,) * (periods - 1) if elapsed is None else elapsed
     term = Term("month", "walk", data.groups, tuple(range(periods)), scales, steps)
-    return prepare_effects(data, [term], prior=prior, curve=curve, random_state=1)
+    return prepared(data, [term], prior=prior, curve=curve, random_state=1)
 
 
 def crossed(shape=(2, 3), curve="logistic", prior="neutral", **options):
@@ -49,7 +55,7 @@ def crossed(shape=(2, 3), curve="logistic", prior="neutral", **options):
         Term(f"factor {k}", "exchangeable", tuple(map(str, range(size))), of_group, SCALES)
         for k, (size, of_group) in enumerate(zip(shape, zip(*levels, strict=True), strict=True))
     ]
-    return prepare_effects(data, terms, prior=prior, curve=curve, random_state=1)
+    return prepared(data, terms, prior=prior, curve=curve, random_state=1)
 
 
 def named(drawn):
@@ -74,7 +80,7 @@ def named(drawn):
 )
 def test_both_engines_agree(problem):
     fast = draw_effects(problem, 16_000)
-    slow = sample_effects_nuts(problem, 6000, {"target_accept": 0.98})
+    slow = sample_terms_nuts(problem, 6000, {"target_accept": 0.98})
     assert fast.verdict == slow.verdict == "ok"
     for (name, one), (_, other) in zip(named(fast), named(slow), strict=True):
         sd = np.maximum(other.std(axis=0), 1e-9)
@@ -87,20 +93,19 @@ def test_one_exchangeable_term_is_sites_whose_coordinates_are_independent():
     """The engine of sites integrates each site by quadrature; this one all of them at once."""
     data = table(7, shifts=[-0.6, -0.3, 0, 0.1, 0.2, 0.5, 0.6])
     prior = Heterogeneity(correlation=1e5)
-    sites = prepare_sites(
+    sites = prepare_terms(
         data, prior="neutral", heterogeneity=prior, curve="logistic", random_state=1
     )
     term = Term("site", "exchangeable", data.groups, tuple(range(7)), prior)
     expected, drawn = (
-        sample_sites(sites, 16_000),
-        draw_effects(EffectsProblem(sites, (term,)), 16_000),
+        draw_sites(sites, 16_000),
+        draw_effects(replace(sites, terms=(term,)), 16_000),
     )
-    assert drawn.stats["log_evidence"] == pytest.approx(expected.population.log_evidence, abs=0.05)
-    of_sites = np.stack(list(expected.sites.values()))
+    assert drawn.stats["log_evidence"] == pytest.approx(expected.stats["log_evidence"], abs=0.05)
     for one, other in (
-        (drawn.groups, of_sites),
-        (drawn.average[None], expected.population.draws[None, :, :2]),
-        (drawn.scales[0][None], expected.scales[None]),
+        (drawn.groups, expected.groups),
+        (drawn.average[None], expected.average[None]),
+        (drawn.scales, expected.scales),
     ):
         sd = other.std(axis=1)
         np.testing.assert_allclose((one.mean(axis=1) - other.mean(axis=1)) / sd, 0, atol=0.08)
@@ -113,7 +118,7 @@ def test_laplace_is_exact_where_the_curve_has_no_part():
     tight = Prior(shift=Normal(0, 1e-3), log_slope=Normal(0, 1e-3))
     scales = Heterogeneity(shift=1e-3, log_slope=1e-3)
     term = Term("site", "exchangeable", ("a", "b"), (0, 1), scales)
-    problem = prepare_effects(data, [term], prior=tight, curve="logistic", random_state=1)
+    problem = prepared(data, [term], prior=tight, curve="logistic", random_state=1)
     point = np.array([[0.3, -0.2]])
     expected = 4 * np.log(0.5) + norm.logpdf(point).sum()
     assert EffectsDensity(problem)(point)[0] == pytest.approx(expected, abs=1e-4)
@@ -126,7 +131,7 @@ def test_steps_of_a_walk_are_those_of_its_time():
 
 
 def test_prior_draws_have_the_scales_of_the_prior():
-    drawn = draw_effects(walk(3, n=5, elapsed=(1.0, 4.0)), 16_000).of_prior()
+    drawn = effects_of_prior(walk(3, n=5, elapsed=(1.0, 4.0)), 16_000, 4)
     assert np.median(drawn.scales[0][:, 0]) == pytest.approx(0.3 * 0.765, abs=0.01)
     ratio = (drawn.effects[0][2] - drawn.effects[0][1]) / drawn.scales[0]
     np.testing.assert_allclose(ratio.std(axis=0), 2, atol=0.06)
@@ -142,8 +147,8 @@ def test_hard_groups_have_an_answer(curve):
     labels = np.repeat(["usual", "no event", "events", "single", "one score"], [40, 8, 3, 1, 3])
     data = bc.CalibrationData(y, s, groups=labels)
     term = Term("site", "exchangeable", data.groups, tuple(range(5)), SCALES)
-    problem = prepare_effects(data, [term], prior="neutral", curve=curve, random_state=1)
-    drawn = fit_effects(problem, 4000, "importance", {})
+    problem = prepared(data, [term], prior="neutral", curve=curve, random_state=1)
+    drawn = draw_effects(problem, 4000)
     assert drawn.verdict == "ok"
     assert drawn.groups.shape == (5, 4000, problem.pooled.curve.size)
     assert all(np.isfinite(values).all() for _, values in named(drawn))
@@ -156,7 +161,7 @@ def test_the_order_of_levels_of_a_factor_has_no_part():
         "factor 0", "exchangeable", ("1", "0"), tuple(1 - k for k in term.of_group), SCALES
     )
     one = draw_effects(problem, 8000)
-    again = draw_effects(EffectsProblem(problem.tables, (turned, other)), 8000)
+    again = draw_effects(replace(problem, terms=(turned, other)), 8000)
     sd = one.effects[0].std(axis=1)
     off = (one.effects[0].mean(axis=1) - again.effects[0][::-1].mean(axis=1)) / sd
     np.testing.assert_allclose(off, 0, atol=0.06)
@@ -166,7 +171,7 @@ def test_a_level_without_a_group_is_drawn_from_the_others():
     problem = crossed()
     term, other = problem.terms
     unseen = Term("factor 0", "exchangeable", ("0", "1", "2"), term.of_group, SCALES)
-    drawn = draw_effects(EffectsProblem(problem.tables, (unseen, other)), 8000)
+    drawn = draw_effects(replace(problem, terms=(unseen, other)), 8000)
     standard = drawn.effects[0][2] / drawn.scales[0]
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=0.05)
     np.testing.assert_allclose(standard.std(axis=0), 1, atol=0.05)
@@ -174,6 +179,6 @@ def test_a_level_without_a_group_is_drawn_from_the_others():
 
 def test_a_problem_is_read_back_from_its_attributes():
     problem = walk(4, elapsed=(1.0, 2.0, 1.0))
-    again = EffectsProblem.from_attributes(problem.to_attributes(), problem.data)
+    again = MultilevelProblem.from_attributes(problem.to_attributes(), problem.data)
     assert again.terms == problem.terms
     assert (draw_effects(again, 400).average == draw_effects(problem, 400).average).all()

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 import bayescal as bc
 from bayescal.multilevel.factorised.density import PopulationDensity
-from bayescal.multilevel.sites_problem import prepare_sites
+from bayescal.multilevel.problem import prepare_terms
 
 
 def sites(sizes, mean=-1.0, seed=3, events=None):
@@ -32,7 +32,7 @@ def by_brute_force(problem, mean, scales, correlation):
     cell = np.log(axes[0][1] - axes[0][0]) + np.log(axes[1][1] - axes[1][0])
     prior, total = law.logpdf(grid) + cell, 0.0
     centre = np.log(problem.pooled.frame.centre / (1 - problem.pooled.frame.centre))
-    for site in problem.sites.values():
+    for site in problem.groups.values():
         table = site.table
         x = np.log(table.score / (1 - table.score)) - centre
         value = np.zeros(len(grid))
@@ -56,7 +56,7 @@ def by_brute_force(problem, mean, scales, correlation):
     ids=["usual", "no event", "one class", "one patient"],
 )
 def test_the_curves_of_sites_are_integrated_out(data, population):
-    problem = prepare_sites(data, prior="neutral", curve="logistic", random_state=1)
+    problem = prepare_terms(data, prior="neutral", curve="logistic", random_state=1)
     density, prior = PopulationDensity(problem), problem.heterogeneity
     shift, log_slope, *wanted = population
     standard = np.linspace(-8, 8, 160_001)

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.priors import Normal, Prior
-from bayescal.multilevel.sites_problem import prepare_sites
+from bayescal.multilevel.problem import prepare_terms
 
 VAGUE = Prior(shift=Normal(0, 3), log_slope=Normal(0, 1.5))
 SCALES = {"shift": 0.5, "log_slope": 0.5, "correlation": 1.0}
@@ -222,7 +222,7 @@ def test_a_spread_without_sites_is_refused():
     with pytest.raises(InputError, match="without groups"):
         bc.fit(y, s, curve="beta", heterogeneity_prior={"shift": 1})
     with pytest.raises(InputError, match="no groups"):
-        prepare_sites(bc.CalibrationData(y, s), prior="neutral")
+        prepare_terms(bc.CalibrationData(y, s), prior="neutral")
 
 
 def test_the_model_for_pymc_has_the_same_variables():

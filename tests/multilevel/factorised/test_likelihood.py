@@ -13,7 +13,7 @@ from bayescal.model.likelihood.rows import every_row
 from bayescal.multilevel.factorised import likelihood
 from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.factorised.small import covariance_factor, products, solve_small
-from bayescal.multilevel.sites_problem import prepare_sites
+from bayescal.multilevel.problem import prepare_terms
 
 
 def problem_of(sizes, curve="logistic", known=None, seed=3):
@@ -23,7 +23,7 @@ def problem_of(sizes, curve="logistic", known=None, seed=3):
     shift, slope = rng.normal(0.2, 0.4, len(sizes)), np.exp(rng.normal(-0.1, 0.2, len(sizes)))
     y = rng.random(site.size) < expit(shift[site] + slope[site] * x)
     data = bc.CalibrationData(y, expit(x), groups=np.array([f"site {k:03d}" for k in site]))
-    return prepare_sites(data, prior="neutral", curve=curve, known=known, random_state=1)
+    return prepare_terms(data, prior="neutral", curve=curve, known=known, random_state=1)
 
 
 def points_near(density, n=12):

@@ -1,0 +1,204 @@
+"""Ordered periods: no change, one sudden change and a walk, averaged by their evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.newton import by_differences, maximise
+from bayescal._base.sampling.importance import Sample, importance_sample, mix_samples
+from bayescal.inference.density import CurveDensity, sample_importance
+from bayescal.model.priors import StudentT
+from bayescal.model.problem import Problem
+from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior
+from bayescal.multilevel.factorised.likelihood import MOST_OFF
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
+
+__all__ = ["change_prior", "changes_of_prior", "draw_changes", "explanation_probabilities"]
+
+PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.25, 0.25
+
+
+def explanation_prior(problem: MultilevelProblem) -> Floats:
+    """Prior probabilities: of no change, a change into each later period, and a walk."""
+    places = len(problem.labels) - 1
+    return np.array([PROB_CONSTANT, *[PROB_SUDDEN / places] * places, PROB_GRADUAL])
+
+
+def explanation_probabilities(drawn: MultilevelDraws) -> Floats:
+    """Posterior probability of each explanation."""
+    assert drawn.log_evidence is not None
+    log = drawn.log_evidence + np.log(explanation_prior(drawn.problem))
+    weight = np.exp(log - log.max())
+    return np.asarray(weight / weight.sum())
+
+
+def change_prior(problem: MultilevelProblem) -> dict[str, StudentT]:
+    """Priors of a sudden change of each coordinate."""
+    prior = problem.heterogeneity
+    return {name: StudentT(prior.nu, 0.0, getattr(prior, name)) for name in problem.varying}
+
+
+class ChangeDensity:
+    """Log density of the curve before a change, and of the change of its coordinates.
+
+    Parameters
+    ----------
+    problem : MultilevelProblem
+    before, after : CurveDensity
+        Of the periods before and after.
+    """
+
+    def __init__(
+        self, problem: MultilevelProblem, before: CurveDensity, after: CurveDensity
+    ) -> None:
+        self.before, self.after = before, after
+        self.columns, self.laws = problem.columns, list(change_prior(problem).values())
+        self.size = problem.pooled.curve.size
+
+    def __call__(self, points: Floats) -> Floats:
+        """Log density at points of shape (n, d + r)."""
+        u = np.clip(points[:, : self.size], -MOST_OFF, MOST_OFF)
+        density = self.before(u) + self.after.log_likelihood(self.curve_after(points))
+        for column, law in enumerate(self.laws, self.size):
+            density += law.logpdf(points[:, column])
+        return density
+
+    def curve_after(self, points: Floats) -> Floats:
+        """Coordinates after the change, of shape (n, d)."""
+        after = points[:, : self.size].copy()
+        after[:, self.columns] += points[:, self.size :]
+        return np.clip(after, -MOST_OFF, MOST_OFF)
+
+
+def in_time(problem: MultilevelProblem) -> list[Problem]:
+    """The problem of each period, in order of time."""
+    groups = list(problem.groups.values())
+    return [groups[k] for k in np.argsort(problem.terms[0].of_group)]
+
+
+def sample_changes(problem: MultilevelProblem, draws: int) -> list[Sample]:
+    """Draws for a sudden change into each period but the first.
+
+    They are of shape (draws, 2 d): the coordinates before the change, and those after it.
+    """
+    tables = [each.data for each in in_time(problem)]
+    before, after = tables[:1], tables[:0:-1][:1]
+    for table in tables[1:-1]:
+        before.append(before[-1] + table)
+    for table in tables[-2:0:-1]:
+        after.append(after[-1] + table)
+    samples, start = [], np.zeros(problem.pooled.curve.size + len(problem.columns))
+    for period, (first, second) in enumerate(zip(before, after[::-1], strict=True), 1):
+        parts = [CurveDensity(replace(problem.pooled, data=data)) for data in (first, second)]
+        density = ChangeDensity(problem, *parts)
+        mode = maximise(by_differences(density), start, tolerance=1e-3, longest=1.0)
+        rng = problem.pooled.rng(f"change into period {period}")
+        sample = importance_sample(density, mode, draws, rng)
+        points = np.column_stack(
+            [sample.draws[:, : density.size], density.curve_after(sample.draws)]
+        )
+        samples.append(replace(sample, draws=points))
+    return samples
+
+
+def draw_changes(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+    """Draws of no change, of each sudden change and of a walk, in proportion to their posterior."""
+    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
+
+    single = sample_importance(problem.pooled, draws)
+    changes = sample_changes(problem, draws)
+    walk = draw_effects(problem, draws)
+    numbered = np.arange(draws)[:, None].astype(np.float64)
+    pareto_k, ess, log_evidence, error = (walk.stats[name] for name in SAMPLE_STATS)
+    of_walk = Sample(numbered, log_evidence, error, pareto_k, ess)
+    indexed = [replace(each, draws=numbered) for each in (single, *changes)]
+    parts = [*indexed, of_walk]
+    mixed, explanation = mix_samples(
+        parts, np.log(explanation_prior(problem)), draws, problem.pooled.rng("explanations")
+    )
+    index = mixed.draws[:, 0].astype(np.intp)
+    before, after = single.draws[index], single.draws[index]
+    d = before.shape[1]
+    for period, sample in enumerate(changes, 1):
+        rows = np.flatnonzero(explanation == period)
+        pair = sample.draws[index[rows]]
+        before[rows], after[rows] = pair[:, :d], pair[:, d:]
+    return _with_paths(
+        problem,
+        explanation,
+        (before, after),
+        (walk, index),
+        average=single.draws,
+        engine="importance",
+        log_evidence=np.array([part.log_evidence for part in parts]),
+        stats={name: float(getattr(mixed, name)) for name in SAMPLE_STATS},
+    )
+
+
+def changes_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
+    """As many prior draws of all periods, of the next, and of one curve for all."""
+    rng, places = problem.pooled.rng("prior of drift"), len(problem.labels)
+    first = problem.pooled.sample_prior(rng, size)
+    after = first.copy()
+    for column, law in zip(problem.columns, change_prior(problem).values(), strict=True):
+        after[:, column] += law.sample(rng, size)
+    explanation = rng.choice(places + 1, size, p=explanation_prior(problem))
+    walk = effects_of_prior(problem, size, chains)
+    return _with_paths(
+        problem,
+        explanation,
+        (first, after),
+        (walk, np.arange(size)),
+        average=problem.pooled.sample_prior(problem.pooled.rng("prior"), size),
+        engine="prior",
+        log_evidence=None,
+        stats={},
+    )
+
+
+def _with_paths(
+    problem: MultilevelProblem,
+    explanation: NDArray[np.intp],
+    curves: tuple[Floats, Floats],
+    walk: tuple[MultilevelDraws, NDArray[np.intp]],
+    *,
+    average: Floats,
+    engine: str,
+    log_evidence: Floats | None,
+    stats: dict[str, float],
+) -> MultilevelDraws:
+    """Curves of all periods and of the next, from the curves of each explanation.
+
+    `curves` are those before and after a change, of draws with at most one; `walk` has draws of a
+    walk, and the one that each draw takes, where a walk explains it.
+    """
+    (before, after), (walked, of_walk) = curves, walk
+    order = np.array(problem.terms[0].of_group)
+    places = order.size
+    changed = (explanation > 0) & (np.arange(places)[:, None] >= explanation)
+    periods = np.where(changed[..., None], after, before)
+    rows = np.flatnonzero(explanation == places)
+    chosen = of_walk[rows]
+    paths = np.repeat(walked.average[None, chosen], places, axis=0)
+    paths[:, :, problem.columns] += walked.effects[0][:, chosen]
+    periods[:, rows] = paths
+    following = periods[-1].copy()
+    step = problem.pooled.rng("next period").standard_normal((rows.size, len(problem.columns)))
+    step *= walked.scales[0][chosen] * np.sqrt(_next_step(problem))
+    following[rows[:, None], problem.columns] += step
+    return MultilevelDraws(
+        *(problem, average, periods[order], np.empty((0, *step.shape)), CHAINS, engine, stats),
+        following=following,
+        explanation=explanation,
+        log_evidence=log_evidence,
+    )
+
+
+def _next_step(problem: MultilevelProblem) -> float:
+    """Time to the next period, the median of those before, as a share of all time so far."""
+    return float(np.median(problem.terms[0].elapsed))

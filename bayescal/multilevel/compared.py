@@ -1,0 +1,179 @@
+"""Several curves compared: which there are, how far each is off, and which is furthest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
+from bayescal.data.crossed import CrossedTable
+from bayescal.data.validate import check_choice
+from bayescal.multilevel.term import JOINED
+from bayescal.posterior.functionals import FUNCTIONALS
+
+__all__ = [
+    "KINDS_OF_SUBGROUPS",
+    "OFF_BY",
+    "Part",
+    "Side",
+    "check_levels",
+    "off_by",
+    "parts_of",
+    "share_off",
+    "shares_of_worst",
+    "subgroups_of",
+    "two_of",
+]
+
+OFF_BY = 0.05
+"""A difference, or a distance from perfect calibration, that is counted by default."""
+Side: TypeAlias = Literal["both", "above", "below"]
+"""Which side of the value at perfect calibration counts."""
+COMPARED_SIDES = ("both", "above", "below")
+KINDS_OF_SUBGROUPS = ("all", "levels", "cells")
+
+
+class Part(NamedTuple):
+    """A level of one axis, such as a site or a sex, or a combination of levels of several.
+
+    Attributes
+    ----------
+    factor : str
+        The axis; of a combination, the names of its axes.
+    level : str
+        Of a combination, its level of every axis.
+    levels : dict of str to str
+        By axis.
+    """
+
+    factor: str
+    level: str
+    levels: dict[str, str]
+
+
+def parts_of(
+    axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], by: Any = None
+) -> list[Part]:
+    """The levels of one axis, or of every one; or the combinations of levels that occur.
+
+    Parameters
+    ----------
+    axes : mapping of str to sequence of str
+        The levels of each axis in order.
+    cells : sequence of tuple of str
+        The level of each group in every axis.
+    by : str or sequence of str, optional
+        One axis, or several for their combinations; by default every axis in turn.
+    """
+    names = list(axes)
+    given = names if by is None else [by] if isinstance(by, str) else as_items(by, "by")
+    chosen = [check_choice(name, names, "by") for name in given]
+    if not chosen:
+        raise InputError("by is empty. Name what curves are compared by, such as by='site'.")
+    if by is None or len(chosen) == 1:
+        return [Part(name, level, {name: level}) for name in chosen for level in axes[name]]
+    at = [names.index(name) for name in chosen]
+    occurring = {tuple(cell[k] for k in at) for cell in cells}
+    order = [{level: k for k, level in enumerate(axes[name])} for name in chosen]
+    ordered = sorted(occurring, key=lambda cell: [of[x] for of, x in zip(order, cell, strict=True)])
+    joint = JOINED.join(chosen)
+    return [Part(joint, ", ".join(cell), dict(zip(chosen, cell, strict=True))) for cell in ordered]
+
+
+def subgroups_of(table: CrossedTable, of: str = "all") -> list[Part]:
+    """The levels of every factor, then the cells that occur; `of` may choose either."""
+    check_choice(of, KINDS_OF_SUBGROUPS, "of")
+    levels = parts_of(table.levels, table.cells)
+    cells = parts_of(table.levels, table.cells, table.names)
+    return levels * (of != "cells") + cells * (of != "levels")
+
+
+def check_levels(
+    axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], given: Mapping[str, Any]
+) -> dict[str, str]:
+    """Levels by axis as text, in the order of the axes.
+
+    Raises
+    ------
+    InputError
+        If there is no such axis or level, or no case has all of the levels.
+    """
+    levels = {}
+    for axis, level in given.items():
+        known = axes[check_choice(axis, axes, "factor")]
+        levels[axis] = check_choice(str(level), known, f"level of {axis}")
+    levels = {axis: levels[axis] for axis in axes if axis in levels}
+    at = {list(axes).index(axis): level for axis, level in levels.items()}
+    if not any(all(cell[k] == level for k, level in at.items()) for cell in cells):
+        told = ", ".join(f"{axis}={level!r}" for axis, level in levels.items())
+        raise InputError(
+            f"no case has {told}. Ask for fewer levels: the subgroup of some is all cases that "
+            "have these."
+        )
+    return levels
+
+
+def two_of(parts: Sequence[Part], first: Any, second: Any) -> list[Part]:
+    """The parts of two levels; all of them, if no level is given.
+
+    Raises
+    ------
+    InputError
+        If only one level is given, or one is unknown.
+    """
+    if first is None and second is None:
+        return list(parts)
+    if first is None or second is None:
+        raise InputError(
+            "first and second go together, and only one was given, "
+            f"{shortened(repr(second if first is None else first))}. Give two levels of "
+            f"{shortened(parts[0].factor)}, or none for any two."
+        )
+    known = [each.level for each in parts]
+    return [
+        parts[known.index(check_choice(str(level), known, argument))]
+        for level, argument in ((first, "first"), (second, "second"))
+    ]
+
+
+def off_by(values: Floats, name: str, side: Side = "both") -> Floats:
+    """How far draws of a functional are from its value at perfect calibration, in its units.
+
+    `side` "both" takes the distance; "above" how far above that value, negative below it; "below"
+    the opposite.
+
+    Raises
+    ------
+    InputError
+        If the side is unknown, or the functional is a distance, which is never below.
+    """
+    functional = FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")]
+    check_choice(side, COMPARED_SIDES, "side")
+    if side == "below" and functional.is_distance:
+        raise InputError(
+            f"side='below' was given for {name!r}, which is a distance and never below its value "
+            "at perfect calibration, 0. Leave side= out, or choose a functional that has two "
+            "sides, such as 'observed_expected'."
+        )
+    off: Floats = values - functional.ideal
+    if side == "both":
+        return np.abs(off)
+    return off if side == "above" else -off
+
+
+def shares_of_worst(off: Floats) -> Floats:
+    """Share of the draws in which each curve is furthest off; equal ones divide a draw.
+
+    For `off` of shape (curves, draws); the shares, one a curve, sum to one.
+    """
+    largest = off == off.max(axis=0)
+    return np.asarray((largest / largest.sum(axis=0)).mean(axis=1))
+
+
+def share_off(off: Floats, limit: float) -> float:
+    """Share of the draws in which a curve or more is off by more than the limit."""
+    return float((off > limit).any(axis=0).mean())

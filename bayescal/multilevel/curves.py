@@ -1,0 +1,369 @@
+"""RelatedCurves: what was fitted to several groups, and the view on each of their curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.files import as_path, replacing
+from bayescal._base.text import shortened
+from bayescal.data.data import CalibrationData
+from bayescal.data.table import add_up
+from bayescal.data.validate import as_scores, check_choice
+from bayescal.model.problem import Problem
+from bayescal.multilevel.calibrated import prob_calibrated
+from bayescal.multilevel.changes import changes_of_prior
+from bayescal.multilevel.compared import check_levels
+from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.term import Vary
+from bayescal.multilevel.tree import multilevel_tree, read_draws
+from bayescal.multilevel.view import CurveView
+from bayescal.posterior.populations.bootstrap import Mixture
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["SELF_NAMED", "RelatedCurves"]
+
+SELF_NAMED = ("site", "period")
+"""Axes that name their levels by themselves; those of a factor are named with the factor."""
+
+
+class RelatedCurves:
+    """What was fitted and drawn, kept as draws or as a tree, and the curves as views."""
+
+    _drawn: MultilevelDraws
+
+    def __init__(self, tree: xr.DataTree) -> None:
+        self._tree, self._drawn = tree, read_draws(tree)
+        if not self._serves(self.problem):
+            raise InputError(
+                f"the tree is not that of a {type(self).__name__}. Read its file with "
+                "bayescal.load."
+            )
+
+    @staticmethod
+    def _serves(problem: MultilevelProblem) -> bool:
+        """Whether a fit of this problem is of this class."""
+        return True
+
+    @classmethod
+    def of_draws(cls, drawn: MultilevelDraws) -> Self:
+        """A posterior whose tree is written when it is first read."""
+        posterior = cls.__new__(cls)
+        posterior._drawn = drawn
+        return posterior
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        return multilevel_tree(self._drawn)
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema; coordinates have a dim for the curves."""
+        return self._tree
+
+    def to_netcdf(self, path: str | PathLike[str]) -> None:
+        """Write the tree to a NetCDF file; `bayescal.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        with replacing(as_path(path)) as file:
+            self.tree.to_netcdf(file, engine="h5netcdf")
+
+    @property
+    def problem(self) -> MultilevelProblem:
+        """The tables, the family of curves, the terms and the priors."""
+        return self._drawn.problem
+
+    @property
+    def data(self) -> CalibrationData:
+        """The table that was fitted, with its groups; scores alone if there are no patients."""
+        data = self.problem.data
+        return data if self.has_outcomes else data.without_outcomes()
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether there are groups with patients, beside sites known by their summaries."""
+        return self.problem.has_outcomes
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """What curves are told apart by, such as site, or sex and age, with its levels in order."""
+        return dict(self.problem.axes)
+
+    @property
+    def vary(self) -> tuple[Vary, ...]:
+        """The terms that curves vary by, as `bayescal.fit` takes them."""
+        return tuple(Vary(term.axes, term.kind) for term in self.problem.terms)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the curves, in order: of the sites, of the periods in time, or of the cells."""
+        axes = self.problem.axes
+        return next(iter(axes.values())) if len(axes) == 1 else self.problem.labels
+
+    @property
+    def centre(self) -> float:
+        """Score at which the shift acts: that of the mean log-odds of all scores."""
+        return self.problem.pooled.frame.centre
+
+    @property
+    def draws(self) -> int:
+        """Number of draws, over all chains."""
+        return self._drawn.size
+
+    @property
+    def engine(self) -> str:
+        """The engine that drew it: "importance" or "nuts"."""
+        return self._drawn.engine
+
+    @property
+    def diagnostics(self) -> dict[str, float | str]:
+        """How far the draws can be trusted.
+
+        Returns
+        -------
+        dict
+            For importance: pareto_k (above 0.7 is bad; of periods, the worst of an explanation with
+            at least a hundredth of the draws), ess, log_evidence and its error, and of sites
+            site_ess, the least share of a site's proposals that count. For NUTS: the largest r_hat,
+            the smallest ess, and divergences. `verdict` is "ok" or says what is wrong.
+        """
+        return {"engine": self.engine, **self._drawn.stats, "verdict": self._drawn.verdict}
+
+    @cached_property
+    def prob_calibrated(self) -> dict[str, float] | None:
+        """Probability of exact calibration, of every site and of the average site.
+
+        Each of three models explains the data: the curve of every site is the diagonal; that of
+        the average site is, and the sites' differ from it; neither. The first two have prior
+        probability 0.1 each. `average_site` is the probability of the first two together.
+
+        Returns
+        -------
+        dict or None
+            every_site and average_site; None of several factors or periods, and where NUTS drew,
+            which computes no evidence.
+        """
+        exact = prob_calibrated(self._drawn)
+        return None if exact is None else exact._asdict()
+
+    def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
+        """The posterior of the curve at some levels, which answers as any posterior does.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            The level of each axis that matters; for axes whose names are no Python names.
+        **by_name
+            The same, as `site="A"` or `sex="F", age="80+"`. All cases, if there are none.
+
+        Returns
+        -------
+        CalibrationPosterior
+            Of the cases with all of these levels. If they are of several groups its curve is, at
+            each score, the mean of the curves of the groups, weighted by how many of the cases near
+            that score each has.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis or level, or no case has all of the levels.
+        """
+        given = {} if levels is None else levels
+        if not isinstance(given, Mapping):
+            raise InputError(
+                "levels must be a level for each of some factors, such as {'sex': 'F'}, got "
+                f"{shortened(repr(given))}."
+            )
+        problem = self.problem
+        chosen = check_levels(problem.axes, problem.cells, {**given, **by_name})
+        return self._kept({"at": chosen}, lambda: self._at(chosen))
+
+    def _at(self, levels: dict[str, str]) -> CurveView:
+        problem, groups = self.problem, self.problem.groups_with(levels)
+        if len(groups) > 1 and problem.has_outcomes:
+            groups = [k for k in groups if problem.labels[k] not in problem.summaries]
+        title = ", ".join(
+            level if axis in SELF_NAMED else f"{axis} {level}" for axis, level in levels.items()
+        )
+        u, prior = (_side_by_side(drawn.groups[groups]) for drawn in (self._drawn, self._prior))
+        title = title or "All cases"
+        observed = not any(problem.labels[k] in problem.summaries for k in groups)
+        return self._view(title, problem.together(title, groups), u, prior, has_outcomes=observed)
+
+    def average(self) -> CurveView:
+        """The posterior of the curve without effects, over the scores of all cases.
+
+        Of sites it is that of the average site; of ordered periods that of one curve for all of
+        them, the answer were there no change.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        return self._kept({"average": True}, self._of_average)
+
+    def _of_average(self) -> CurveView:
+        title = f"One curve for {self._counted}" if self._is_walk else None
+        exact = self.prob_calibrated
+        return self._view(
+            title or f"The average of {self._counted}",
+            self.problem.pooled,
+            self._drawn.average,
+            self._prior.average,
+            has_outcomes=self.has_outcomes,
+            prob_calibrated=None if exact is None else exact["average_site"],
+        )
+
+    def new(self, by: str | None = None, scores: ArrayLike | None = None) -> CurveView:
+        """What a level that has not been seen will meet: a new site, or the next period.
+
+        Parameters
+        ----------
+        by : str, optional
+            What the level is of; it may be left out where all curves are of one axis. Effects of
+            other axes are those of the average.
+        scores : array-like of shape (n,), optional
+            Its scores. By default, with each draw, those of the cases of one of the levels, drawn
+            at random; `population="sample"` then takes the scores of all of them. Of the next
+            period those of the last one.
+
+        Returns
+        -------
+        CalibrationPosterior
+            Of the next period the curve is one step on where curves drift, and as it is where the
+            explanation is no change or a sudden one.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, or a score is outside [0, 1].
+        """
+        return self._new(by, scores, "scores")
+
+    def _new(self, by: str | None, scores: ArrayLike | None, named: str) -> CurveView:
+        """A new level, with scores that the user calls so."""
+        axis = self._one_axis(by)
+        if scores is None:
+            return self._kept({"new": axis}, lambda: self._of_new(axis, None, None))
+        values = as_scores(scores, named)
+        return self._of_new(axis, CalibrationData(np.zeros(values.size), values), values)
+
+    def _of_new(self, axis: str, data: CalibrationData | None, scores: Floats | None) -> CurveView:
+        problem, mixture, exact = self.problem.pooled, None, self.prob_calibrated
+        key: dict[str, Any] = {"new": axis}
+        if scores is not None:
+            key["scores"] = scores.tolist()
+        if self._is_walk:
+            problem = self.at({axis: self.labels[-1]}).problem
+            u, prior = (each.following for each in (self._drawn, self._prior))
+            assert u is not None and prior is not None
+            title = "The next period"
+        else:
+            u, prior = (each.of_new_level(axis) for each in (self._drawn, self._prior))
+            if self._prior.correlation is not None:
+                prior = self._prior.groups[0]
+            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
+            if data is None and self.has_outcomes:
+                mixture = self._scores_of_levels(axis)
+        return self._view(
+            title,
+            problem if data is None else replace(problem, data=data),
+            *(u, prior),
+            key=key,
+            is_new=True,
+            prob_calibrated=None if exact is None else exact["every_site"],
+            mixture=mixture,
+        )
+
+    def _scores_of_levels(self, axis: str) -> Mixture:
+        """The scores of the cases of one of the levels, another for each draw."""
+        problem, pooled = self.problem, self.problem.pooled
+        rows = []
+        for level in problem.axes[axis]:
+            labels = [problem.labels[k] for k in problem.groups_with({axis: level})]
+            trials = [
+                add_up(pooled.rows_of(each.data.score), each.table.trials, pooled.score.size)
+                for each in (problem.tables[label] for label in labels if label in problem.tables)
+            ]
+            if trials:
+                rows.append(np.sum(trials, axis=0) if len(trials) > 1 else trials[0])
+        stream = pooled.rng(f"{axis} of a new {axis}")
+        return Mixture(np.array(rows), stream.integers(len(rows), size=self.draws))
+
+    def _kept(self, key: dict[str, Any], make: Callable[[], CurveView]) -> CurveView:
+        """A view, made once."""
+        name = repr(key)
+        if name not in self._views:
+            view = make()
+            view._key = key
+            self._views[name] = view
+        return self._views[name]
+
+    @cached_property
+    def _views(self) -> dict[str, CurveView]:
+        return {}
+
+    def _view(
+        self,
+        title: str,
+        problem: Problem,
+        u: Floats,
+        prior: Floats,
+        key: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> CurveView:
+        return CurveView.of_curve(
+            *(title, problem, u, prior, self._drawn, key or {}), lambda: self.tree, **options
+        )
+
+    def _view_of(self, key: Mapping[str, Any]) -> CurveView:
+        """The view that a key in a stored tree names."""
+        if "at" in key:
+            return self.at(key["at"])
+        return self.new(key["new"], key.get("scores")) if "new" in key else self.average()
+
+    @cached_property
+    def _prior(self) -> MultilevelDraws:
+        """As many prior draws, which are the same whenever they are asked for."""
+        drawn, of_prior = self._drawn, effects_of_prior
+        if self._is_walk:
+            of_prior = changes_of_prior
+        elif drawn.correlation is not None:
+            of_prior = sites_of_prior
+        return of_prior(drawn.problem, drawn.size, drawn.chains)
+
+    @property
+    def _is_walk(self) -> bool:
+        return self.problem.is_walk
+
+    @property
+    def _counted(self) -> str:
+        """How many curves there are, of what."""
+        count, (first, *more) = len(self.problem.labels), self.levels
+        if more:
+            return f"{count} cells"
+        return f"{count} {first}s" if first in SELF_NAMED else f"{count} levels of {first}"
+
+    def _one_axis(self, by: Any) -> str:
+        """The axis that is named, or the only one."""
+        names = list(self.levels)
+        return names[0] if by is None and len(names) == 1 else check_choice(by, names, "by")
+
+
+def _side_by_side(groups: Floats) -> Floats:
+    """Coordinates of groups, of shape (groups, draws, d), as (draws, groups * d)."""
+    return np.asarray(groups.transpose(1, 0, 2).reshape(groups.shape[1], -1))

@@ -1,0 +1,155 @@
+"""MultilevelDraws: draws of several related curves, whatever the groups are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.posterior.checks.verdict import verdict_of
+
+__all__ = ["MultilevelDraws", "correlated_round", "effects_of_prior", "sites_of_prior"]
+
+
+@dataclass(frozen=True)
+class MultilevelDraws:
+    """What was fitted to several groups, and draws of equal weight, chain by chain.
+
+    Attributes
+    ----------
+    problem : MultilevelProblem
+    average : ndarray of shape (draws, d)
+        Working coordinates of the average: of a curve without effects. Of ordered periods, of one
+        curve for all of them, were there no change, which is not paired with the other draws.
+    groups : ndarray of shape (groups, draws, d)
+        Of each group, in the order of the problem's labels.
+    scales : ndarray of shape (terms, draws, r)
+        Of each term, the scale of its effects in each coordinate that they move. There are none of
+        ordered periods, which need not have a walk.
+    chains : int
+    engine : str
+    stats : dict of str to float
+        Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error, and of single
+        sites site_ess. Of NUTS: r_hat, ess_bulk, ess_tail and divergences.
+    correlation : ndarray of shape (draws,), optional
+        Of shift and log slope, where a term has it; zero where only one coordinate differs.
+    effects : tuple of ndarray of shape (levels, draws, r)
+        Of each term, the effect of each level, where they were drawn by term; levels without a
+        group are drawn as well. They are not stored.
+    following : ndarray of shape (draws, d), optional
+        Of the period after the last.
+    explanation : ndarray of int of shape (draws,), optional
+        Of ordered periods: 0 for no change, k for a sudden change into the period of index k, and
+        the number of periods for a walk.
+    log_evidence : ndarray of shape (periods + 1,), optional
+        Of each explanation.
+    """
+
+    problem: MultilevelProblem
+    average: Floats
+    groups: Floats
+    scales: Floats
+    chains: int
+    engine: str
+    stats: dict[str, float]
+    correlation: Floats | None = None
+    effects: tuple[Floats, ...] = ()
+    following: Floats | None = None
+    explanation: NDArray[np.intp] | None = None
+    log_evidence: Floats | None = None
+
+    @classmethod
+    def of_effects(
+        cls,
+        problem: MultilevelProblem,
+        average: Floats,
+        scales: Floats,
+        effects: tuple[Floats, ...],
+        engine: str,
+        chains: int,
+        stats: dict[str, float],
+    ) -> MultilevelDraws:
+        """Draws of groups that are sums of effects."""
+        u = np.repeat(average[None], len(problem.labels), axis=0)
+        for term, each in zip(problem.terms, effects, strict=True):
+            u[:, :, problem.columns] += each[list(term.of_group)]
+        return cls(problem, average, u, scales, chains, engine, stats, effects=effects)
+
+    @property
+    def size(self) -> int:
+        """Number of draws, over all chains."""
+        return len(self.average)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the draws can be trusted: "ok", or what is wrong."""
+        if self.problem.is_walk:
+            return verdict_of(self.stats, "use longer periods, or curve='logistic'")
+        return verdict_of(self.stats)
+
+    def in_order(self) -> Floats:
+        """Coordinates of the groups in the order of the levels of the first term."""
+        return self.groups[np.argsort(self.problem.terms[0].of_group)]
+
+    def of_new_level(self, axis: str) -> Floats:
+        """Coordinates (draws, d) of a group with a level of an axis that has not been seen.
+
+        Its own effects, and those of interactions with it, are new; others are zero.
+        """
+        problem = self.problem
+        if self.correlation is not None:
+            return correlated_round(
+                self.average, problem, self.scales[0], self.correlation, f"new {axis}"
+            )
+        drawn, rng = self.average.copy(), problem.pooled.rng(f"new {axis}")
+        for term, scales in zip(problem.terms, self.scales, strict=True):
+            if axis in term.axes:
+                drawn[:, problem.columns] += scales * rng.standard_normal(scales.shape)
+        return drawn
+
+
+def correlated_round(
+    average: Floats, problem: MultilevelProblem, scales: Floats, correlation: Floats, purpose: str
+) -> Floats:
+    """Levels drawn round averages, one for each draw, with a stream of their own."""
+    standard = problem.pooled.rng(purpose).standard_normal(scales.shape)
+    if scales.shape[1] > 1:
+        own = np.sqrt((1 - correlation) * (1 + correlation))
+        standard[:, 1] = correlation * standard[:, 0] + own * standard[:, 1]
+    drawn = average.copy()
+    drawn[:, problem.columns] += scales * standard
+    return drawn
+
+
+def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
+    """Prior draws of groups whose terms are independent in shift and log slope."""
+    rng, r = problem.pooled.rng("prior of effects"), len(problem.varying)
+    average = problem.pooled.sample_prior(rng, size)
+    scales = [
+        term.prior.scales(rng.standard_normal((size, r)), problem.varying) for term in problem.terms
+    ]
+    effects = [
+        term.design @ rng.standard_normal((r, term.innovations, size)) for term in problem.terms
+    ]
+    scaled = tuple(
+        each.transpose(1, 2, 0) * scale for each, scale in zip(effects, scales, strict=True)
+    )
+    return MultilevelDraws.of_effects(
+        problem, average, np.stack(scales), scaled, "prior", chains, {}
+    )
+
+
+def sites_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
+    """Prior draws of the average and of a level of the one term; all levels are alike."""
+    rng, prior, varying = problem.pooled.rng("prior"), problem.heterogeneity, problem.varying
+    average = problem.pooled.sample_prior(rng, size)
+    scales = prior.scales(rng.standard_normal((size, len(varying))), varying)
+    correlation = prior.correlations(rng.standard_normal(size))
+    one = correlated_round(average, problem, scales, correlation, "prior of a site")
+    groups = np.broadcast_to(one, (len(problem.labels), *one.shape))
+    return MultilevelDraws(
+        *(problem, average, groups, scales[None], chains, "prior", {}, correlation)
+    )

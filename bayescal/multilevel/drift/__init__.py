@@ -1,1 +1,0 @@
-"""Ordered periods: their order, explanations of a change, and the posterior."""

@@ -1,0 +1,27 @@
+"""Draws of several sites: their population by importance sampling, then site by site."""
+
+from __future__ import annotations
+
+from bayescal._base.sampling.importance import importance_sample
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.factorised.density import PopulationDensity
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
+
+__all__ = ["draw_sites"]
+
+
+def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+    """Equal-weight posterior draws of the population and of every site."""
+    density, pooled = PopulationDensity(problem), problem.pooled
+    mode = density.mode()
+    population = importance_sample(density, mode, draws, pooled.rng("population of sites"))
+    sites, least = density.draw_sites(population.draws, pooled.rng("sites"))
+    scales, correlation = density.heterogeneity(population.draws)
+    stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
+    average = population.draws[:, : pooled.curve.size]
+    return MultilevelDraws(
+        *(problem, average, sites, scales[None], CHAINS, "importance"),
+        stats | {"site_ess": least},
+        correlation,
+    )

@@ -1,1 +1,0 @@
-"""Subgroups by crossed factors: a curve for every combination of levels."""

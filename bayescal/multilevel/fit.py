@@ -1,0 +1,170 @@
+"""Fits of several related curves: the engine that serves, and the posterior it gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
+from bayescal.data.data import CalibrationData
+from bayescal.inference.nuts import as_sampler, taking_over
+from bayescal.multilevel.changes import draw_changes
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.drift import DriftPosterior
+from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.nuts import sample_terms_nuts
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.problem import MultilevelProblem, prepare_terms
+from bayescal.multilevel.sites import HierarchicalPosterior
+from bayescal.multilevel.term import VaryBy
+from bayescal.multilevel.tree import is_multilevel_tree, read_draws
+from bayescal.multilevel.view import ALL_CURVES, CurveView, key_of_view
+from bayescal.posterior.posterior import CalibrationPosterior
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = [
+    "draw_terms",
+    "fit_problem",
+    "fit_terms",
+    "posterior_of_curve",
+    "posterior_of_tree",
+]
+
+
+def fit_terms(
+    data: CalibrationData,
+    vary: VaryBy,
+    *,
+    draws: int = 4000,
+    engine: str = "auto",
+    sampler: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> MultilevelPosterior:
+    """The posterior of curves that vary by some terms.
+
+    Parameters
+    ----------
+    data : CalibrationData
+        With the roles that curves vary by.
+    vary : str, Vary, or sequence of them
+        The terms.
+    draws : int
+    engine : {"auto", "importance", "nuts"}
+    sampler : mapping, optional
+        Options of NUTS.
+    **options
+        As of `prepare_terms`: `prior`, `curve`, `heterogeneity`, `known`, ...
+
+    Returns
+    -------
+    MultilevelPosterior
+
+    Raises
+    ------
+    InputError
+        As `prepare_terms`, and of NUTS for periods.
+    """
+    problem, how = prepare_terms(data, vary, **options), as_sampler(sampler)
+    post: MultilevelPosterior = _posterior(problem, draws, engine, how)
+    return post
+
+
+def fit_problem(
+    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
+) -> Any:
+    """The posterior of several curves, by whichever engine serves.
+
+    Parameters
+    ----------
+    problem : MultilevelProblem
+    draws : int
+    engine : {"auto", "importance", "nuts"}
+    sampler : mapping
+        Options of NUTS.
+
+    Returns
+    -------
+    HierarchicalPosterior, SubgroupPosterior or DriftPosterior
+        Of one exchangeable term, of several, and of a walk.
+
+    Warns
+    -----
+    DiagnosticWarning
+        When the draws should not be trusted, or NUTS took over.
+    """
+    return _posterior(problem, draws, engine, sampler)
+
+
+def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+    """Posterior draws by the fast engine of these terms."""
+    if problem.is_walk:
+        return draw_changes(problem, draws)
+    if problem.terms[0].correlated:
+        return draw_sites(problem, draws)
+    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
+
+    return draw_effects(problem, draws)
+
+
+def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:
+    """The posterior that a tree holds, or the view on one."""
+    key = key_of_view(tree)
+    if key is None:
+        return _face(read_draws(tree).problem)(tree)
+    all_curves = tree.children[ALL_CURVES].copy()
+    all_curves.name = None
+    post = posterior_of_tree(all_curves)
+    assert isinstance(post, MultilevelPosterior)
+    return post._view_of(key)
+
+
+def posterior_of_curve(tree: xr.DataTree) -> CalibrationPosterior:
+    """The posterior of one curve that a tree holds, a view among them."""
+    post = posterior_of_tree(tree) if is_multilevel_tree(tree) else CalibrationPosterior(tree)
+    return check_type(post, CalibrationPosterior, "tree", "Pass that of one curve.")
+
+
+def _posterior(
+    problem: MultilevelProblem, draws: int, engine: str, sampler: Mapping[str, Any]
+) -> Any:
+    """By the fast engine, or by NUTS where it was asked for or takes over."""
+    if problem.is_walk and engine == "nuts":
+        raise InputError(
+            "engine='nuts' cannot be used with periods=: explanations of a change are averaged by "
+            "their evidence, which NUTS does not compute. Use engine='auto'."
+        )
+    of_draws = _face(problem).of_draws
+    if engine == "nuts":
+        drawn = sample_terms_nuts(problem, draws, sampler)
+    else:
+        drawn = draw_terms(problem, draws)
+        if drawn.verdict == "ok":
+            return of_draws(drawn)
+        if engine == "importance" or problem.is_walk:
+            _warn(f"{drawn.verdict}.")
+            return of_draws(drawn)
+        sampler, clause = taking_over(sampler)
+        _warn(f"{drawn.verdict}; {clause}.")
+        try:
+            drawn = sample_terms_nuts(problem, draws, sampler)
+        except OutOfTimeError as error:
+            _warn(f"{error} The draws are those of importance sampling.")
+            return of_draws(drawn)
+    if drawn.verdict != "ok":
+        _warn(f"NUTS reports {drawn.verdict}.")
+    return of_draws(drawn)
+
+
+def _warn(told: str) -> None:
+    """Warn whoever called the door, which called `fit_problem` or `fit_terms`."""
+    warnings.warn(told, DiagnosticWarning, stacklevel=5)
+
+
+def _face(problem: MultilevelProblem) -> type[MultilevelPosterior]:
+    """The posterior of one exchangeable term, of several, or of a walk."""
+    faces = (HierarchicalPosterior, SubgroupPosterior, DriftPosterior)
+    return next(face for face in faces if face._serves(problem))

@@ -1,0 +1,246 @@
+"""SeveralMeasures: the measures of one curve, of several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal.data.validate import check_choice
+from bayescal.multilevel.compared import Part, parts_of
+from bayescal.multilevel.curves import SELF_NAMED, RelatedCurves
+from bayescal.multilevel.view import CurveView
+from bayescal.posterior.functionals import FUNCTIONALS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["SeveralMeasures"]
+
+CURVE_AT = np.linspace(0.05, 0.95, 19)
+
+Measured = TypeVar("Measured", "xr.DataArray", "xr.Dataset")
+
+
+class SeveralMeasures(RelatedCurves):
+    """What one asks of every curve, by what they are compared by."""
+
+    def parts(self, by: str | Sequence[str] | None = None) -> list[Part]:
+        """The curves that a question compares.
+
+        Parameters
+        ----------
+        by : str or sequence of str, optional
+            One axis, whose levels are compared; or several, for the combinations of their levels
+            that occur. By default the levels of every axis in turn.
+
+        Returns
+        -------
+        list of Part
+            Each with `factor`, `level`, and `levels`, which `at` takes.
+        """
+        return parts_of(self.problem.axes, self.problem.cells, by)
+
+    def curve(self, scores: ArrayLike | None = None, *, by: Any = None) -> xr.DataArray:
+        """Draws of the calibration curve of every site, level or period.
+
+        Parameters
+        ----------
+        scores : array-like of shape (k,), optional
+            Where to evaluate them, in [0, 1]; by default 0.05, 0.10, ..., 0.95.
+        by : str or sequence of str, optional
+            As in `functional`.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site, score).
+        """
+        at = CURVE_AT if scores is None else scores
+        return self._each(lambda view: view.curve(at), by)
+
+    def predict(self, y_prob: ArrayLike, *, by: Any = None) -> xr.DataArray:
+        """Recalibrated probabilities of new cases, were they from each site, level or period.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,)
+        by : str or sequence of str, optional
+            As in `functional`.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site, obs). `new().predict(y_prob)` is for cases of a site that
+            has not been seen, and `now().predict(y_prob)` for cases of the last period.
+        """
+        return self._each(lambda view: view.predict(y_prob), by)
+
+    def tce(self, p: float = 1, population: str = "bootstrap", *, by: Any = None) -> xr.DataArray:
+        """Posterior of the true calibration error of every site, level or period.
+
+        Parameters
+        ----------
+        p : float, at least 1
+        population : {"bootstrap", "sample", "beta"}
+        by : str or sequence of str, optional
+            As in `functional`.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site), values in [0, 1].
+        """
+        return self._each(lambda view: view.tce(p, population), by)
+
+    def functional(
+        self, name: str, population: str = "bootstrap", *, by: Any = None, **options: Any
+    ) -> xr.DataArray:
+        """Posterior of a functional of every site, level or period.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        population : {"bootstrap", "sample", "beta"}
+        by : str or sequence of str, optional
+            What is compared: one axis, such as "sex", or several, for the combinations of their
+            levels; by default the levels of every axis.
+        **options
+            Passed to the functional.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims (chain, draw, site), or `period`; of factors `subgroup`, which has the
+            coordinates `factor` and `level`.
+        """
+        check_choice(name, FUNCTIONALS, "name")
+        return self._each(lambda view: view.functional(name, population, **options), by)
+
+    def net_benefit(
+        self, thresholds: ArrayLike, population: str = "bootstrap", *, by: Any = None
+    ) -> xr.Dataset:
+        """Posterior of the net benefit of every curve, as `CalibrationPosterior.net_benefit`.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+        population : {"bootstrap", "sample", "beta"}
+        by : str or sequence of str, optional
+            As in `functional`.
+
+        Returns
+        -------
+        xarray.Dataset
+            Its variables have a dim `site`, `period` or `subgroup`.
+        """
+        return self._each(lambda view: view.net_benefit(thresholds, population), by)
+
+    def value_of_information(
+        self,
+        thresholds: ArrayLike,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
+        *,
+        by: Any = None,
+    ) -> xr.Dataset:
+        """Value of knowing more of every curve, as `CalibrationPosterior.value_of_information`.
+
+        Parameters
+        ----------
+        thresholds : array-like of shape (k,)
+        n_more : int or sequence of int, optional
+            Patients of a further study of the level.
+        method : {"curve", "cells"}
+        population : {"bootstrap", "sample"}
+        by : str or sequence of str, optional
+            As in `functional`.
+
+        Returns
+        -------
+        xarray.Dataset
+            Its variables have a dim `site`, `period` or `subgroup`.
+        """
+        return self._each(
+            lambda view: view.value_of_information(thresholds, n_more, method, population), by
+        )
+
+    def summary(self, ci_prob: float = 0.95, *, by: Any = None, **options: Any) -> pd.DataFrame:
+        """Every functional of every curve with its credible interval.
+
+        Parameters
+        ----------
+        ci_prob : float in (0, 1)
+        by : str or sequence of str, optional
+            As in `functional`.
+        **options
+            `p`, `population` and `names`, as of `CalibrationPosterior.summary`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: (site, functional), or `period`; of factors (factor, level, functional). Columns:
+            estimate, mean, median, lower, upper.
+        """
+        import pandas as pd
+
+        names, keys = self._index(by)
+        tables = [self.at(each.levels).summary(ci_prob, **options) for each in self.parts(by)]
+        return pd.concat(tables, keys=keys, names=[*names, "functional"])
+
+    def interval(
+        self, name: str = "tce", ci_prob: float = 0.95, *, by: Any = None, **options: Any
+    ) -> pd.DataFrame:
+        """Credible interval of a functional of every curve, as `CalibrationPosterior.interval`.
+
+        Parameters
+        ----------
+        name : str
+            A name in `bayescal.functionals.FUNCTIONALS`.
+        ci_prob : float in (0, 1)
+        by : str or sequence of str, optional
+            As in `functional`.
+        **options
+            `population`, and what the functional takes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: site, period, or (factor, level). Columns: lower, upper.
+        """
+        import pandas as pd
+
+        names, keys = self._index(by)
+        ends = [self.at(each.levels).interval(name, ci_prob, **options) for each in self.parts(by)]
+        index = pd.Index(keys, name=names[0]) if len(names) == 1 else None
+        if index is None:
+            index = pd.MultiIndex.from_tuples(keys, names=names)
+        return pd.DataFrame(ends, index, ["lower", "upper"])
+
+    def _index(self, by: Any) -> tuple[list[str], list[Any]]:
+        """Names and keys of the rows of a table of curves."""
+        parts = self.parts(by)
+        if len({each.factor for each in parts}) == 1 and parts[0].factor in SELF_NAMED:
+            return [parts[0].factor], [each.level for each in parts]
+        return ["factor", "level"], [(each.factor, each.level) for each in parts]
+
+    def _each(self, measure: Callable[[CurveView], Measured], by: Any) -> Measured:
+        """A measure of every curve, side by side."""
+        import xarray as xr
+
+        parts = self.parts(by)
+        (dim, *_), labels = self._index(by)
+        each = [measure(self.at(part.levels)) for part in parts]
+        if dim in SELF_NAMED:
+            joined = xr.concat(each, xr.DataArray(labels, dims=dim, name=dim))
+            return joined.transpose("chain", "draw", dim, ..., missing_dims="ignore")
+        joined = xr.concat(each, "subgroup").assign_coords(
+            factor=("subgroup", [part.factor for part in parts]),
+            level=("subgroup", [part.level for part in parts]),
+        )
+        return joined.transpose("chain", "draw", "subgroup", ..., missing_dims="ignore")

@@ -1,1 +1,0 @@
-"""Draws of several sites, and what is asked of them."""

@@ -1,0 +1,76 @@
+"""One row of a table of several curves: estimates that borrow from the others, beside raw ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayescal._base.errors import InputError
+from bayescal._base.logistic import logistic_mle
+from bayescal.data.table import Rows
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.view import CurveView
+
+__all__ = ["beside_raw", "known_of_group", "raw_estimates", "size_of"]
+
+RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
+
+
+def beside_raw(
+    view: CurveView,
+    size: Mapping[str, float],
+    raw: Mapping[str, float],
+    names: Sequence[str],
+    ci_prob: float = 0.95,
+) -> dict[str, float]:
+    """Cases and events; each functional with `_lower`, `_upper`, and first `_raw` if it has one."""
+    row = dict(size)
+    summary = view.summary(ci_prob, names=names).reindex(list(names))
+    for name, values in summary[["estimate", "lower", "upper"]].iterrows():
+        if name in raw:
+            row[f"{name}_raw"] = raw[str(name)]
+        row[str(name)], row[f"{name}_lower"], row[f"{name}_upper"] = values
+    return row
+
+
+def known_of_group(
+    problem: MultilevelProblem, label: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Cases and events of a group, and what they alone say of its calibration.
+
+    What is not known, or has no estimate, is not a number.
+    """
+    if label in problem.summaries:
+        site = problem.summaries[label].site
+        known = {"cases": site.n, "events": site.observed}
+        return {name: np.nan if x is None else x for name, x in known.items()}, site.raw
+    table = problem.groups[label].table
+    raw = raw_estimates(table)
+    return size_of(table), {name: raw[name] for name in RATIO_AND_SLOPE}
+
+
+def size_of(table: Rows) -> dict[str, float]:
+    """Cases and events."""
+    return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
+
+
+def raw_estimates(table: Rows) -> dict[str, float]:
+    """What the cases of one table, with scores inside (0, 1), say by themselves.
+
+    The calibration slope is that of maximum likelihood, and tce the mean distance of that logistic
+    curve from the diagonal; they are not numbers where there is no maximum.
+    """
+    observed = float(table.hits.sum() / (table.trials @ table.score))
+    try:
+        intercept, slope = logistic_mle(table.score, table.trials, table.hits)[0]
+    except InputError:
+        return {"observed_expected": observed, "calibration_slope": np.nan, "tce": np.nan}
+    curve = expit(intercept + slope * logit(table.score))
+    distance = np.abs(curve - table.score) @ table.trials / table.trials.sum()
+    return {
+        "observed_expected": observed,
+        "calibration_slope": float(slope),
+        "tce": float(distance),
+    }

@@ -1,0 +1,186 @@
+"""HierarchicalPosterior: the curves of several sites, of the average site and of a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayescal._base.errors import check_type
+from bayescal._base.text import interval
+from bayescal.data.validate import as_number, check_choice
+from bayescal.multilevel.compared import OFF_BY
+from bayescal.multilevel.posterior import MultilevelPosterior
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.rows import beside_raw, known_of_group
+from bayescal.multilevel.view import CurveView
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["HierarchicalPosterior", "as_hierarchical"]
+
+ROW_FUNCTIONALS = ("observed_expected", "calibration_slope", "tce")
+
+
+class HierarchicalPosterior(MultilevelPosterior):
+    """Posterior of the calibration curves of several sites.
+
+    Each site has a curve of its own, drawn towards the others as far as the data say that sites
+    are alike. Measures have a dimension `site`. The average site and a site that has not been
+    seen are views, and so is each site.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As written by `bayescal.fit` with groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayescal as bc
+    >>> y_true, y_prob = bc.simulate.sample("clinical-middle-overconfident", 600, random_state=1)
+    >>> post = bc.fit(
+    ...     y_true, y_prob, groups=np.repeat(["A", "B", "C"], 200), curve="logistic", random_state=1
+    ... )
+    >>> post.labels
+    ('A', 'B', 'C')
+    >>> post.tce().dims
+    ('chain', 'draw', 'site')
+    """
+
+    @staticmethod
+    def _serves(problem: MultilevelProblem) -> bool:
+        """Whether a fit of this problem is of this class."""
+        return problem.terms[0].correlated
+
+    def site(self, label: str) -> CurveView:
+        """The posterior of one site's curve, which answers as any posterior does.
+
+        Parameters
+        ----------
+        label : str
+            One of `labels`.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If there was no such site. `new_site` is of a site that has not been seen.
+        """
+        (axis,) = self.levels
+        return self.at({axis: check_choice(label, self.labels, "label")})
+
+    def average_site(self) -> CurveView:
+        """The posterior of the curve of the average site, over the scores of all sites.
+
+        Returns
+        -------
+        CalibrationPosterior
+        """
+        return self.average()
+
+    def new_site(self, y_prob: ArrayLike | None = None) -> CurveView:
+        """What a site that has not been seen will meet: `new`.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,), optional
+            Its scores. By default, with each draw, the scores of one of the sites with patients,
+            drawn at random; `population="sample"` then takes the scores of all of them.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If a score is outside [0, 1].
+        """
+        return self._new(None, y_prob, "y_prob")
+
+    @cached_property
+    def sites(self) -> pd.DataFrame:
+        """One row a site: its own estimates, and those that the other sites have a part in.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Index: site. Columns: cases, events (not a number where they are not known); for
+            observed_expected and calibration_slope the `raw` estimate from the site alone (not a
+            number where there is none), the posterior mean and its 95 % interval; for tce the
+            estimate and interval; `prob_differs`, the probability that the site's curve is further
+            than 0.05 from that of the average site, on average over the site's scores; and
+            `prob_worst`, that its TCE is the largest.
+        """
+        import pandas as pd
+
+        rows = {
+            label: beside_raw(
+                self.site(label), *known_of_group(self.problem, label), ROW_FUNCTIONALS
+            )
+            for label in self.labels
+        }
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("site")
+        table["prob_differs"] = self.prob_differs_from_average().to_numpy()
+        table["prob_worst"] = self.prob_worst().to_numpy()
+        return table
+
+    def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
+        """Probability that a site's curve is further than delta from that of the average site.
+
+        The distance is the mean of |g_site - g_average| over the scores of the site.
+
+        Parameters
+        ----------
+        delta : float
+
+        Returns
+        -------
+        pandas.Series
+            By site.
+        """
+        import pandas as pd
+
+        limit, shares = as_number(delta, "delta"), {}
+        for label in self.labels:
+            view = self.site(label)
+            own, site = view.problem.probability(view._drawn.u), view.problem
+            own -= site.probability(self._drawn.average)
+            distance = np.abs(own, out=own) @ (site.trials / site.trials.sum())
+            shares[label] = float(np.mean(distance > limit))
+        return pd.Series(shares, name="prob_differs_from_average").rename_axis("site")
+
+    def _shown(self) -> dict[str, CurveView]:
+        return {"average site": self.average(), "new site": self.new()}
+
+    def _lines(self) -> Sequence[str]:
+        pooled = self.problem.pooled
+        sites, data = f"{len(self.labels)} sites", self.data
+        if not self.has_outcomes:
+            size = f"{sites} known by their summaries, at {data.n:g} scores"
+        else:
+            size = f"{sites}, {data.n:g} cases, {data.events:g} events"
+            if self.problem.known:
+                size += f"; {len(self.problem.known)} sites known by their summaries"
+        lines = [
+            size,
+            f"{pooled.curve.name} curves, {pooled.prior.name} prior, {self.engine}",
+        ]
+        for title, view in self._shown().items():
+            error = interval(view.estimate("tce"), *view.interval("tce"), 0.95)
+            lines.append(f"TCE of the {title} {error}")
+        return lines
+
+
+def as_hierarchical(post: Any) -> HierarchicalPosterior:
+    """A hierarchical posterior, and nothing else."""
+    cure = "Pass what bayescal.fit returns when groups= says which site each case is from."
+    return check_type(post, HierarchicalPosterior, "post", cure)

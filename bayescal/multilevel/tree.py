@@ -1,0 +1,138 @@
+"""The posterior of several related curves as an xarray.DataTree: written, and read back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal._base.versions import library_versions
+from bayescal.data.data import CalibrationData
+from bayescal.data.stored import reading_tree
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.view import key_of_view
+from bayescal.posterior.tree import as_dataset, with_chains
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws"]
+
+CHAIN_DRAW = ("chain", "draw")
+
+
+def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
+    """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
+
+    Parameters
+    ----------
+    drawn : MultilevelDraws
+
+    Returns
+    -------
+    xarray.DataTree
+        The posterior has the coordinates of the average (`shift`, ...); those of each group
+        (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
+        ..., by `term`) and their `correlation`; and of ordered periods those of the next
+        (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
+        change into the period of index k, and the number of periods for gradual drift. Attributes
+        describe the terms.
+    """
+    import xarray as xr
+
+    problem, chains, dim = drawn.problem, drawn.chains, drawn.problem.dim
+    names = problem.pooled.curve.coordinates
+    values: dict[str, Any] = {}
+    for column, name in enumerate(names):
+        values[name] = with_chains(drawn.average[:, column], chains)
+        if name in _own(problem):
+            by_group = with_chains(drawn.groups[:, :, column].T, chains)
+            values[f"{dim}_{name}"] = ((*CHAIN_DRAW, dim), by_group)
+        if drawn.following is not None:
+            values[f"next_{name}"] = with_chains(drawn.following[:, column], chains)
+    for column, name in enumerate(problem.varying if len(drawn.scales) else ()):
+        by_term = with_chains(drawn.scales[:, :, column].T, chains)
+        values[f"sd_{name}"] = ((*CHAIN_DRAW, "term"), by_term)
+    if drawn.correlation is not None and len(problem.varying) > 1:
+        values["correlation"] = with_chains(drawn.correlation, chains)
+    stats = xr.Dataset(drawn.stats)
+    if drawn.explanation is not None:
+        values["explanation"] = with_chains(drawn.explanation, chains)
+        stats["explanation_log_evidence"] = ("explanation", drawn.log_evidence)
+    coords = {dim: list(problem.labels), "term": [term.name for term in problem.terms]}
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": as_dataset(values, coords, chains, drawn.size // chains),
+            "sample_stats": stats,
+            "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
+            "constant_data": problem.data.to_xarray(),
+        }
+    )
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
+    tree.attrs.update(problem.to_attributes())
+    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    return tree
+
+
+def is_multilevel_tree(tree: xr.DataTree) -> bool:
+    """Whether a tree is that of several related curves, or of a view on one of them."""
+    return "terms" in tree.attrs or key_of_view(tree) is not None
+
+
+@reading_tree()
+def read_draws(tree: xr.DataTree) -> MultilevelDraws:
+    """Read back what `multilevel_tree` wrote.
+
+    Raises
+    ------
+    InputError
+        If the tree was edited or damaged.
+    """
+    data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
+    problem = MultilevelProblem.from_attributes(tree.attrs, data)
+    posterior, stats = tree["posterior"].to_dataset(), tree["sample_stats"].to_dataset()
+    names, varying, dim = problem.pooled.curve.coordinates, problem.varying, problem.dim
+    if tuple(map(str, posterior[dim].to_numpy())) != problem.labels:
+        raise InputError(f"the {dim}s of the tree's posterior are not those of its data.")
+
+    def draws(name: str) -> Floats:
+        """Of shape (draws, ...), chain by chain."""
+        values = np.asarray(posterior[name].transpose(*CHAIN_DRAW, ...), np.float64)
+        if not np.isfinite(values).all():
+            raise InputError(
+                "the tree's posterior holds draws that are not finite. Refit the data."
+            )
+        return values.reshape(-1, *values.shape[2:])
+
+    average = np.column_stack([draws(name) for name in names])
+    groups = np.repeat(average[None], len(problem.labels), axis=0)
+    for column, name in enumerate(names):
+        if name in _own(problem):
+            groups[:, :, column] = draws(f"{dim}_{name}").T
+    common = (
+        posterior.sizes["chain"],
+        str(json.loads(tree.attrs["engine"])),
+        {str(name): float(stats[name]) for name in stats.data_vars if not stats[name].dims},
+    )
+    if problem.is_walk:
+        return MultilevelDraws(
+            *(problem, average, groups, np.empty((0, len(average), len(varying))), *common),
+            following=np.column_stack([draws(f"next_{name}") for name in names]),
+            explanation=draws("explanation").astype(np.intp),
+            log_evidence=np.asarray(stats["explanation_log_evidence"], np.float64),
+        )
+    scales = np.stack([draws(f"sd_{name}") for name in varying], axis=-1).transpose(1, 0, 2)
+    correlation = None
+    if problem.terms[0].correlated:
+        correlation = draws("correlation") if len(varying) > 1 else np.zeros(len(average))
+    return MultilevelDraws(problem, average, groups, scales, *common, correlation=correlation)
+
+
+def _own(problem: MultilevelProblem) -> tuple[str, ...]:
+    """Coordinates that groups do not share with the average."""
+    return problem.pooled.curve.coordinates if problem.is_walk else problem.varying

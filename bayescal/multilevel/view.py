@@ -1,0 +1,221 @@
+"""CurveView: one curve of several, which answers as the posterior of one curve does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayescal._base.arrays import Floats
+from bayescal._base.errors import InputError
+from bayescal.data.validate import as_number, check_choice
+from bayescal.model.problem import Problem
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.functionals import FUNCTIONALS
+from bayescal.posterior.populations.bootstrap import Mixture
+from bayescal.posterior.posterior import CalibrationPosterior
+from bayescal.posterior.tree import Drawn, sample_tree
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["ALL_CURVES", "CurveView", "key_of_view"]
+
+ALL_CURVES, KEY = "several_curves", "view"
+"""Group of a view's tree that has the tree of all curves, and attribute that says which it is."""
+
+
+class CurveView(CalibrationPosterior):
+    """One curve of a posterior of several, which answers as the posterior of one curve does.
+
+    Attributes
+    ----------
+    title : str
+        The level's name, or what stands in its place.
+    is_new : bool
+        Whether this is a level that has not been seen, such as a new site. Its curve is not
+        estimated but predicted, so that the estimate of a distance from calibration is the median
+        of its draws.
+    """
+
+    title: str
+    is_new: bool = False
+    _has_outcomes: bool = True
+    _prob_calibrated: float | None = None
+    _mixture: Mixture | None = None
+    _key: dict[str, Any]
+    _all_curves: Callable[[], xr.DataTree]
+
+    @classmethod
+    def of_curve(
+        cls,
+        title: str,
+        problem: Problem,
+        u: Floats,
+        prior: Floats,
+        drawn: MultilevelDraws,
+        key: dict[str, Any],
+        all_curves: Callable[[], xr.DataTree],
+        *,
+        is_new: bool = False,
+        has_outcomes: bool = True,
+        prob_calibrated: float | None = None,
+        mixture: Mixture | None = None,
+    ) -> Self:
+        """A view on draws of one curve's coordinates.
+
+        Parameters
+        ----------
+        title : str
+        problem : Problem
+            Of the curve's own table, or of one with its scores.
+        u, prior : ndarray of shape (draws, d)
+            Posterior and prior draws of the working coordinates.
+        drawn : MultilevelDraws
+            Of all curves.
+        key : dict
+            Which curve it is, as JSON has it, and how to read it back.
+        all_curves : callable
+            Gives the tree of all curves.
+        is_new : bool
+        has_outcomes : bool
+            Whether those of the problem's table were observed.
+        prob_calibrated : float, optional
+            Probability of exact calibration, for the lower end of distances.
+        mixture : Mixture, optional
+            Scores of several groups, and the group whose scores each draw has.
+        """
+        view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
+        view.title, view.is_new, view._mixture = title, is_new, mixture
+        view._has_outcomes = has_outcomes and not is_new
+        view._prob_calibrated = prob_calibrated
+        view._key, view._all_curves = key, all_curves
+        return view
+
+    @property
+    def has_outcomes(self) -> bool:
+        """Whether `data` has outcomes: a level that has not been seen has scores alone."""
+        return self._has_outcomes
+
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration; None of a site seen, or where it was not computed.
+
+        Of the average site, that its curve is the diagonal; of a new site, that every site's is.
+        """
+        return self._prob_calibrated
+
+    @cached_property
+    def _posterior(self) -> Evaluation:
+        return Evaluation(self.problem, self._drawn.u, bootstrap=self._mixture)
+
+    @cached_property
+    def _prior(self) -> Evaluation:
+        assert self._drawn.prior is not None
+        return Evaluation(self.problem, self._drawn.prior, bootstrap=self._mixture)
+
+    @cached_property
+    def _tree(self) -> xr.DataTree:
+        tree = sample_tree(self._drawn)
+        if not self.has_outcomes:
+            del tree["observed_data"]
+        tree[ALL_CURVES] = self._all_curves().copy()
+        tree.attrs[KEY] = json.dumps(self._key)
+        return tree
+
+    @property
+    def tree(self) -> xr.DataTree:
+        """The `xarray.DataTree` in ArviZ's schema, of this curve.
+
+        The tree of all curves is in its group `several_curves`, from which `bayescal.load` reads
+        the view back. Likelihoods and predictions are there if it has outcomes.
+        """
+        return super().tree if self.has_outcomes else self._tree
+
+    def _nuts_diagnostics(self, stats: xr.Dataset) -> dict[str, float]:
+        return self._drawn.stats
+
+    def estimate(
+        self,
+        name: str = "tce",
+        ci_prob: float = 0.95,
+        *,
+        population: str = "bootstrap",
+        **options: Any,
+    ) -> float:
+        """Point estimate of a functional; of a distance at a new site, the median.
+
+        Otherwise as `CalibrationPosterior.estimate`, with the same parameters.
+        """
+        if self.is_new and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
+            values = self._posterior.values([(name, options)], population)[name]
+            return float(np.median(values))
+        return super().estimate(name, ci_prob, population=population, **options)
+
+    def value_of_information(
+        self,
+        thresholds: Any,
+        n_more: Any = None,
+        method: str = "curve",
+        population: str = "bootstrap",
+    ) -> xr.Dataset:
+        """Value of knowing more; `n_more` are patients of this curve.
+
+        As `CalibrationPosterior.value_of_information`, with the same parameters. A site that has
+        not been seen has no patients to count, so that `method` must be "curve".
+        """
+        if self.is_new and isinstance(method, str) and method == "cells":
+            raise InputError(
+                "method='cells' counts patients, and a site that has not been seen has none. Use "
+                "method='curve'."
+            )
+        return super().value_of_information(thresholds, n_more, method, population)
+
+    def prob_above(
+        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
+    ) -> float:
+        """Probability that a functional is above `x`.
+
+        Of a distance, exact calibration has its share of the draws here, but not for `prob_below`.
+
+        As `CalibrationPosterior.prob_above`, with the same parameters.
+        """
+        draws = self._with_calibrated(name, self._draws_of(name, population, options))
+        return float(np.mean(draws > as_number(x, "x")))
+
+    def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:
+        """The lower end of a distance is read where exact calibration has its share."""
+        lower, _ = super()._ends(name, self._with_calibrated(name, values), ci_prob)
+        return lower, super()._ends(name, values, ci_prob)[1]
+
+    def _with_calibrated(self, name: str, values: Floats) -> Floats:
+        """Draws of a distance, some of them exact calibration; of anything else as they are."""
+        return np.where(self._calibrated, 0.0, values) if FUNCTIONALS[name].is_distance else values
+
+    @cached_property
+    def _calibrated(self) -> NDArray[np.bool_]:
+        """Which draws stand for exact calibration, of shape (draws,)."""
+        share = round((self._prob_calibrated or 0.0) * self.draws)
+        order = self.problem.rng("calibrated draws").permutation(self.draws)
+        return order < share
+
+    @property
+    def _interval_in_words(self) -> str:
+        if self._prob_calibrated is None:
+            return super()._interval_in_words
+        return "equal-tailed; of distances, the lower end knows exact calibration"
+
+    def __repr__(self) -> str:
+        _, cases, *lines = super().__repr__().splitlines()
+        return "\n".join([self.title, *([] if self.is_new else [cases]), *lines])
+
+
+def key_of_view(tree: xr.DataTree) -> dict[str, Any] | None:
+    """Which curve the tree of a view is of; None if it is not that of a view."""
+    key: dict[str, Any] | None = json.loads(tree.attrs[KEY]) if KEY in tree.attrs else None
+    return key

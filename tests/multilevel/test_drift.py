@@ -1,0 +1,216 @@
+"""Ordered periods: against numerical integration, and what must not change the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, log_expit, logsumexp
+from scipy.stats import norm
+
+import bayescal as bc
+from bayescal.errors import InputError
+from bayescal.multilevel.changes import PROB_CONSTANT, change_prior
+from bayescal.multilevel.problem import prepare_terms
+from bayescal.multilevel.term import walk
+
+GRID = np.linspace(-3, 3, 401)
+
+
+def year(size=0.0, months=12, patients=100, change=6, seed=1, mean=-1.0):
+    """Outcomes, scores and months, with a sudden shift into one month."""
+    rng = np.random.default_rng(seed)
+    month = np.repeat(np.arange(months), patients)
+    x = rng.normal(mean, 1.2, month.size)
+    outcome = (rng.random(month.size) < expit(x + size * (month >= change))).astype(int)
+    return outcome, expit(x), month
+
+
+def quarters():
+    """Four quarters of few patients, in which only a shift can differ; one quarter is missing."""
+    outcome, score, month = year(size=0.9, months=4, patients=40, change=2, seed=3)
+    return outcome, score, np.array(["2023-Q1", "2023-Q2", "2023-Q4", "2024-Q1"])[month], month
+
+
+def by_grid(problem, months, outcome, score):
+    """Log evidence of each explanation, and mean of the last shift, by integration on a grid."""
+    x = np.log(score / (1 - score))
+    signs = np.where(outcome == 1, 1, -1)
+    likelihood = np.array(
+        [
+            log_expit(signs[months == k][:, None] * (x[months == k][:, None] + GRID)).sum(axis=0)
+            for k in range(months.max() + 1)
+        ]
+    )
+    step = np.log(GRID[1] - GRID[0])
+    first = problem.pooled.prior.of("shift").logpdf(GRID)
+    evidence, last = [logsumexp(first + likelihood.sum(axis=0)) + step], []
+    change = change_prior(problem)["shift"].logpdf(GRID[:, None] - GRID)
+    for k in range(1, len(likelihood)):
+        joint = first + likelihood[:k].sum(axis=0) + change
+        joint = joint + likelihood[k:].sum(axis=0)[:, None]
+        evidence.append(logsumexp(joint) + 2 * step)
+    levels = (np.arange(60) + 0.5) / 60
+    scales = problem.terms[0].prior.scales(norm.ppf(levels)[:, None], ["shift"])[:, 0]
+    for scale in scales:
+        forward = first + likelihood[0]
+        for k, elapsed in enumerate(problem.data.periods.elapsed, 1):
+            kernel = norm.logpdf(GRID[:, None] - GRID, scale=scale * np.sqrt(elapsed))
+            kernel -= logsumexp(kernel, axis=0)
+            forward = logsumexp(kernel + forward, axis=1) + likelihood[k]
+        last.append((logsumexp(forward) + step, np.exp(forward - logsumexp(forward)) @ GRID))
+    of_scale, mean = np.array(last).T
+    evidence.append(logsumexp(of_scale) - np.log(of_scale.size))
+    return np.array(evidence), np.exp(of_scale - logsumexp(of_scale)) @ mean
+
+
+def test_explanations_have_the_evidence_of_numerical_integration():
+    outcome, score, label, month = quarters()
+    post = bc.fit(outcome, score, periods=label, curve="intercept", draws=8000, random_state=1)
+    assert post.data.periods.elapsed == pytest.approx([0.25, 0.5, 0.25])
+    evidence, last = by_grid(post.problem, month, outcome, score)
+    np.testing.assert_allclose(post._drawn.log_evidence, evidence, atol=0.03)
+    walked = post._drawn.explanation == 4
+    drawn = post._drawn.in_order()[-1, walked, 0]
+    assert drawn.mean() == pytest.approx(last, abs=4 * drawn.std() / np.sqrt(walked.sum()))
+
+
+def test_rows_need_no_order_and_units_of_time_have_no_part():
+    outcome, score, month = year(patients=30, months=5)
+    order = np.random.default_rng(1).permutation(month.size)
+    one = bc.fit(outcome, score, periods=month, random_state=1)
+    for labels in (month[order], 7.5 * month[order] - 30):
+        other = bc.fit(outcome[order], score[order], periods=labels, random_state=1)
+        np.testing.assert_allclose(one.explanations, other.explanations, rtol=1e-6)
+        curves = (each.now().curve([0.1, 0.5]) for each in (one, other))
+        np.testing.assert_allclose(*curves, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["cases", "table"])
+def test_an_update_is_one_fit_of_everything(kind):
+    outcome, score, month = year(patients=40, months=5)
+    labels, old = np.array([f"2024-{k + 1:02}" for k in month]), month < 4
+    options = {"curve": "logistic", "draws": 1000, "random_state": 1}
+    before = bc.fit(outcome[old], score[old], periods=labels[old], **options)
+    if kind == "cases":
+        more = bc.update(before, outcome[~old], score[~old], periods=labels[~old])
+    else:
+        more = bc.update(
+            before, bc.CalibrationData(outcome[~old], score[~old], period=labels[~old])
+        )
+    expected = bc.fit(outcome, score, periods=labels, **options)
+    assert more.labels == expected.labels
+    assert more.tree["posterior"].equals(expected.tree["posterior"])
+
+
+def test_a_category_is_added_after_the_last():
+    outcome, score, month = year(patients=40, months=3)
+    names, old = np.array(["spring", "summer", "autumn"]), month < 2
+    first = pd.Categorical(names[month[old]], categories=names[:2], ordered=True)
+    more = pd.Categorical(names[month[~old]], categories=names, ordered=True)
+    post = bc.fit(outcome[old], score[old], periods=first, draws=400, random_state=1)
+    assert bc.update(post, outcome[~old], score[~old], periods=more).labels == tuple(names)
+
+
+def test_a_large_sudden_change_is_placed():
+    post = bc.fit(*year(size=1.2)[:2], periods=year()[2], curve="logistic", random_state=1)
+    assert post.prob_changed > 0.99
+    assert post.explanations["sudden"] > post.explanations["gradual"]
+    when = post.when_changed()
+    assert when["if_sudden"].idxmax() == "6"
+    assert when.loc["6", "within_one"] > 0.95
+    assert post.period("5").interval("tce")[0] < 0.05 < post.now().interval("tce")[0]
+
+
+def test_without_a_change_the_present_is_near_one_fit():
+    outcome, score, month = year(patients=200)
+    post = bc.fit(outcome, score, periods=month, curve="logistic", random_state=1)
+    assert post.prob_changed < 1 - PROB_CONSTANT
+    single = bc.fit(outcome, score, curve="logistic", random_state=1)
+    assert post.now().estimate("observed_expected") == pytest.approx(
+        single.estimate("observed_expected"), abs=0.02
+    )
+    one = post.single_curve()
+    assert one.estimate("tce") == pytest.approx(single.estimate("tce"), abs=0.003)
+
+
+def test_equal_periods_say_that_nothing_changed_where_it_could_have():
+    """The same cases in both periods: the evidence is against every explanation but the first."""
+    outcome, score, _ = year(patients=400, months=1)
+    twice = [np.tile(each, 2) for each in (outcome, score)]
+    post = bc.fit(*twice, periods=np.repeat([1, 2], outcome.size), curve="logistic", random_state=1)
+    assert post.explanations["constant"] > PROB_CONSTANT + 0.1
+    steps = post._steps[0]
+    assert (steps[post._drawn.explanation == 0] == 0).all()
+
+
+@pytest.mark.parametrize("curve", ["intercept", "temperature", "logistic", "beta"])
+def test_hard_periods_have_an_answer(curve):
+    """No event, events alone, one patient."""
+    outcome, score, month = year(patients=50, months=3)
+    outcome = np.concatenate([outcome, np.zeros(8, int), [1, 1, 1, 0]])
+    score = np.concatenate([score, np.linspace(0.05, 0.6, 8), [0.2, 0.3, 0.9, 0.4]])
+    month = np.concatenate([month, np.repeat([3, 4, 5], [8, 3, 1])])
+    post = bc.fit(outcome, score, periods=month, curve=curve, random_state=1)
+    assert post.diagnostics["verdict"] == "ok"
+    table = post.periods
+    assert np.isnan(table.loc["3", "calibration_slope_raw"])
+    assert ((table["tce_lower"] <= table["tce"]) & (table["tce"] <= table["tce_upper"])).all()
+
+
+def test_counts_are_repeats():
+    outcome, score, month = year(patients=20, months=3)
+    counts = np.random.default_rng(3).integers(1, 4, month.size)
+    options = {"draws": 400, "random_state": 5}
+    one = bc.fit(
+        outcome, score, periods=month, sample_weight=counts, weight_type="counts", **options
+    )
+    repeated = [np.repeat(each, counts) for each in (outcome, score, month)]
+    other = bc.fit(*repeated[:2], periods=repeated[2], **options)
+    np.testing.assert_allclose(one.now().tce(), other.now().tce(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"periods": ["a", "b"] * 30}, "order is not plain"),
+        ({"periods": [1] * 60}, "one period only"),
+        ({"periods": [1, 2] * 20}, "y_true has 60 observations but periods has 40"),
+        ({"groups": [1, 2] * 30}, "the table has site and period"),
+        ({"engine": "nuts"}, "engine='nuts'"),
+        ({"curve": "spline"}, "curve='spline'"),
+        ({"sample_weight": np.full(60, 1.5), "weight_type": "sampling"}, "weight_type='sampling'"),
+    ],
+)
+def test_errors_teach(options, message):
+    outcome, score, month = year(patients=20, months=3)
+    with pytest.raises(InputError, match=message):
+        bc.fit(outcome, score, **{"periods": month, **options})
+
+
+def test_cases_of_a_table_have_no_periods():
+    outcome, score, month = year(patients=20, months=3)
+    table = bc.CalibrationData(outcome, score, groups=month)
+    with pytest.raises(InputError, match=r"periods was given beside a CalibrationData.*period="):
+        bc.fit(table, periods=month)
+    by_period = bc.CalibrationData(outcome, score, period=month)
+    assert bc.fit(by_period, draws=400).labels == ("0", "1", "2")
+
+
+def test_updates_say_when_cases_were():
+    outcome, score, month = year(patients=20, months=3)
+    post = bc.fit(outcome, score, periods=month, draws=400)
+    with pytest.raises(InputError, match="periods="):
+        bc.update(post, outcome, score)
+    with pytest.raises(InputError, match="months"):
+        bc.update(post, outcome, score, periods=["2024-01"] * 60)
+    with pytest.raises(InputError, match="periods was given"):
+        bc.update(bc.fit(outcome, score, curve="beta", draws=400), outcome, score, periods=month)
+
+
+def test_a_problem_is_read_back_from_its_attributes():
+    outcome, score, label, _ = quarters()
+    data = bc.CalibrationData(outcome, score, period=label)
+    problem = prepare_terms(data, walk(), prior="clinical", random_state=1)
+    again = type(problem).from_attributes(problem.to_attributes(), data)
+    assert again == problem

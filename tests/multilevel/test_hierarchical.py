@@ -1,0 +1,154 @@
+"""What a hierarchical posterior answers, for all sites and through its views."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayescal as bc
+from bayescal.errors import InputError
+
+LABELS = ("north", "south", "west")
+
+
+@pytest.fixture(scope="module")
+def post():
+    y, s = bc.simulate.sample("clinical-middle-overconfident", 900, random_state=1)
+    return bc.fit(y, s, groups=np.resize(LABELS, y.size), curve="logistic", random_state=1)
+
+
+def test_measures_have_a_dimension_of_sites(post):
+    assert post.labels == LABELS
+    for measured in (post.tce(), post.functional("observed_expected")):
+        assert measured.dims == ("chain", "draw", "site")
+        assert measured["site"].to_numpy().tolist() == list(LABELS)
+    assert post.curve().dims == ("chain", "draw", "site", "score")
+    assert post.predict([0.1, 0.4, 0.5]).sizes["obs"] == 3
+    assert post.net_benefit([0.3])["model"].dims == ("chain", "draw", "site", "threshold")
+    table = post.summary(names=["tce", "observed_expected"])
+    assert table.index.names == ["site", "functional"]
+    assert len(table) == 6
+
+
+def test_a_view_answers_as_its_site_does(post):
+    view = post.site("south")
+    np.testing.assert_array_equal(view.tce(), post.tce().sel(site="south"))
+    assert view.data.n == 300
+    assert view.estimate("tce") == post.sites.loc["south", "tce"]
+    assert post.site("south") is view
+    assert str(view).startswith("south\n")
+
+
+def test_probabilities_of_sites(post):
+    assert post.prob_worst().sum() == pytest.approx(1)
+    single = (post.tce() > 0.05).mean(("chain", "draw"))
+    joint = post.prob_any_above(0.05)
+    assert float(single.max()) <= joint <= min(1.0, float(single.sum()))
+    near, far = post.prob_differs_from_average(0.01), post.prob_differs_from_average(0.2)
+    assert (near >= far).all()
+    assert (far < 0.05).all()
+    assert (post.prob_differs_from_average(0) == 1).all()
+
+
+def test_a_new_site_is_less_certain_than_the_average_site(post):
+    new, average = post.new_site(), post.average_site()
+    widths = [np.subtract(*each.interval("tce")[::-1]) for each in (new, average)]
+    assert widths[0] > widths[1]
+    assert new.estimate("tce") == np.median(new.tce())
+    assert "cases" not in str(new)
+    given = post.new_site([0.2, 0.3, 0.3, 0.6])
+    assert given.data.n == 4
+    assert given.curve([0.3]).to_numpy() == pytest.approx(new.curve([0.3]).to_numpy())
+
+
+def test_scores_of_a_new_site_are_those_of_one_site_a_draw():
+    """Two sites whose scores do not overlap: each draw's scores are those of one of them."""
+    rng = np.random.default_rng(1)
+    s = np.concatenate([rng.uniform(0.05, 0.1, 100), rng.uniform(0.8, 0.9, 100)])
+    y = (rng.random(200) < s).astype(int)
+    post = bc.fit(y, s, groups=np.repeat(["low", "high"], 100), curve="intercept", random_state=1)
+    new = post.new_site()
+    parts = [drawn for _, drawn in new._posterior.populations("bootstrap")]
+    means = np.concatenate([drawn.weight @ drawn.score for drawn in parts])
+    low, high = means < 0.2, means > 0.7
+    assert (low | high).all()
+    assert low.mean() == pytest.approx(0.5, abs=0.03)
+    for _, drawn in new._posterior.populations("bootstrap"):
+        np.testing.assert_allclose(drawn.weight.sum(axis=1), 1)
+
+
+def test_it_is_stored_and_read_back(post, tmp_path):
+    post.to_netcdf(tmp_path / "sites.nc")
+    again = bc.load(tmp_path / "sites.nc")
+    assert isinstance(again, bc.HierarchicalPosterior)
+    np.testing.assert_array_equal(again.tce(), post.tce())
+    np.testing.assert_array_equal(again.new_site().tce(), post.new_site().tce())
+    assert again.diagnostics == post.diagnostics
+    assert str(again) == str(post)
+    assert again.heterogeneity.equals(post.heterogeneity)
+
+
+def test_an_edited_tree_is_refused(post, tmp_path):
+    post.to_netcdf(tmp_path / "sites.nc")
+    tree = bc.load(tmp_path / "sites.nc").tree
+    tree["posterior"]["site_shift"][0, 0, 0] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        bc.HierarchicalPosterior(tree)
+    del tree["posterior"]["site_shift"]
+    with pytest.raises(InputError, match="edited or damaged"):
+        bc.HierarchicalPosterior(tree)
+
+
+def test_prior_of_a_site_is_wider_than_that_of_the_average(post):
+    prior = [
+        view.functional("calibration_in_the_large", group="prior").std()
+        for view in (post.average_site(), post.site("north"))
+    ]
+    assert float(prior[1]) > float(prior[0])
+
+
+def test_names_that_are_unknown_are_refused(post):
+    with pytest.raises(InputError, match="'north', 'south', 'west'"):
+        post.site("east")
+    with pytest.raises(InputError, match="name"):
+        post.functional("nosuch")
+    with pytest.raises(InputError, match="not that of a SubgroupPosterior"):
+        bc.SubgroupPosterior(post.tree)
+    with pytest.raises(InputError, match=r"outside|between"):
+        post.new_site([0.2, 1.2])
+
+
+def test_labels_are_untrusted_text(post):
+    y, s = bc.simulate.sample("calibrated", 60, random_state=1)
+    hostile = bc.fit(y, s, groups=np.resize(["<script>", "b"], 60), random_state=1)
+    assert "<script>" in hostile.labels
+    assert "<script>" not in hostile._repr_html_()
+    assert "HierarchicalPosterior" in post._repr_html_()
+
+
+def test_a_site_that_has_not_been_seen_has_no_outcomes(post):
+    assert post.site("north").has_outcomes
+    assert post.average_site().has_outcomes
+    for new in (post.new_site(), post.new_site([0.2, 0.3, 0.3, 0.6])):
+        assert not new.has_outcomes
+        with pytest.raises(InputError, match="check_consistency needs outcomes"):
+            bc.check_consistency(new)
+        with pytest.raises(InputError, match="n_bins needs outcomes"):
+            bc.plots.reliability(new, n_bins=4)
+        with pytest.raises(InputError, match="overlay needs outcomes"):
+            bc.plots.reliability(new, overlay="isotonic")
+
+
+def test_a_figure_without_outcomes_shows_no_made_up_ones(post):
+    new = post.new_site([0.2, 0.3, 0.3, 0.6])
+    ax = bc.plots.reliability(new)
+    assert ax.get_title(loc="left").endswith("\n4 scores, without outcomes")
+    assert not ax.containers  # error bars of observed proportions
+    (strip,) = (child for child in ax.child_axes if child.get_label() == "scores")
+    assert [text.get_text() for text in strip.texts] == ["4 scores"]
+    assert (
+        min(path.get_data()[0][np.isfinite(path.get_data()[0])].min() for path in strip.patches) > 0
+    )
+    both = bc.plots.reliability({"north": post.site("north"), "new": new})
+    sides = [child for child in both.child_axes if child.get_label() == "scores"]
+    assert sorted(len(each.texts) for each in sides) == [1, 2]
