@@ -43,10 +43,6 @@ def blocks(size: int, width: int = 1, room: int = BLOCK) -> Iterator[slice]:
     room : int
         Numbers that the work on one slice may need. A slice has one item at least.
 
-    Yields
-    ------
-    slice
-
     Examples
     --------
     >>> from bayescal._base.arrays import blocks
@@ -125,15 +121,6 @@ def random_generator(random_state: RandomState = None) -> np.random.Generator:
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         None for a fresh one, an integer of at least 0 for one that can be had again. A generator
         is used as it is, and moves on.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    InputError
-        If it is anything else, or negative.
     """
     if random_state is None:
         return np.random.default_rng()
@@ -156,11 +143,6 @@ def as_seed(random_state: RandomState = None) -> int:
     -------
     int
         At least 0.
-
-    Raises
-    ------
-    InputError
-        As `random_generator`.
     """
     if random_state is None or isinstance(
         random_state, (np.random.Generator, np.random.RandomState)

@@ -23,10 +23,6 @@ def card(
         Titles of the table's columns.
     rows : mapping of str to sequence of str, optional
         By label, a value for each column.
-
-    Returns
-    -------
-    str
     """
     title, *lines = text.splitlines()
     parts = [f'<div style="font-weight:600">{escape(title)}</div>']

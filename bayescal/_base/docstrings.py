@@ -62,11 +62,6 @@ def documented(function: Function) -> Function:
     -------
     callable
         The same function.
-
-    Raises
-    ------
-    KeyError
-        If a docstring names a paragraph that does not exist.
     """
     if function.__doc__:  # python -OO leaves none
         function.__doc__ = re.sub(r"^( *)%\((\w+)\)s$", _paragraph, function.__doc__, flags=re.M)

@@ -128,7 +128,6 @@ def as_count(
     ----------
     value : int
         Booleans and floats are refused, also those without a fraction.
-    name : str
     minimum, maximum : int
         The ends, both allowed; no maximum by default.
     limit : str
@@ -186,16 +185,8 @@ def check_type(value: Any, kind: type[T], name: str, cure: str) -> T:
 
     Parameters
     ----------
-    value : object
-    kind : type
-    name : str
     cure : str
         A sentence on what to pass.
-
-    Raises
-    ------
-    InputError
-        If it is of another class; a class itself is none of its objects.
 
     Examples
     --------

@@ -24,14 +24,8 @@ def as_path(path: Any, name: str = "path") -> Path:
 
     Parameters
     ----------
-    path : str or path-like
     name : str
         What the user calls it.
-
-    Raises
-    ------
-    InputError
-        If it is neither, is empty, or has a character that no name of a file has.
     """
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text or "\0" in text:
@@ -47,14 +41,8 @@ def existing_file(path: Any, name: str = "path") -> Path:
 
     Parameters
     ----------
-    path : str or path-like
     name : str
         What the user calls it.
-
-    Raises
-    ------
-    InputError
-        If it is no name, or there is no such file.
     """
     file = as_path(path, name)
     if not os.path.isfile(file):  # unlike Path.is_file, also of a name that is too long
@@ -69,13 +57,8 @@ def check_page(path: Path, name: str = "path") -> None:
 
     Parameters
     ----------
-    path : Path
     name : str
         What the user calls it.
-
-    Raises
-    ------
-    InputError
     """
     is_pipe = path.exists() and not path.is_file()
     if path.suffix.lower() not in PAGES and not is_pipe:
@@ -93,19 +76,10 @@ def replacing(path: Path) -> Iterator[Path]:
     An error or an interruption leaves the former file as it was. A link stays a link, and a pipe
     or a device is written to directly.
 
-    Parameters
-    ----------
-    path : Path
-
     Yields
     ------
     Path
         Of the same name, in a temporary folder beside the file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, as on a full disk; its `filename` is `path`.
     """
     try:
         with suppress(FileNotFoundError):

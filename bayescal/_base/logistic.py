@@ -163,8 +163,6 @@ def moments(
     Parameters
     ----------
     coef : ndarray of shape (replicates, k)
-    basis, cases, offset
-        As in `fit_logistic`.
 
     Returns
     -------
@@ -235,11 +233,6 @@ def binomial_mle(
     coef : ndarray of shape (k,)
     covariance : ndarray of shape (k, k)
         Inverse of the observed information.
-
-    Raises
-    ------
-    SeparationError
-        When the likelihood has no maximum: one class only, or outcomes that the basis separates.
     """
     if not basis.shape[1]:
         return np.empty(0), np.empty((0, 0))

@@ -24,10 +24,8 @@ class Mode:
     Attributes
     ----------
     point : ndarray of shape (d,)
-    value : float
     information : ndarray of shape (d, d)
         The negative Hessian at `point`.
-    converged : bool
     """
 
     point: Floats
@@ -57,10 +55,6 @@ def maximise(
         Most steps to take.
     longest : float
         Farthest that one step may move a coordinate.
-
-    Returns
-    -------
-    Mode
     """
     point = np.array(start, dtype=np.float64)
     value, gradient, hessian = objective(point)

@@ -117,10 +117,6 @@ def cases_and_events(n: float, events: float, effective: float, joint: str = ", 
         Cases that the likelihood counts: `n`, or Kish's effective size of sampling weights.
     joint : str
         What stands between cases and events.
-
-    Returns
-    -------
-    str
     """
     rate = f"{100 * events / n:.3g} %"
     if effective == n:

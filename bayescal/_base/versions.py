@@ -48,14 +48,8 @@ def sample_nuts(
 
     Returns
     -------
-    posterior, sample_stats : xarray.Dataset
     sampler : str
         "nutpie" or "pymc".
-
-    Raises
-    ------
-    OutOfTimeError
-        If sampling has not ended after so many seconds; compiling the model comes before.
     """
     sampler = "nutpie" if has_nutpie() else "pymc"
     sample = _sample_nutpie if sampler == "nutpie" else _sample_pymc
@@ -154,11 +148,6 @@ def needed(purpose: str, package: str, otherwise: str = "") -> Iterator[None]:
         What pip is to install, such as "bayescal[parquet]".
     otherwise : str
         What to do without it, as a sentence.
-
-    Raises
-    ------
-    InputError
-        If the library is missing.
     """
     try:
         yield

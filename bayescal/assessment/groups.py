@@ -42,12 +42,7 @@ def check_few_labels(labels: Any) -> None:
 
 
 def check_roles(data: CalibrationData) -> None:
-    """Refuse roles that are not assessed together.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse roles that are not assessed together."""
     groups = [role for role in data.levels if role != "imputation"]
     if len(groups) > 1 and len(groups) != len(data.factors):
         raise InputError(
@@ -68,11 +63,6 @@ def check_not_class_wise(data: CalibrationData) -> None:
 
     Such a table is known by its sums: every class has as many cases, and the events and the
     predicted probabilities of all classes add up to one a case.
-
-    Raises
-    ------
-    InputError
-        If the groups are the classes of `CalibrationData.from_multiclass`.
     """
     if len(data.groups) < 2:
         return

@@ -49,7 +49,6 @@ class Overall(NamedTuple):
         What it is called, and what it is.
     ideal : float
         Of perfect predictions.
-    unit : str
     in_short : str
         The hint of the first screen; empty of what is not there.
     """

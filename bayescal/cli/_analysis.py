@@ -30,14 +30,8 @@ class Analysis:
 
     Attributes
     ----------
-    curve : Curve
-    prior : Prior
-    engine : str
     p : float
         Norm of the true calibration error.
-    ci_prob : float
-    seed : int or None
-    edge : float or None
     plot, record : Path or None
         Files for the figure and for the numbers.
     """
@@ -76,12 +70,6 @@ class Analysis:
             The file or folder that is read.
         table : Path, optional
             A file that is written too, by whoever calls this.
-
-        Raises
-        ------
-        InputError
-            If a name is unknown, a number out of range, or a file cannot be written or
-            is the one that is read.
         """
         from bayescal.fitting import ENGINES
 
@@ -113,8 +101,6 @@ class Analysis:
 
         Parameters
         ----------
-        data : CalibrationData
-        console : rich.console.Console
         source : dict
             Where the data came from, for the record.
         """

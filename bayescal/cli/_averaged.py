@@ -32,12 +32,8 @@ class Averaged:
 
     Attributes
     ----------
-    prior : Prior
     close : float or None
         A true calibration error that is close enough to none.
-    ci_prob : float
-    seed : int or None
-    edge : float or None
     thresholds : tuple of float
         Risks from which a patient is treated.
     plot, record, html : Path or None
@@ -81,12 +77,6 @@ class Averaged:
             The file or folder that is read.
         table : Path, optional
             A file that is written too, by whoever calls this.
-
-        Raises
-        ------
-        InputError
-            If a name is unknown, a number out of range, or a file cannot be written or
-            is the one that is read.
         """
         if edge is not None and not 0 < edge < 0.5:
             raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
@@ -118,8 +108,6 @@ class Averaged:
 
         Parameters
         ----------
-        data : CalibrationData
-        console : rich.console.Console
         source : dict
             Where the data came from, for the record and the report.
         title : str, optional

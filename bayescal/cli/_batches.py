@@ -37,8 +37,6 @@ class Batches(NamedTuple):
 
     Attributes
     ----------
-    data : CalibrationData
-    columns : Columns
     event : str
         The label that counts as the event.
     dropped, rows : int
@@ -85,25 +83,13 @@ def read_batches(
 
     Parameters
     ----------
-    path : Path
-    roles : RoleColumns
     outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed from the first rows where there is only one
         way to read them.
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
-    drop_missing : bool
     scale : Scale
         What the scores are written as.
-
-    Returns
-    -------
-    Batches
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
     from bayescal.data.sources.parquet import ParquetFiles
 

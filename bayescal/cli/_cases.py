@@ -109,8 +109,6 @@ def read_cases(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-    columns : Columns
     source : Source
         The file, to say where a fault is.
     scale : Scale
@@ -122,15 +120,6 @@ def read_cases(
     labels : dict, optional
         Of a table that is one part of several: the labels of the outcomes of the parts before, to
         which those of this one are added.
-
-    Returns
-    -------
-    Cases
-
-    Raises
-    ------
-    InputError
-        If a value is missing, not a number where one is needed, or out of range.
     """
     part, label = labels is not None, frame[columns.outcome]
     score = as_probabilities(frame[columns.score], columns.score, source, scale)
@@ -172,18 +161,8 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
 
     Parameters
     ----------
-    cases : Cases
     name, weight_type : str or None
         The column of weights, and their type as it was typed.
-
-    Returns
-    -------
-    Cases
-
-    Raises
-    ------
-    InputError
-        If the weights can be either, counts are not whole numbers, or there are no weights.
     """
     told = check_weight_type(name, weight_type)
     if cases.weight is None:
@@ -207,13 +186,7 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
 
 
 def check_weight_type(name: str | None, weight_type: str | None) -> WeightType | None:
-    """What weights are, as it was typed.
-
-    Raises
-    ------
-    InputError
-        If there are no weights, or no such type.
-    """
+    """What weights are, as it was typed."""
     if weight_type is None:
         return None
     told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
@@ -246,20 +219,12 @@ def as_probabilities(
 
     Parameters
     ----------
-    column : pandas.Series
-    name : str
-    source : Source
     scale : Scale
         What the scores are written as.
 
     Returns
     -------
     ndarray of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If a score is not a number, or not on its scale.
     """
     score = _as_numbers(column, name, source, scale)
     _check_scores(score, name, source, scale)
@@ -305,10 +270,6 @@ def _check_labels(distinct: list[object], name: str, event: str | None) -> None:
         The column.
     event : str or None
         None for outcomes of 0 and 1.
-
-    Raises
-    ------
-    InputError
     """
     if event is None and set(distinct) <= {0, 1}:
         return

@@ -38,21 +38,10 @@ def choose_columns(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
     outcome, score, weight : str or None
         None to guess; a weight is never guessed.
-    roles : RoleColumns
     scale : Scale
         What the scores are written as.
-
-    Returns
-    -------
-    Columns
-
-    Raises
-    ------
-    InputError
-        If a name is unknown or occurs twice, or a guess would not be the only one.
     """
     names = [str(name) for name in frame.columns]
     given = {"outcome": outcome, "score": score, "weight": weight}

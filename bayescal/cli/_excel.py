@@ -61,19 +61,8 @@ def open_workbook(path: Path, sheet: str | None = None) -> WorkbookSource:
 
     Parameters
     ----------
-    path : Path
     sheet : str, optional
         By default the only one that is not empty.
-
-    Returns
-    -------
-    WorkbookSource
-
-    Raises
-    ------
-    InputError
-        If there is no such file, openpyxl is missing, the file is no workbook, or the sheet is
-        unknown, empty or one of several.
     """
     check_file(path)
     otherwise = "Or save the sheet as CSV UTF-8 in Excel (File, Save As)."

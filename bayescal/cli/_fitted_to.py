@@ -37,7 +37,6 @@ def write_mark(
         The file with the patients that the map was fitted to.
     data : CalibrationData
         Those patients.
-    method : str
     columns : list of str
         The new columns of `output`.
 
@@ -66,10 +65,6 @@ def find_mark(folder: Path, data: CalibrationData, column: str) -> Path | None:
         Outcomes, scores before and weights of the evaluated patients.
     column : str
         The name of the predictions after.
-
-    Returns
-    -------
-    Path or None
     """
     sought = None
     for path in sorted(folder.glob(f"*{MARK}")):

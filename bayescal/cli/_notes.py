@@ -42,10 +42,6 @@ def in_options(message: str, known: Collection[str]) -> str:
         Such as "ci_prob must lie strictly between 0 and 1".
     known : collection of str
         The options of the subcommand, such as "--ci-prob".
-
-    Returns
-    -------
-    str
     """
     match = re.match(r"(\w+)(?= must )", message)
     if match is None:

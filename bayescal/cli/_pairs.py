@@ -56,26 +56,13 @@ def read_pairs(
 
     Parameters
     ----------
-    path : Path
-    outcome, event, weight : str, optional
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
     before, after : str, optional
         Columns of predictions. That before is guessed when only one fits; without `after` there
         is only that one.
-    drop_missing : bool
     form : Form
         How the file is to be read; of both columns of predictions.
-    roles : RoleColumns
-
-    Returns
-    -------
-    Pairs
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a column is unknown, or a value is no good.
     """
     if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")

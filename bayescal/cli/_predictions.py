@@ -45,13 +45,10 @@ class Predictions(NamedTuple):
 
     Attributes
     ----------
-    data : CalibrationData
-    columns : Columns
     event : str
         The label that counts as the event.
     dropped, rows : int
         Rows left out, and rows in all.
-    path : Path
     form : Form
         How the file was read.
     original : int
@@ -144,25 +141,14 @@ def read_predictions(
 
     Parameters
     ----------
-    path : Path
     outcome, score, event, weight : str, optional
         Columns, and the label of the event; guessed where there is only one way to read them.
     weight_type : {"counts", "sampling"}, optional
         Asked for when the weights can be either.
-    drop_missing : bool
     form : Form
         How the file is to be read.
     roles : RoleColumns, optional
         None where a command has none, and then ids that repeat are nobody's question.
-
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a column is unknown or ambiguous, or a value is no good.
     """
     named = roles or RoleColumns(independent=True)
     if in_batches(path) and named.imputation is None:

@@ -38,7 +38,6 @@ class Source:
 
     Attributes
     ----------
-    path : Path
     names : tuple of str
         Its columns, in order; a name may occur twice.
     separator : str or None
@@ -60,10 +59,6 @@ class Source:
         verbatim : bool
             Keep each field as the text that it is, rather than read numbers and missing values;
             of Parquet, which has types, keep whole numbers whole beside missing ones.
-
-        Returns
-        -------
-        pandas.DataFrame
         """
         with _understood(self.path):
             if self.separator is None:
@@ -96,16 +91,6 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
     encoding : str, optional
         Of text. By default UTF-8, or UTF-16 if the file begins with its mark, as Excel's
         "Unicode text" does.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        If it is missing, a folder, a pipe or of another kind, or not readable as what it says
-        it is, or if text is in another encoding.
     """
     check_file(path)
     if is_text(path):
@@ -126,12 +111,7 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file on disk.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what is no file on disk."""
     if not path.exists():
         raise InputError(f"there is no file {path}.")
     if path.is_dir():

@@ -193,7 +193,6 @@ def new_columns(
     recalibrator : Recalibrator
         Fitted.
     scores : ndarray of shape (n,)
-    level : float
     progress : callable
         Called with the number of scores that are done, and of all.
 

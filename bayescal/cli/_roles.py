@@ -45,13 +45,7 @@ class RoleColumns(NamedTuple):
     def of(
         cls, *, site: Sequence[str] | None = None, factor: Sequence[str] | None = None, **given: Any
     ) -> RoleColumns:
-        """The columns as they were typed.
-
-        Raises
-        ------
-        InputError
-            If options do not go together.
-        """
+        """The columns as they were typed."""
         if len(site or ()) > 1:
             raise InputError("--site is one column. Name several factors with --factor.")
         factors = tuple(factor or ())
@@ -90,13 +84,8 @@ class RoleColumns(NamedTuple):
 
         Parameters
         ----------
-        frame : pandas.DataFrame
         taken : sequence of str
             Columns that mean something else.
-
-        Raises
-        ------
-        InputError
         """
         if self.cluster is not None or self.imputation is not None or self.independent:
             return

@@ -40,13 +40,8 @@ def drawn(table: Table, *, narrow: bool = False) -> rich.table.Table:
 
     Parameters
     ----------
-    table : Table
     narrow : bool
         Stack the columns, for a terminal too narrow to stand them side by side.
-
-    Returns
-    -------
-    rich.table.Table
     """
     shown, made = table.show("terminal"), new_table()
     first, *others = shown.heads
@@ -80,10 +75,6 @@ def summary_table(summary: pd.DataFrame, p: float = 1) -> Table:
         From `CalibrationPosterior.summary`.
     p : float
         Norm of its row "tce".
-
-    Returns
-    -------
-    Table
     """
     rows = functional_rows(summary, {})
     if p != 1:

@@ -28,7 +28,6 @@ class RunningTable:
 
     Attributes
     ----------
-    path : Path
     data : CalibrationData or None
         None before the first cases.
     added : tuple of dict
@@ -45,13 +44,7 @@ class RunningTable:
 
     @classmethod
     def open(cls, path: Path) -> RunningTable:
-        """Read a table, or begin one where there is no file.
-
-        Raises
-        ------
-        InputError
-            If the file is no table, or is damaged.
-        """
+        """Read a table, or begin one where there is no file."""
         if not path.exists():
             return cls(path, None, (), None)
         from bayescal.data.data import CalibrationData
@@ -67,18 +60,8 @@ class RunningTable:
 
         Parameters
         ----------
-        predictions : Predictions
         force : bool
             Add cases that are there already, or whose columns have other names.
-
-        Returns
-        -------
-        RunningTable
-
-        Raises
-        ------
-        InputError
-            If the very same cases are there already, or if the columns are called otherwise.
         """
         from bayescal.data.fingerprint import fingerprint
 
@@ -128,13 +111,7 @@ class RunningTable:
         return f"With those in {self.path.name}: {count(self.cases.n, 'case')} of {times}."
 
     def write(self) -> None:
-        """Replace the file, all at once.
-
-        Raises
-        ------
-        InputError
-            If another program has changed it since it was read.
-        """
+        """Replace the file, all at once."""
         from bayescal.data.stored import write_dataset
 
         if self.state != (_state(self.path) if self.path.exists() else None):

@@ -56,13 +56,6 @@ def check_targets(
         The report.
     inputs : sequence of Path or None
         Files that are read.
-
-    Raises
-    ------
-    InputError
-        If a folder does not exist, an output is one of the inputs or another output, by whatever
-        path or link, or a link to itself, or the suffix of the figure is no format of matplotlib or
-        that of the report none of a web page.
     """
     targets = [path for path in (plot, *others, page) if path is not None]
     for path in targets:
@@ -85,12 +78,7 @@ def check_targets(
 
 
 def check_csv(path: Path) -> None:
-    """Refuse a name that says the file is something else than CSV.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a name that says the file is something else than CSV."""
     if path.suffix.lower() in BINARY:
         raise InputError(f"cannot write {path}: a table is written as CSV. End its name in .csv.")
 
@@ -194,15 +182,10 @@ def numbers_of(post: CalibrationPosterior, summary: pd.DataFrame, p: float) -> d
 
     Parameters
     ----------
-    post : CalibrationPosterior
     summary : pandas.DataFrame
         Its summary.
     p : float
         The norm of the row "tce".
-
-    Returns
-    -------
-    dict
     """
     from bayescal.assessment.performance import mean_score
     from bayescal.assessment.record import functionals_record

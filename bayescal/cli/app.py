@@ -93,12 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         By default those of the process.
 
-    Raises
-    ------
-    SystemExit
-        Always: 0 when done, 2 after bad input or bad usage (with one line on stderr), 130 when
-        interrupted.
-
     Examples
     --------
     >>> from bayescal.cli import main

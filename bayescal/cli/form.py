@@ -76,13 +76,7 @@ class Form:
         logit: bool,
         percent: bool,
     ) -> Form:
-        """Take the options as they were typed, for the files that are read.
-
-        Raises
-        ------
-        InputError
-            If scores are said to be two things, or no file has an encoding or a sheet.
-        """
+        """Take the options as they were typed, for the files that are read."""
         paths = [path for path in files if path is not None]
         if encoding is not None and not any(map(is_text, paths)):
             raise InputError(f"--encoding goes with text, and {paths[0]} is none by its name.")

@@ -123,7 +123,6 @@ class Clusters:
         values : ndarray of shape (entries,)
         row : ndarray of shape (entries,)
             Row of each entry, which may be one that merges several rows of the table.
-        rows : int
         """
         from scipy import sparse
 

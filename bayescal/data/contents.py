@@ -71,13 +71,7 @@ def in_groups(builder: TableBuilder, groups: GroupNames | None) -> Tables:
 
 
 def selected(contents: Contents, levels: Mapping[str, str]) -> Contents:
-    """The groups that have these levels, with the other roles.
-
-    Raises
-    ------
-    InputError
-        If no case has all of the levels.
-    """
+    """The groups that have these levels, with the other roles."""
     structure = contents.structure
     rest = structure.without(levels)
     name_of: dict[str | None, str | None] = {}
@@ -115,13 +109,7 @@ def forgotten(contents: Contents, roles: Collection[str]) -> Contents:
 
 
 def added(first: Contents, second: Contents) -> Contents:
-    """The cases of two tables; groups and clusters of one name are one.
-
-    Raises
-    ------
-    InputError
-        If one has a role that the other has not, or their weights have no common scale.
-    """
+    """The cases of two tables; groups and clusters of one name are one."""
     structure = first.structure.joined(second.structure)
     if (first.members is None) != (second.members is None):
         raise InputError(

@@ -26,15 +26,6 @@ def as_rows(score: Any, trials: Any, hits: Any) -> Rows:
     Parameters
     ----------
     score, trials, hits : array-like of shape (rows,)
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    InputError
-        If a count is negative, not whole, or hits exceed trials.
     """
     scores = as_scores(score, "score")
     cases = as_vector(trials, "trials")
@@ -74,15 +65,6 @@ def as_tables(score: Any, trials: Any, hits: Any, roles: Roles) -> Contents:
     score, trials, hits : array-like of shape (rows,)
     roles : Roles
         Columns by row.
-
-    Returns
-    -------
-    Contents
-
-    Raises
-    ------
-    InputError
-        As `as_rows` does, or if the labels are not as many, or one is missing.
     """
     (score, trials, hits), roles = roles.aligned(score=score, trials=trials, hits=hits)
     together = as_rows(score, trials, hits)  # so that a fault is named by its row of all

@@ -25,11 +25,6 @@ class CrossedTable:
     ----------
     data : CalibrationData
         With two or more factors, and no other role that makes groups.
-
-    Raises
-    ------
-    InputError
-        If a factor has one level, or there are more than 200 cells.
     """
 
     data: CalibrationData

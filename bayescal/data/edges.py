@@ -57,17 +57,11 @@ def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
     Parameters
     ----------
     score, trials : ndarray of shape (rows,)
-    edge : float in (0, 0.5), optional
 
     Returns
     -------
     Edges
         Never nearer to 0 and 1 than 1e-12.
-
-    Raises
-    ------
-    InputError
-        If `edge` is out of range.
     """
     inner = score[(score > 0) & (score < 1)]
     if edge is None:
@@ -82,16 +76,7 @@ def edges_of(score: Floats, trials: Floats, edge: float | None = None) -> Edges:
 
 
 def ends_of(probability: Floats) -> tuple[float, float]:
-    """What probabilities of exactly 0 and 1 are read as; where there are none, 1e-12 and 1 - 1e-12.
-
-    Parameters
-    ----------
-    probability : ndarray
-
-    Returns
-    -------
-    low, high : float
-    """
+    """What probabilities of 0 and 1 are read as; where there are none, 1e-12 and 1 - 1e-12."""
     flat = probability.ravel()
     edges = edges_of(flat, np.ones(flat.size))
     low = edges.low if (flat == 0).any() else EDGE

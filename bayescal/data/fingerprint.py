@@ -12,10 +12,6 @@ __all__ = ["fingerprint"]
 def fingerprint(data: CalibrationData) -> str:
     """SHA-256 of a table, in hexadecimal: equal for equal cases in any order.
 
-    Parameters
-    ----------
-    data : CalibrationData
-
     Returns
     -------
     str

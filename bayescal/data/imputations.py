@@ -39,12 +39,6 @@ def as_imputations(
     Returns
     -------
     ndarray of shape (m, n)
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two imputations, they differ in length from each other or from the
-        outcomes, or a score is missing or not in [0, 1].
     """
     rows = _rows(imputations, name)
     if len(rows) < FEWEST_IMPUTATIONS:
@@ -86,14 +80,6 @@ def stacked(each: Sequence[Tables]) -> Tables:
 
     Of m tables every case counts 1/m in each, so that cases and events are those of one table.
     For what is shown of the data, not for a fit: it knows nothing of the spread between tables.
-
-    Parameters
-    ----------
-    each : sequence of dict of str to Rows
-
-    Returns
-    -------
-    dict of str to Rows
     """
     names = dict.fromkeys(name for tables in each for name in tables)
     order = list(names) if None in names else in_order(map(str, names))
@@ -112,12 +98,7 @@ def stacked(each: Sequence[Tables]) -> Tables:
 
 
 def check_alike(labels: Sequence[str], tables: Sequence[Any]) -> None:
-    """Refuse tables of several imputations that are not of the same cases.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse tables of several imputations that are not of the same cases."""
     if len(tables) < FEWEST_IMPUTATIONS:
         raise InputError(
             f"imputation holds one imputation, {labels[0]!r}, and at least {FEWEST_IMPUTATIONS} "

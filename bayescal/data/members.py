@@ -56,13 +56,7 @@ class Members:
 
     @classmethod
     def summed(cls, key: Keys, layer: Keys | None, row: NDArray[np.intp], sums: Floats) -> Self:
-        """Cases, or entries, summed over clusters and rows.
-
-        Raises
-        ------
-        InputError
-            If a cluster lies in several strata.
-        """
+        """Cases, or entries, summed over clusters and rows."""
         keys, number = np.unique(key, return_inverse=True)
         layers = None
         if layer is not None:
@@ -111,11 +105,6 @@ class Members:
             Of the weights.
         sampling : bool
             Whether the weights are sampling weights, and no counts of cases.
-
-        Raises
-        ------
-        InputError
-            If there is one cluster in all, or in a stratum.
         """
         layer = np.zeros(self.key.size, np.uint64) if self.layer is None else self.layer
         stratum = np.unique(layer, return_inverse=True)[1]
@@ -185,14 +174,8 @@ class ClusterReader:
         ----------
         roles : Roles
             With clusters.
-        cases : CheckedCases
         code : ndarray of int of shape (n,) or None
             Group of each case.
-
-        Raises
-        ------
-        InputError
-            If a label is missing, or there are more or fewer than cases.
         """
         size = cases.outcome.size
         self._size += size
@@ -219,16 +202,10 @@ class ClusterReader:
 
         Parameters
         ----------
-        tables : dict of str to Rows
         groups : GroupNames or None
             The name of each group's number.
         complete : bool
             Whether these are all cases, so that there must be several clusters.
-
-        Raises
-        ------
-        InputError
-            If there is one cluster in all or in a stratum, or a cluster lies in several strata.
         """
         score, group = (_joined(part[at] for part in self._cases) for at in (1, 3))
         return self.in_rows(_rows_of(tables, groups, score, group), complete=complete)

@@ -52,18 +52,12 @@ def binary_cases(
         Columns of `y_proba`, or members of `classes`.
     y_proba : array-like of shape (n, k)
     mode : {"top-label", "class-wise"}
-    classes : sequence of length k or None
     sample_weight : array-like of shape (n,) or None
 
     Returns
     -------
     BinaryCases
         `n` of them for the top label, else `n` for each class.
-
-    Raises
-    ------
-    InputError
-        If the rows do not sum to 1 or a true class is unknown.
     """
     check_choice(mode, ("top-label", "class-wise"), "mode")
     y_true, y_proba, sample_weight = aligned(

@@ -66,14 +66,7 @@ class Periods:
         return Periods(self.kind, kept)
 
     def joined(self, more: Periods, name: str = "period") -> Periods:
-        """These periods and more of the same kind; `name` is what the user calls them.
-
-        Raises
-        ------
-        InputError
-            If they are of another kind, a category is at another position in the order, or two
-            labels are of one time.
-        """
+        """These periods and more of the same kind; `name` is what the user calls them."""
         if more.kind != self.kind:
             raise InputError(
                 f"{name} has {more.kind}, such as {more.labels[0]!r}, but those before are "
@@ -97,12 +90,7 @@ class Periods:
         return Periods.of(self.kind, joined)
 
     def checked(self) -> Periods:
-        """The periods themselves, refused if there are too few or too many to compare.
-
-        Raises
-        ------
-        InputError
-        """
+        """The periods themselves, refused if there are too few or too many to compare."""
         size = len(self.position)
         if size < 2:
             raise InputError(
@@ -135,13 +123,6 @@ def read_periods(values: Any, name: str = "period") -> tuple[NDArray[np.intp], l
     -------
     row : ndarray of int of shape (n,)
         Index of each case's label.
-    labels : list of str
-    periods : Periods
-
-    Raises
-    ------
-    InputError
-        If a period is missing, there are more than 60, or they have no plain order.
 
     Examples
     --------

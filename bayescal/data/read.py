@@ -196,12 +196,6 @@ def read_cases(
     Cases
         A table gives two weighted cases a row, its events and the others; sampling weights are
         rescaled to Kish's effective size. With `needs="cases"` it gives each case by itself.
-
-    Raises
-    ------
-    InputError
-        If they are not outcomes and probabilities of the same cases; if a table has groups, or
-        does not have what is needed; if something is given beside a table.
     """
     if isinstance(y_true, CalibrationData):
         outcomes, scores, weights = _from_table(y_true, y_prob, sample_weight, needs)
@@ -237,11 +231,6 @@ def paired(
     -------
     outcomes, scores : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None
-
-    Raises
-    ------
-    InputError
-        As `read_cases`.
     """
     if isinstance(y_true, CalibrationData):
         return _from_table(y_true, y_prob, sample_weight, needs)
@@ -288,17 +277,6 @@ def read_variance_cases(
     y_true, mean : array-like of shape (n,)
         Finite numbers.
     sample_weight : array-like of shape (n,), optional
-    **variances : array-like of shape (n,)
-        Predicted variances, by what the user calls them.
-
-    Returns
-    -------
-    VarianceCases
-
-    Raises
-    ------
-    InputError
-        If they are not numbers and variances of the same cases.
     """
     aligned(y_true=y_true, mean=mean, sample_weight=sample_weight, across=(), **variances)
     outcome = as_numbers(y_true, "y_true")

@@ -112,14 +112,6 @@ def as_roles(
     factors : data frame or mapping of str to array-like of shape (n,), optional
     called : mapping of str to str, optional
         What the user calls a role, where it is not its name.
-    **columns : array-like of shape (n,) or None
-        By the name of the role.
-
-    Raises
-    ------
-    InputError
-        If there are groups and sites or factors, strata without clusters, or factors that are no
-        columns with names of their own.
     """
     names = dict(called or {})
     if groups is not None:
@@ -211,13 +203,7 @@ class Structure:
         return Structure(levels, periods)
 
     def joined(self, more: Structure) -> Structure:
-        """The structure of two tables together.
-
-        Raises
-        ------
-        InputError
-            If one has a role that the other has not.
-        """
+        """The structure of two tables together."""
         for here, there in ((self, more), (more, self)):
             for name in here.levels:
                 if name not in there.levels:
@@ -270,13 +256,7 @@ class RoleReader:
         return next(iter(self._levels.values())) if len(self._levels) == 1 else self._cells
 
     def codes(self, roles: Roles, size: int) -> NDArray[np.int64] | None:
-        """The number of each case's group; None without roles that make groups.
-
-        Raises
-        ------
-        InputError
-            If a label is missing, or there are more or fewer than cases, or too many groups.
-        """
+        """The number of each case's group; None without roles that make groups."""
         columns = roles.structural()
         if not columns:
             return None

@@ -91,13 +91,7 @@ def check_dataset(dataset: Any, source: str) -> None:
 def from_dataset(
     dataset: xr.Dataset,
 ) -> tuple[Tables, WeightType | None, Structure, Members | None]:
-    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites.
-
-    Raises
-    ------
-    InputError
-        If a variable is missing, or holds what no table can.
-    """
+    """Read back what `to_dataset` wrote, also in earlier versions, whose groups are sites."""
     check_dataset(dataset, "CalibrationData.to_xarray")
     missing = {"score", "trials", "hits"} - set(map(str, dataset.data_vars))
     if missing:
@@ -162,7 +156,6 @@ def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
     ----------
     dataset : xarray.Dataset
         From `to_dataset`; attributes of one's own may be added.
-    path : str or path-like
     """
     marks = {"format": FORMAT, "format_version": VERSION, "checksum": _checksum(dataset)}
     with replacing(as_path(path)) as file:
@@ -172,19 +165,10 @@ def write_dataset(dataset: xr.Dataset, path: str | PathLike[str]) -> None:
 def read_dataset(path: str | PathLike[str]) -> xr.Dataset:
     """The dataset that `write_dataset` wrote.
 
-    Parameters
-    ----------
-    path : str or path-like
-
     Returns
     -------
     xarray.Dataset
         In memory, with the attributes as they were given.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is no table, it is damaged, or a later version wrote it.
     """
     import xarray as xr
 

@@ -200,10 +200,6 @@ def tabulate(scores: Floats, weights: Floats | None) -> Table:
     scores : ndarray of shape (n,)
     weights : ndarray of shape (n,) or None
         Numbers of cases.
-
-    Returns
-    -------
-    Table
     """
     if weights is not None and not weights.all():
         counted = np.flatnonzero(weights)

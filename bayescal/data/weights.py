@@ -84,10 +84,6 @@ def effective_scale(weights: Floats, weight_type: WeightType | None = None) -> f
         Not negative, and not all 0.
     weight_type : {"counts", "sampling"}, optional
         By default counts if all are whole numbers.
-
-    Returns
-    -------
-    float
     """
     if (weight_type or read_type(weights)) == "counts":
         return 1.0
@@ -117,11 +113,6 @@ def as_weight_type(
     -------
     {"counts", "sampling"} or None
         None when nothing says: there are no weights, or they are whole numbers.
-
-    Raises
-    ------
-    InputError
-        If the type is unknown, if there are no weights, or if counts are not whole numbers.
     """
     if weight_type is None:
         return None if weights is None or are_counts(weights) else "sampling"
@@ -155,10 +146,6 @@ def ambiguity(
     ----------
     weights, scores, outcomes : ndarray of shape (n,)
     groups : ndarray of shape (n,), optional
-
-    Returns
-    -------
-    str or None
     """
     readings = both_readings(*_sizes(weights))
     if readings is None or not are_counts(weights):
@@ -175,10 +162,6 @@ def both_readings(rows: int, total: float, squares: float) -> str | None:
         Number of weights that are not 0.
     total, squares : float
         Sums of the weights and of their squares.
-
-    Returns
-    -------
-    str or None
     """
     if rows < FEWEST_ROWS or total < MEAN_WEIGHT * rows or squares < WIDTH_RATIO**2 * total:
         return None
@@ -220,7 +203,6 @@ def quantile(values: Floats, trials: Floats, prob: float) -> Floats:
     ----------
     values : ndarray of shape (..., rows)
     trials : ndarray of shape (rows,)
-    prob : float
 
     Returns
     -------

@@ -77,12 +77,6 @@ def read(
     Cases
         Sampling weights are on the scale of Kish's effective size, so that all weights are numbers
         of cases.
-
-    Raises
-    ------
-    InputError
-        If they are not outcomes and probabilities of the same cases; if a table has groups, or
-        does not have what is needed.
     """
     if isinstance(y_true, Cases):
         return y_true
@@ -128,11 +122,8 @@ def evaluate(
     ----------
     core : callable
         `(scores, weights or None, **options) -> statistic`.
-    cases : Cases
     block : int, optional
         Outcomes handed to the statistic at a time, at most, unless one replicate has more.
-    **options
-        Valid options of the core.
 
     Returns
     -------

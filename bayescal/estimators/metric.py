@@ -22,13 +22,7 @@ METRIC_LARGEST = 1e9
 
 
 def as_metric(metric: Any) -> Metric:
-    """A metric that is known, or a function.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
-    """
+    """A metric that is known, or a function."""
     if callable(metric):
         function: Callable[[Floats], Any] = metric
         return function
@@ -52,11 +46,6 @@ def positions(scores: Floats, metric: Metric) -> Floats:
     Returns
     -------
     ndarray of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If a function does not give one finite number for each score, or does not increase.
     """
     if isinstance(metric, str):
         values: Floats = METRICS[metric](scores)

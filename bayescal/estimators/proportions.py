@@ -17,7 +17,6 @@ def jeffreys(trials: Floats, hits: Floats, ci_prob: float) -> tuple[Floats, Floa
     ----------
     trials, hits : ndarray of shape (bins,)
         Cases and events.
-    ci_prob : float in (0, 1)
 
     Returns
     -------

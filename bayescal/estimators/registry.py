@@ -106,18 +106,11 @@ class Estimator:
         scores : ndarray of shape (n_samples,)
         weights : ndarray of shape (n_samples,), optional
             Numbers of cases.
-        **options
-            Those of `function`; its defaults stand for the rest.
 
         Returns
         -------
         ndarray of shape (replicates,)
             NaN where undefined.
-
-        Raises
-        ------
-        InputError
-            If no outcomes at these scores define it.
         """
         return self.prepare(scores, weights, **self.defaults | options)(outcomes)
 

@@ -340,13 +340,7 @@ def _kind(terms: Sequence[Vary]) -> str:
 
 
 def terms_of(data: CalibrationData, known: KnownSites) -> tuple[Vary, ...]:
-    """The terms of a fit of these cases, if nobody named them; none of one curve.
-
-    Raises
-    ------
-    InputError
-        If the roles cannot be fitted together yet.
-    """
+    """The terms of a fit of these cases, if nobody named them; none of one curve."""
     named = [name for name in data.levels if name != "imputation"]
     if not named:
         return () if known is None else (by("site"),)

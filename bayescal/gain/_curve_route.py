@@ -65,13 +65,6 @@ def by_curve(
     ----------
     triples : Triples
         `after` must be a map of `before`.
-    thresholds : sequence of float
-    prior : Prior
-    draws, seed : int
-
-    Returns
-    -------
-    Posterior
     """
     mixture = calibration_mixture(triples.table_before, prior, seed, draws)
     problem = mixture.problem
@@ -147,18 +140,7 @@ def joined(blocks: Sequence[Terms]) -> Terms:
 def calibration_mixture(
     data: CalibrationData, prior: Prior, seed: int, draws: int = EVIDENCE_DRAWS
 ) -> Mixture:
-    """The mixture of `bayescal.compare`, each of its families drawn when it is asked for.
-
-    Parameters
-    ----------
-    data : CalibrationData
-    prior : Prior
-    seed, draws : int
-
-    Returns
-    -------
-    Mixture
-    """
+    """The mixture of `bayescal.compare`, each of its families drawn when it is asked for."""
     names = in_order(smooth_families())
     curve = average_of(names)
     problem = prepare(data, curve=curve, prior=prior, random_state=seed)

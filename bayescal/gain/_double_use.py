@@ -23,10 +23,6 @@ COLLINEAR = 1e-10
 def double_use(triples: Triples) -> str | None:
     """What shows that `after` was fitted to these patients.
 
-    Parameters
-    ----------
-    triples : Triples
-
     Returns
     -------
     str or None

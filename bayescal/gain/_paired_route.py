@@ -51,13 +51,6 @@ def by_pairs(
     ----------
     triples : Triples
         With several rows in `after`, gains are averaged over them within each draw.
-    thresholds : sequence of float
-    prior : Prior
-    draws, seed : int
-
-    Returns
-    -------
-    Posterior
     """
     alike, law = of_neighbours(triples, thresholds), None
     if triples.clusters is not None:

@@ -29,7 +29,6 @@ class Refit:
     ----------
     data : CalibrationData
         The cases; their own mode is where each search starts.
-    prior : Prior
 
     Attributes
     ----------

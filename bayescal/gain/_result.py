@@ -331,10 +331,6 @@ def evidence_of(after: Any, in_sample: bool, detected: str | None) -> str:
         Whether the user says that these patients fitted the map.
     detected : str or None
         What shows it.
-
-    Returns
-    -------
-    str
     """
     if detected:
         return f"in-sample (detected: {detected}), so the gain is overestimated"

@@ -64,7 +64,6 @@ def curve_terms(
         Rows with equal `after` share a number.
     logs : tuple of ndarray of shape (rows,)
         As `log_gains`.
-    thresholds : sequence of float
 
     Returns
     -------

@@ -77,7 +77,6 @@ def of_equal_cells(
         With one row in `after`.
     before, after : Problem
         Of either prediction.
-    thresholds : sequence of float
 
     Returns
     -------
@@ -99,15 +98,6 @@ def of_neighbours(triples: Triples, thresholds: Sequence[float]) -> Alike:
 
     Neighbours have the same outcome, share a row of the table before and the side of every
     threshold, and follow each other by how far the recalibration moves them.
-
-    Parameters
-    ----------
-    triples : Triples
-    thresholds : sequence of float
-
-    Returns
-    -------
-    Alike
     """
     n = triples.outcome.size
     if n <= MOST_SINGLE:

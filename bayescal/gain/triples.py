@@ -126,18 +126,8 @@ def as_triples(
         A map is a callable of the scores or a fitted estimator. Beside a table, an array has one
         prediction for each row of it, or is the repeats of a cross-fit of its cases.
     sample_weight : array-like of shape (n,) or None
-    pos_label : object
     weight_type : {"counts", "sampling"}, optional
     cluster, strata : array-like of shape (n,), optional
-
-    Returns
-    -------
-    Triples
-
-    Raises
-    ------
-    InputError
-        If they are not outcomes and probabilities of one length.
     """
     if after is None:
         raise InputError(
@@ -192,18 +182,9 @@ def _with_members(triples: Triples, members: Members, scale: float) -> Triples:
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
     """Outcome and score of each case of a table, in ascending order of score, events last.
 
-    Parameters
-    ----------
-    data : CalibrationData
-
     Returns
     -------
     outcome, score : ndarray of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If the table holds sampling weights, or was compressed to the grid.
     """
     outcome, score, _ = paired(data, needs="cases")
     order = np.lexsort((outcome, score))

@@ -71,7 +71,6 @@ class Mixture:
     ----------
     problem : Problem
         Of the average: one centre and one set of knots for all families.
-    components : tuple of Component
     """
 
     def __init__(self, samples: FamilySamples, weights: Mapping[str, float]) -> None:
@@ -123,10 +122,6 @@ class Mixture:
         """Draws of the curve given that calibration is not exact, and draws of distances.
 
         Mixed into the curve, exact calibration would pull every interval onto one point.
-
-        Returns
-        -------
-        CalibrationPosterior
         """
         curved = [k for k, each in enumerate(self.components) if not each.is_exact]
         sample, part = self._mixed(curved, self._log_prior(curved), "average")

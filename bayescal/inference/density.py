@@ -62,8 +62,6 @@ class CurveDensity:
 
     Parameters
     ----------
-    problem : Problem
-    nodes : Nodes
     rows : LikelihoodRows, optional
         Rows to take in place of these, without a check.
     """
@@ -239,11 +237,6 @@ def density_of(problem: Problem) -> CurveDensity | GeneralDensity:
 
 def sample_importance(problem: Problem, draws: int) -> Sample:
     """Equal-weight posterior draws of the working coordinates.
-
-    Parameters
-    ----------
-    problem : Problem
-    draws : int
 
     Returns
     -------

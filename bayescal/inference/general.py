@@ -45,10 +45,6 @@ class GeneralDensity:
     the likelihood; their prior is then the standard normal law. In these the posterior has tails on
     both sides, where the data say little and where they say much. Where cases come in clusters,
     every case counts as one over the larger of the design effects.
-
-    Parameters
-    ----------
-    problem : Problem
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -59,10 +59,6 @@ def leave_one_out(problem: Problem, draws: Floats) -> LeaveOneOut:
     draws : ndarray of shape (draws, d)
         Working coordinates in random order, of which the first 1000 are used.
 
-    Returns
-    -------
-    LeaveOneOut
-
     References
     ----------
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out

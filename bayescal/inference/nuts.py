@@ -33,7 +33,6 @@ def sample_curve_nuts(
 
     Parameters
     ----------
-    problem : Problem
     draws : int
         In all, over the chains.
     sampler : mapping, optional
@@ -60,13 +59,7 @@ def sample_curve_nuts(
 
 
 def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Options of NUTS, those that were not given by default.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown or out of range.
-    """
+    """Options of NUTS, those that were not given by default."""
     if sampler is not None and not isinstance(sampler, Mapping):
         raise InputError(
             f"sampler must be a dictionary of options, got {shortened(repr(sampler))}."
@@ -95,15 +88,10 @@ def as_sampler(sampler: Mapping[str, Any] | None) -> dict[str, Any]:
 def taking_over(sampler: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Options of NUTS where it takes over from the fast engine, and a clause that says so.
 
-    Parameters
-    ----------
-    sampler : mapping
-
     Returns
     -------
     options : dict
         With an end to its time.
-    clause : str
     """
     options = as_sampler(sampler)
     options["seconds"] = options["seconds"] or NUTS_SECONDS

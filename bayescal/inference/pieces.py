@@ -48,7 +48,6 @@ def sample_pieces(
         Its frame holds the cells.
     draws : int
         Under each prior.
-    priors : sequence of PartitionPrior
 
     Returns
     -------

@@ -29,10 +29,6 @@ class FamilySamples(Mapping[str, Sample]):
         The families asked for, in order; see `families_on`.
     draws : int
         Of each.
-
-    Attributes
-    ----------
-    problem, draws
     """
 
     def __init__(self, problem: Problem, names: Sequence[str], draws: int) -> None:

@@ -33,7 +33,6 @@ def sample_saturated(
         Its frame holds the scores.
     draws : int
         Under each prior.
-    priors : sequence of RiskPrior
 
     Returns
     -------

@@ -68,10 +68,6 @@ def probabilities_by_prior(
 def power_scaling(samples: FamilySamples) -> pd.DataFrame:
     """Power-scaling sensitivity of TCE in the beta family, under the same priors.
 
-    Parameters
-    ----------
-    samples : FamilySamples
-
     Returns
     -------
     pandas.DataFrame

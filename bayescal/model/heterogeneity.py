@@ -103,13 +103,7 @@ class Heterogeneity:
 
 
 def as_heterogeneity(given: Heterogeneity | Mapping[str, Any] | None) -> Heterogeneity:
-    """A heterogeneity prior, or a mapping that changes parts of the default one.
-
-    Raises
-    ------
-    InputError
-        If a key is unknown or a value not a positive number.
-    """
+    """A heterogeneity prior, or a mapping that changes parts of the default one."""
     if given is None:
         return Heterogeneity()
     if isinstance(given, Heterogeneity):

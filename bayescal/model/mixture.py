@@ -74,7 +74,6 @@ class Component:
 
     Attributes
     ----------
-    family : str
     scale : str
         "prior" or "modest": the prior in use, or a second one of smaller errors. "often
         calibrated", "rarely calibrated" or "nowhere calibrated": how often stretches, or the risks
@@ -145,10 +144,6 @@ def components_of(weights: Mapping[str, float], problem: Problem) -> tuple[Compo
         Prior probability of each family; those of weight zero have no component.
     problem : Problem
         Of the average.
-
-    Returns
-    -------
-    tuple of Component
     """
     parts = []
     few = bool(problem.frame.scores)
@@ -177,15 +172,6 @@ def families_on(problem: Problem, names: Sequence[str]) -> tuple[str, ...]:
         Of the average.
     names : sequence of str
         Those that were asked for, in order.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    InputError
-        If `saturated` was asked for, and the table has too many distinct scores.
     """
     if problem.frame.scores:
         replaced = (STANDS_FOR[NOWHERE], SATURATED.name)
@@ -205,12 +191,7 @@ def shares_of(components: Sequence[Component], log_evidence: Floats) -> Shares:
 
     Parameters
     ----------
-    components : sequence of Component
     log_evidence : ndarray of shape (components,)
-
-    Returns
-    -------
-    Shares
     """
     log_joint = np.log([each.prior for each in components]) + log_evidence
     exact = np.array([each.is_exact for each in components])
@@ -236,10 +217,6 @@ def modest_scale(prior: Prior) -> Prior:
     ----------
     prior : Prior
         The one in use.
-
-    Returns
-    -------
-    Prior
     """
     kept = {
         name: getattr(prior, name)
@@ -291,8 +268,6 @@ def sample_prior(
         Their prior probabilities are scaled to sum to 1.
     problem : Problem
         Of the average.
-    rng : numpy.random.Generator
-    size : int
 
     Returns
     -------

@@ -50,7 +50,6 @@ class Problem:
         The table as it came in.
     curve : Curve
         The family, with its coordinates at this frame.
-    prior : Prior
     frame : Frame
         The family's constants.
     edges : Edges
@@ -335,28 +334,13 @@ def prepare(
     ----------
     y_true : array-like of shape (n,) or CalibrationData
     y_prob : array-like of shape (n,), optional
-    curve : str or Curve
     prior : {"neutral", "clinical"}, Prior, or mapping
     sample_weight : array-like of shape (n,), optional
     weight_type : {"counts", "sampling"}, optional
-    edge : float in (0, 0.5), optional
-    random_state : int or numpy.random.Generator, optional
-    pos_label : object, optional
     cluster, strata : array-like of shape (n,), optional
         All as in `bayescal.fit`.
     likelihood : Likelihood
         The law of the outcomes given the curve.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    InputError
-        If the input is not outcomes and probabilities of the same cases, a name is unknown, or
-        the table holds several groups, which one curve cannot describe, or cases come in clusters
-        and the likelihood is not binomial.
 
     Examples
     --------

@@ -39,10 +39,6 @@ def prob_calibrated(drawn: MultilevelDraws) -> ProbCalibrated | None:
     density of the average site at the diagonal; for the posterior, the normal law with the mean
     and covariance of the draws stands in.
 
-    Parameters
-    ----------
-    drawn : MultilevelDraws
-
     Returns
     -------
     ProbCalibrated or None
@@ -66,16 +62,7 @@ def prob_calibrated(drawn: MultilevelDraws) -> ProbCalibrated | None:
 
 
 def identity_log_likelihood(problem: MultilevelProblem) -> float:
-    """Log likelihood of exact calibration at every site.
-
-    Parameters
-    ----------
-    problem : MultilevelProblem
-
-    Returns
-    -------
-    float
-    """
+    """Log likelihood of exact calibration at every site."""
     value = 0.0
     for site in problem.tables.values():
         table = site.table

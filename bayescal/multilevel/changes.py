@@ -48,7 +48,6 @@ class ChangeDensity:
 
     Parameters
     ----------
-    problem : MultilevelProblem
     before, after : CurveDensity
         Of the periods before and after.
     """

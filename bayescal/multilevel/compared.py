@@ -95,13 +95,7 @@ def subgroups_of(table: CrossedTable, of: str = "all") -> list[Part]:
 def check_levels(
     axes: Mapping[str, Sequence[str]], cells: Sequence[tuple[str, ...]], given: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Levels by axis as text, in the order of the axes.
-
-    Raises
-    ------
-    InputError
-        If there is no such axis or level, or no case has all of the levels.
-    """
+    """Levels by axis as text, in the order of the axes."""
     levels = {}
     for axis, level in given.items():
         known = axes[check_choice(axis, axes, "factor")]
@@ -118,13 +112,7 @@ def check_levels(
 
 
 def two_of(parts: Sequence[Part], first: Any, second: Any) -> list[Part]:
-    """The parts of two levels; all of them, if no level is given.
-
-    Raises
-    ------
-    InputError
-        If only one level is given, or one is unknown.
-    """
+    """The parts of two levels; all of them, if no level is given."""
     if first is None and second is None:
         return list(parts)
     if first is None or second is None:
@@ -145,11 +133,6 @@ def off_by(values: Floats, name: str, side: Side = "both") -> Floats:
 
     `side` "both" takes the distance; "above" how far above that value, negative below it; "below"
     the opposite.
-
-    Raises
-    ------
-    InputError
-        If the side is unknown, or the functional is a distance, which is never below.
     """
     functional = FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")]
     check_choice(side, COMPARED_SIDES, "side")

@@ -20,7 +20,6 @@ class MultilevelDraws:
 
     Attributes
     ----------
-    problem : MultilevelProblem
     average : ndarray of shape (draws, d)
         Working coordinates of the average: of a curve without effects. Of ordered periods, of one
         curve for all of them, were there no change, which is not paired with the other draws.
@@ -29,8 +28,6 @@ class MultilevelDraws:
     scales : ndarray of shape (terms, draws, r)
         Of each term, the scale of its effects in each coordinate that they move. There are none of
         ordered periods, which need not have a walk.
-    chains : int
-    engine : str
     stats : dict of str to float
         Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error, and of single
         sites site_ess. Of NUTS: r_hat, ess_bulk, ess_tail and divergences.

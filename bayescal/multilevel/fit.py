@@ -52,21 +52,9 @@ def fit_terms(
         With the roles that curves vary by.
     vary : str, Vary, or sequence of them
         The terms.
-    draws : int
     engine : {"auto", "importance", "nuts"}
     sampler : mapping, optional
         Options of NUTS.
-    **options
-        As of `prepare_terms`: `prior`, `curve`, `heterogeneity`, `known`, ...
-
-    Returns
-    -------
-    MultilevelPosterior
-
-    Raises
-    ------
-    InputError
-        As `prepare_terms`, and of NUTS for periods.
     """
     problem, how = prepare_terms(data, vary, **options), as_sampler(sampler)
     post: MultilevelPosterior = _posterior(problem, draws, engine, how)
@@ -80,8 +68,6 @@ def fit_problem(
 
     Parameters
     ----------
-    problem : MultilevelProblem
-    draws : int
     engine : {"auto", "importance", "nuts"}
     sampler : mapping
         Options of NUTS.
@@ -90,11 +76,6 @@ def fit_problem(
     -------
     HierarchicalPosterior, SubgroupPosterior or DriftPosterior
         Of one exchangeable term, of several, and of a walk.
-
-    Warns
-    -----
-    DiagnosticWarning
-        When the draws should not be trusted, or NUTS took over.
     """
     return _posterior(problem, draws, engine, sampler)
 

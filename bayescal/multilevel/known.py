@@ -42,8 +42,6 @@ class Interval:
 
     Attributes
     ----------
-    estimate, lower, upper : float
-    ci_prob : float
     is_log : bool
         Whether the law is of the logarithm.
     """
@@ -72,10 +70,8 @@ class KnownSite:
 
     Attributes
     ----------
-    label : str
     observed, expected, n : float, optional
         Events, the sum of the predicted probabilities, and patients.
-    observed_expected, calibration_slope : Interval, optional
     """
 
     label: str
@@ -139,16 +135,6 @@ def as_known(known: Any, groups: Iterable[str] = ()) -> tuple[KnownSite, ...]:
         Labels are in a column `site`, or are the index of a data frame.
     groups : iterable of str
         Labels of sites with patients.
-
-    Returns
-    -------
-    tuple of KnownSite
-
-    Raises
-    ------
-    InputError
-        If there are no rows or no columns to read, a label is missing, given twice or among the
-        groups, or what is known of a site is incomplete or contradicts itself.
     """
     if known is None:
         return ()

@@ -57,10 +57,6 @@ def shares_of(table: Rows, parts: Sequence[Rows]) -> Shares:
         Scores inside (0, 1), ascending.
     parts : sequence of Rows
         Whose scores are among those of the table, or are merged in its rows.
-
-    Returns
-    -------
-    Shares
     """
     score, trials = table.score, table.trials
     total = trials.sum()
@@ -87,7 +83,6 @@ class MixtureCurve(Curve):
     ----------
     of : Curve
         The family, at its frame.
-    shares : Shares
     """
 
     of: Curve | None = None

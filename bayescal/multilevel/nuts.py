@@ -33,7 +33,6 @@ def multilevel_model(problem: MultilevelProblem, *, merged: bool = True) -> pm.M
 
     Parameters
     ----------
-    problem : MultilevelProblem
     merged : bool
         Whether neighbouring rows of a group's table are merged past 64 of them.
 

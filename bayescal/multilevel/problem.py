@@ -57,7 +57,6 @@ class MultilevelProblem:
     axes : dict of str to tuple of str
         What groups are told apart by, such as site, or sex and age, with the levels in order. With
         one axis the name of a group is its level, with several all of its levels, as JSON.
-    terms : tuple of Term
     known : tuple of KnownSite
         Sites known by their summaries.
     """
@@ -215,18 +214,6 @@ def prepare_terms(
         Sites known by their summaries, as in `bayescal.fit`.
     centre : float in (0, 1) or "mean"
         Score at which the shift acts; "mean" takes that of the mean log-odds of all scores.
-    **options
-        `curve`, `edge` and `random_state`, as in `prepare`.
-
-    Returns
-    -------
-    MultilevelProblem
-
-    Raises
-    ------
-    InputError
-        If there are no groups, the family of curves has no shift or slope that can differ, what is
-        known of a site is incomplete, or no engine can do these terms together.
     """
     named = as_vary(vary)
     for each in named:
@@ -281,13 +268,7 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
 
 
 def _by_roles(data: CalibrationData, vary: Sequence[Vary]) -> CalibrationData:
-    """The table with groups by what curves vary by, and by nothing else.
-
-    Raises
-    ------
-    InputError
-        If a role is unknown, cases come in clusters, or factors cannot be crossed.
-    """
+    """The table with groups by what curves vary by, and by nothing else."""
     known = [name for name in data.levels if name != "imputation"]
     if not known:
         return data
@@ -327,20 +308,8 @@ def scores_alone(
     Parameters
     ----------
     y_prob : array-like of shape (n,)
-    known : pandas.DataFrame or mapping
     roles : mapping of str to array-like or None, optional
         Refused: they are of patients with outcomes.
-    **weights
-        `sample_weight` and `weight_type`, as in `CalibrationData`.
-
-    Returns
-    -------
-    CalibrationData
-
-    Raises
-    ------
-    InputError
-        If there are no scores or no summaries, or there are roles.
     """
     if known is None:
         raise InputError(

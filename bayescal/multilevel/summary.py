@@ -31,7 +31,6 @@ def scores_of_known(pooled: Problem, site: KnownSite) -> CalibrationData:
     ----------
     pooled : Problem
         Of all scores.
-    site : KnownSite
 
     Returns
     -------
@@ -58,7 +57,6 @@ class Summary:
 
     Attributes
     ----------
-    site : KnownSite
     problem : Problem
         Of the scores that the site is taken to have, without outcomes.
     """

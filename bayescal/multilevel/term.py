@@ -50,12 +50,7 @@ class Vary:
         return prior.scaled(INTERACTION_SHARE) if len(self.names) > 1 else prior
 
     def check_beside(self, others: Sequence[Vary], *, known: bool, is_pseudo: bool) -> None:
-        """Refuse what no engine can do with this term.
-
-        Raises
-        ------
-        InputError
-        """
+        """Refuse what no engine can do with this term."""
         beside = [each for each in others if each != self]
         if len(beside) < len(others) - 1:
             raise InputError(f"vary has {self!r} twice. Name every term once.")
@@ -143,13 +138,7 @@ def walk(name: str = "period") -> Vary:
 
 
 def as_vary(vary: VaryBy) -> tuple[Vary, ...]:
-    """The terms that `vary=` names: plain names are exchangeable.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one is neither a name nor made by `by` or `walk`.
-    """
+    """The terms that `vary=` names: plain names are exchangeable."""
     listed = [vary] if isinstance(vary, (str, Vary)) else vary
     if not isinstance(listed, Sequence) or not listed:
         raise InputError(
@@ -185,7 +174,6 @@ class Term:
 
     Attributes
     ----------
-    name : str
     kind : {"exchangeable", "walk"}
         Effects of exchangeable levels are independent normals of one scale. Those of a walk are
         zero at the first level, and normal steps lead from each level to the next.

@@ -28,10 +28,6 @@ CHAIN_DRAW = ("chain", "draw")
 def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
     """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
 
-    Parameters
-    ----------
-    drawn : MultilevelDraws
-
     Returns
     -------
     xarray.DataTree
@@ -86,13 +82,7 @@ def is_multilevel_tree(tree: xr.DataTree) -> bool:
 
 @reading_tree()
 def read_draws(tree: xr.DataTree) -> MultilevelDraws:
-    """Read back what `multilevel_tree` wrote.
-
-    Raises
-    ------
-    InputError
-        If the tree was edited or damaged.
-    """
+    """Read back what `multilevel_tree` wrote."""
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = MultilevelProblem.from_attributes(tree.attrs, data)
     posterior, stats = tree["posterior"].to_dataset(), tree["sample_stats"].to_dataset()

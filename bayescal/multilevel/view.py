@@ -71,7 +71,6 @@ class CurveView(CalibrationPosterior):
 
         Parameters
         ----------
-        title : str
         problem : Problem
             Of the curve's own table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
@@ -82,7 +81,6 @@ class CurveView(CalibrationPosterior):
             Which curve it is, as JSON has it, and how to read it back.
         all_curves : callable
             Gives the tree of all curves.
-        is_new : bool
         has_outcomes : bool
             Whether those of the problem's table were observed.
         prob_calibrated : float, optional

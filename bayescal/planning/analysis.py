@@ -45,9 +45,6 @@ class Analysis:
         "average", as `bayescal.assess` does, or "curve".
     curve : str or Curve
         With "curve", its family.
-    prior : Prior
-    ci_prob : float
-    draws : int
     update : tuple of ndarrays (score, probability), optional
         The map that the gain is of, as points of a line.
     likelihood : Likelihood
@@ -140,16 +137,7 @@ class Analysis:
 
 
 def analyse(analysis: Analysis, setting: Setting, n: int, seed: int, first: int) -> Arrays:
-    """Results of the analysis in simulated studies of one size, as `value` of shape (studies,).
-
-    Parameters
-    ----------
-    analysis : Analysis
-    setting : Setting
-    n : int
-    seed, first : int
-        As `Setting.counts`.
-    """
+    """Results of the analysis in simulated studies of one size, as `value` of shape (studies,)."""
     trials, hits = setting.counts(n, seed, first)
     values = [
         analysis.result(setting.table(k, trials[k], hits[k]), analysis_seed(seed, n, first + k))

@@ -161,11 +161,9 @@ class NormalPosterior:
 
         Parameters
         ----------
-        setting : Setting
         trials, hits : ndarray of shape (studies, rows)
         family : Curve
             Without deviations or cells.
-        prior : Prior
         """
         densities = _Densities(setting, trials, hits, family, prior)
         at = densities.mode()
@@ -177,7 +175,6 @@ class NormalPosterior:
 
         Parameters
         ----------
-        name : str
         half : float
             Standard deviations on either side.
         """

@@ -24,13 +24,7 @@ LEAST_LEVEL = 1e-6
 
 
 def half_width(ci_prob: float) -> float:
-    """Standard errors on either side of an estimate, such as 1.96 for 0.95.
-
-    Raises
-    ------
-    InputError
-        If the probability is not inside (0, 1), or so near to 0 that nothing is on either side.
-    """
+    """Standard errors on either side of an estimate, such as 1.96 for 0.95."""
     level = as_level(ci_prob)
     if level < LEAST_LEVEL:
         raise InputError(f"ci_prob must be at least {LEAST_LEVEL:g}, got {level:g}.")
@@ -42,7 +36,6 @@ def observed_expected_size(prevalence: float, width: float, half: float) -> floa
 
     Parameters
     ----------
-    prevalence : float
     width : float
         exp(half se) - exp(-half se), with se the standard error of log O/E.
     half : float

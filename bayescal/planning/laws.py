@@ -27,18 +27,12 @@ def as_nodes(
 
     Parameters
     ----------
-    scores : array-like, CalibrationData, posterior, Truth, law of scores, or SciPy distribution
     name : str
         What the user calls it.
     size : int
         Most rows. Where there are more distinct scores, neighbours are merged.
     log_odds : bool
         Whether a distribution of SciPy is of log-odds, which are then returned.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, or its scores are outside [0, 1].
     """
     if isinstance(scores, Truth):
         scores = scores.scores

@@ -93,10 +93,8 @@ class Search:
 
     Attributes
     ----------
-    goal : Goal
     simulate : callable
         Takes a size, and how many studies are wanted, and gives values of shape (studies,).
-    seed : int
     values : dict of int to ndarray
         What was simulated, by size.
     """
@@ -113,11 +111,6 @@ class Search:
         ----------
         start : float
             A first guess.
-
-        Raises
-        ------
-        InputError
-            If no size up to the largest one reaches the goal.
         """
         at = self._near(start)
         while True:

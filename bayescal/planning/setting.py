@@ -137,13 +137,7 @@ class Setting:
 
 
 def as_truth(truth: Any) -> Assumed:
-    """What is assumed to be true: a known curve, a prior of curves, or a posterior.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, or a name that is neither a truth's nor a preset's.
-    """
+    """What is assumed to be true: a known curve, a prior of curves, or a posterior."""
     if isinstance(truth, (Truth, Prior, CalibrationPosterior)):
         return truth
     if isinstance(truth, MultilevelPosterior):
@@ -174,23 +168,12 @@ def setting_of(
 
     Parameters
     ----------
-    truth : Truth, Prior or CalibrationPosterior
     scores : object or None
         As `as_nodes`; by default those of the truth.
     size : int
         Number of studies.
-    seed : int
     family : str or Curve
         Family of curves that a prior is of.
-
-    Returns
-    -------
-    Setting
-
-    Raises
-    ------
-    InputError
-        If there are no scores, they are all equal, or there are no events.
     """
     if scores is None and isinstance(truth, Prior):
         raise InputError(

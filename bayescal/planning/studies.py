@@ -38,17 +38,7 @@ CLOSE_TO_ENDS = 1e-13
 
 
 class Studies:
-    """Studies of any size, and the results of their analysis.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    setting : Setting
-    seed : int
-    n_jobs : int
-    progress : bool, callable or None
-    resume : Plan, str, path-like or None
-    """
+    """Studies of any size, and the results of their analysis."""
 
     def __init__(
         self,
@@ -108,7 +98,6 @@ class Studies:
 
         Parameters
         ----------
-        n : int
         extent : {"look", "part", "all"}
             The first few studies, about a hundred, or all; more where that costs little.
         """
@@ -125,13 +114,7 @@ class Studies:
         return self._analysed(n, spans(self.setting.size, BATCH)[:most])
 
     def start(self, width: float) -> float:
-        """A first guess of the size, by the width of the signed error in a few studies.
-
-        Raises
-        ------
-        InputError
-            If that is far beyond the largest size.
-        """
+        """A first guess of the size, by the width of the signed error in a few studies."""
         few = self.setting.part(range(min(self.setting.size, BATCH)))
         if self.is_exact or self.is_approximate:
             middle = float(np.median(self.values(FIRST_SIZE, "look")))

@@ -45,15 +45,6 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
 
     At the scores themselves where each of a few can have a risk of its own.
 
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    ci_probs : sequence of float in (0, 1)
-
-    Returns
-    -------
-    Bands
-
     Examples
     --------
     >>> import bayescal as bc
@@ -76,18 +67,7 @@ def curve_bands(post: CalibrationPosterior, ci_probs: Sequence[float]) -> Bands:
 def error_interval(
     post: CalibrationPosterior, ci_prob: float, p: float
 ) -> tuple[float, float, float]:
-    """Estimate, lower and upper end of the true calibration error.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    ci_prob : float in (0, 1)
-    p : float, at least 1
-
-    Returns
-    -------
-    tuple of float
-    """
+    """Estimate, lower and upper end of the true calibration error."""
     lower, upper = post.interval("tce", ci_prob, p=p)
     return post.estimate(p=p), lower, upper
 

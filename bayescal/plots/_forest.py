@@ -30,7 +30,6 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    label, scale : str
     middle, lower, upper : float
         Ends are NaN where there is no interval.
     ideal : float

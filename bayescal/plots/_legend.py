@@ -27,8 +27,6 @@ def legend_beneath(
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-    columns : int
     look : dict, optional
         Options of the legend.
     strip : bool

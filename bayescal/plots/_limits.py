@@ -22,15 +22,6 @@ def as_limits(limits: tuple[float, float] | str, drawn: Floats) -> tuple[float, 
     limits : {"auto", "full"} or pair of float
     drawn : ndarray
         Probabilities.
-
-    Returns
-    -------
-    low, high : float
-
-    Raises
-    ------
-    InputError
-        If the limits are not in order within [0, 1].
     """
     if isinstance(limits, str) and limits == "full":
         return 0.0, 1.0

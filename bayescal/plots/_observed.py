@@ -63,22 +63,12 @@ def observed_proportions(
 
     Parameters
     ----------
-    data : CalibrationData
     bins : int or "auto"
         At most this many bins. "auto" takes the cube root of the number of cases, at most 15 and
         with at least five cases each; when there are no more distinct scores than that and each
         has its five cases, every score is a bin.
     ci_prob : float in (0, 1)
         Probability of the Jeffreys intervals.
-
-    Returns
-    -------
-    Observed
-
-    Raises
-    ------
-    InputError
-        If `bins` is neither "auto" nor a whole number of at least 1.
 
     References
     ----------
@@ -109,19 +99,8 @@ def observed_of(
 
     Parameters
     ----------
-    post : CalibrationPosterior
     bins : int, "auto" or None
         "auto" is None of data without outcomes.
-    ci_prob : float in (0, 1)
-
-    Returns
-    -------
-    Observed or None
-
-    Raises
-    ------
-    InputError
-        If a number of bins is asked for and there are no outcomes.
     """
     automatic = isinstance(bins, str) and bins == "auto"
     if bins is None or (automatic and not post.has_outcomes):
@@ -134,16 +113,6 @@ def count_scores(data: CalibrationData, low: float, high: float, bins: int = 50)
     """Count scores by outcome in equally wide bins from `low` to `high`.
 
     Scores without outcomes are counted among those without the event.
-
-    Parameters
-    ----------
-    data : CalibrationData
-    low, high : float
-    bins : int
-
-    Returns
-    -------
-    ScoreCounts
 
     Examples
     --------

@@ -46,7 +46,6 @@ def smoother_at(data: CalibrationData, name: str, score: Floats) -> Floats:
 
     Parameters
     ----------
-    data : CalibrationData
     name : str
         "smooth", or a smoother of `bayescal.estimators.flexible_curve`.
     score : ndarray of shape (points,)

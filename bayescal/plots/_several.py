@@ -29,14 +29,7 @@ STRIP_NAME = 12
 def as_models(
     post: CalibrationPosterior | Mapping[str, CalibrationPosterior],
 ) -> dict[str, CalibrationPosterior]:
-    """Posteriors by name; one alone is called "Model".
-
-    Raises
-    ------
-    InputError
-        If there is none, one is no posterior, or there are more than can be told apart, by
-        colour or by name.
-    """
+    """Posteriors by name; one alone is called "Model"."""
     models = dict(post) if isinstance(post, Mapping) else {"Model": as_posterior(post)}
     for name, one in models.items():
         if not isinstance(one, CalibrationPosterior):
@@ -67,19 +60,11 @@ def draw_models(
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes or None
-    models : mapping of str to CalibrationPosterior
     level : float
         Probability of the bands.
     bins : int or None
         Bins of observed proportions.
     limits : pair of float or {"auto", "full"}
-    p : float
-    legend : bool
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     bands = [curve_bands(one, [level]) for one in models.values()]
     errors = [error_interval(one, level, p) for one in models.values()]

@@ -40,11 +40,6 @@ def shares_of(values: Floats, edges: Floats, atom_at: float) -> Shares:
     ----------
     values : ndarray of shape (draws,)
     edges : ndarray of shape (bars + 1,)
-    atom_at : float
-
-    Returns
-    -------
-    Shares
 
     Examples
     --------
@@ -63,17 +58,11 @@ def edges_over(values: Floats, atom_at: float, hold: tuple[float, ...], floor: f
 
     Parameters
     ----------
-    values : ndarray
-    atom_at : float
     hold : tuple of float
         Values to be in range, unless they are more than ten times as far from the draws as these
         are from each other.
     floor : float
         The least possible value, or minus infinity.
-
-    Returns
-    -------
-    ndarray
     """
     varies = values[np.abs(values - atom_at) > SHARES_SAME]
     ends = np.quantile(values, [SHARES_TAIL, 1 - SHARES_TAIL])

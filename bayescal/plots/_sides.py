@@ -40,17 +40,7 @@ class Sides(NamedTuple):
 
 
 def sides_of(post: CalibrationPosterior, ci_prob: float) -> Sides:
-    """Ranges in which `post.off_diagonal` puts every observed score on one side.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    ci_prob : float in (0, 1)
-
-    Returns
-    -------
-    Sides
-    """
+    """Ranges in which `post.off_diagonal` puts every observed score on one side."""
     region = post.off_diagonal(ci_prob)
     score, side = region["score"].to_numpy(), region.to_numpy()
     starts = np.flatnonzero(np.diff(side, prepend=2))

@@ -28,8 +28,6 @@ class SiteRow(NamedTuple):
 
     Attributes
     ----------
-    name : str
-    middle, lower, upper : float
     raw : float
         The estimate from the site alone; not a number where there is none.
     cases : float
@@ -45,13 +43,7 @@ class SiteRow(NamedTuple):
 
 
 def as_sites(post: Any) -> HierarchicalPosterior:
-    """The posterior itself.
-
-    Raises
-    ------
-    InputError
-        If it is not of several sites, or of more than a figure can show.
-    """
+    """The posterior itself."""
     if len(as_hierarchical(post).labels) > MOST_SITES:
         raise InputError(
             f"post holds {len(post.labels)} sites, and at most {MOST_SITES} fit on a figure. Its "

@@ -40,8 +40,6 @@ def draw_scores(
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-    data : CalibrationData
     stack : tuple of int
         How many strips are below it, and how many there are in all.
     colours : tuple of str

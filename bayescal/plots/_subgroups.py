@@ -31,11 +31,8 @@ class SubgroupRow(NamedTuple):
 
     Attributes
     ----------
-    factor, level : str
-    middle, lower, upper : float
     raw : float
         The estimate from the subgroup alone; not a number where there is none.
-    cases : float
     """
 
     factor: str

@@ -94,13 +94,7 @@ def _checked(ax: Any, name: str) -> Axes:
 
 
 def as_panels(axes: Any, needed: int, what: str) -> list[Axes]:
-    """One axes, a sequence of them, or the array that matplotlib's `subplots` gives.
-
-    Raises
-    ------
-    InputError
-        If there are not as many as needed, or one is something else.
-    """
+    """One axes, a sequence of them, or the array that matplotlib's `subplots` gives."""
     panels = list(np.atleast_1d(np.asarray(axes, dtype=object)).flat)
     if len(panels) != needed:
         raise InputError(

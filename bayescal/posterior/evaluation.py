@@ -60,7 +60,6 @@ class Evaluation:
 
     Attributes
     ----------
-    problem : Problem
     u : ndarray of shape (draws, d)
         Working coordinates of the curves.
     averaged : bool

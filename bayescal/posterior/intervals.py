@@ -73,11 +73,6 @@ def floored(distance: Floats, signed: Floats) -> Floats:
 def verdict_of(prob_below: float, ci_prob: float) -> str:
     """What the probability that the true calibration error is below a limit says of it.
 
-    Parameters
-    ----------
-    prob_below : float
-    ci_prob : float in (0, 1)
-
     Returns
     -------
     {"close enough", "miscalibrated", "cannot tell"}

@@ -106,7 +106,6 @@ class Totals:
 
     Attributes
     ----------
-    expansion : Expansion
     curve, weight : sequence of ndarray of shape (draws, rows)
         Weights also of shape (rows,).
     sums : sequence of ndarray of shape (draws, sums)
@@ -180,11 +179,6 @@ def nearest_line(curve: Floats, weight: Floats, score: Floats) -> tuple[Floats, 
     Returns
     -------
     intercept, slope : ndarray of shape (draws,)
-
-    Raises
-    ------
-    InputError
-        If all scores are the same.
     """
     _check_scores(score)
     z, centre, scale = _standardised(score)

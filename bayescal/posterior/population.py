@@ -79,8 +79,6 @@ def draw_population(
         Scores strictly inside (0, 1).
     trials : ndarray of shape (rows,)
         Cases at each score.
-    draws : int
-    rng : numpy.random.Generator
     merged : bool
         Whether the cases of a row differ in score, which is their mean.
     bootstrap : Bootstrap, optional
@@ -94,12 +92,6 @@ def draw_population(
     ------
     part : slice
         The draws this block is for.
-    population : Population
-
-    Raises
-    ------
-    InputError
-        If the population is unknown.
 
     Examples
     --------

@@ -316,14 +316,8 @@ def check_outcomes(post: CalibrationPosterior, what: str) -> None:
 
     Parameters
     ----------
-    post : CalibrationPosterior
     what : str
         What needs the outcomes, at the start of a sentence.
-
-    Raises
-    ------
-    InputError
-        If there are no outcomes.
     """
     if not post.has_outcomes:
         raise InputError(

@@ -22,21 +22,7 @@ RENAMED = {"alpha": "curve_alpha", "beta": "curve_beta", "c": "curve_c"}
 
 
 def open_tree(path: str | PathLike[str]) -> xr.DataTree:
-    """The tree in a NetCDF file.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    xarray.DataTree
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is not a NetCDF file.
-    """
+    """The tree in a NetCDF file."""
     import xarray as xr
 
     file = existing_file(path)
@@ -50,16 +36,7 @@ def open_tree(path: str | PathLike[str]) -> xr.DataTree:
 
 
 def upgraded(tree: xr.DataTree) -> xr.DataTree:
-    """A tree as this version writes it, from one that an earlier version wrote.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-
-    Returns
-    -------
-    xarray.DataTree
-    """
+    """A tree as this version writes it, from one that an earlier version wrote."""
     return _without_exact_calibration(_with_long_names(tree))
 
 

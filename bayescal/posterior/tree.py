@@ -51,14 +51,10 @@ class Drawn:
 
     Attributes
     ----------
-    problem : Problem
     u : ndarray of shape (draws, d)
         Working coordinates, chain by chain.
-    chains : int
-    engine : str
     stats : dict of str to float
         Of importance sampling: pareto_k, ess, log_evidence and log_evidence_error.
-    averaged : Averaged, optional
     prior : ndarray of shape (draws, d), optional
         Prior draws of the working coordinates, where they are not those of the problem's prior.
     """
@@ -92,18 +88,10 @@ def fit_tree(
 
     Parameters
     ----------
-    problem : Problem
     coordinates : dict of ndarray of shape (chains, draws)
         Draws of the working coordinates.
-    sample_stats : xarray.Dataset
-    engine : str
-    chains, draws : int
     averaged : Averaged, optional
         `coordinates` then holds the index of each draw's `component` and `family` too.
-
-    Returns
-    -------
-    xarray.DataTree
     """
     import xarray as xr
 

@@ -122,7 +122,6 @@ def as_fitted(X: Any, names: list[Any] | None, argument: str = "X") -> Any:
 
     Parameters
     ----------
-    X : object
     names : list or None
         Names of the columns in the fit; None where they had none.
     argument : str
@@ -132,11 +131,6 @@ def as_fitted(X: Any, names: list[Any] | None, argument: str = "X") -> Any:
     -------
     object
         As it came, where either has no names.
-
-    Raises
-    ------
-    InputError
-        If there are other columns now.
     """
     now = column_names(X)
     if names is None or now is None or len(now) != len(names):

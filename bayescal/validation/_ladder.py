@@ -22,9 +22,6 @@ def ladder_intervals(
 
     Parameters
     ----------
-    data : CalibrationData
-    rng : numpy.random.Generator
-    ci_prob : float
     draws : int
         Of each family.
 

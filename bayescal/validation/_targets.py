@@ -51,10 +51,8 @@ class FunctionalTarget:
 
     Attributes
     ----------
-    name : str
     functional : str
         Its name in the registry.
-    options : mapping
     """
 
     name: str
@@ -83,7 +81,6 @@ class CurveTarget:
 
     Attributes
     ----------
-    name : str
     prob : float in (0, 1)
         Share of the population with a smaller score.
     """
@@ -105,13 +102,7 @@ class CurveTarget:
 
 @dataclass(frozen=True)
 class NetBenefitTarget:
-    """Net benefit of the model at a threshold.
-
-    Attributes
-    ----------
-    name : str
-    threshold : float in (0, 1)
-    """
+    """Net benefit of the model at a threshold."""
 
     name: str
     threshold: float
@@ -129,21 +120,7 @@ class NetBenefitTarget:
 
 
 def as_targets(target: str | Sequence[str]) -> list[Target]:
-    """Targets by name; "curve" stands for five of them.
-
-    Parameters
-    ----------
-    target : str or sequence of str
-
-    Returns
-    -------
-    list of Target
-
-    Raises
-    ------
-    InputError
-        If a name is unknown.
-    """
+    """Targets by name; "curve" stands for five of them."""
     names = as_items(target, "target")
     expanded = [
         each

@@ -67,7 +67,6 @@ def run_batches(
 
     Parameters
     ----------
-    batches : sequence of Batch
     title : str
         What the progress bar says.
     n_jobs : int
@@ -77,10 +76,6 @@ def run_batches(
         units that are done, and all.
     path : str or path-like, optional
         Folder where each finished batch is kept, and looked for.
-
-    Returns
-    -------
-    list of dict of ndarray
     """
     from joblib import Parallel, delayed
 

@@ -272,12 +272,6 @@ class CalibratedOutcomes:
     """Outcomes of a calibrated model at the scores of a fit, drawn once for several estimators.
 
     Cases are independent, also where the fit has clusters.
-
-    Parameters
-    ----------
-    post : CalibrationPosterior
-    n_resamples : int
-    seed : int
     """
 
     def __init__(self, post: CalibrationPosterior, n_resamples: int, seed: int) -> None:
@@ -286,21 +280,7 @@ class CalibratedOutcomes:
         self._simulated = SimulatedOutcomes(*self._table, calibrated, seed)
 
     def check(self, applied: Applied) -> Consistency:
-        """As `check_consistency` of the same seed, without the posterior predictive check.
-
-        Parameters
-        ----------
-        applied : Applied
-
-        Returns
-        -------
-        Consistency
-
-        Raises
-        ------
-        InputError
-            If the estimator is undefined on the data, or on every simulated data set.
-        """
+        """As `check_consistency` of the same seed, without the posterior predictive check."""
         observed = applied.to_data(self._post.problem.unclustered)
         replicated = [self._simulated.estimates(applied)]
         return _consistency(self._post, self._table, applied, observed, replicated)

@@ -195,10 +195,8 @@ def ranks(
 
     Parameters
     ----------
-    experiment : Experiment
     draws : int
         Posterior draws that the truth is ranked among.
-    rng : numpy.random.Generator
 
     Returns
     -------

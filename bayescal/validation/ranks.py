@@ -36,7 +36,6 @@ class RankBand(NamedTuple):
 
     Attributes
     ----------
-    quantity : tuple of str
     fraction : ndarray of shape (points,)
         Fractional rank, from 0 to 1.
     ecdf : ndarray of shape (quantities, points)
@@ -126,11 +125,6 @@ def rank_bands(dataset: xr.Dataset, ci_prob: float = 0.99) -> RankBand:
     ----------
     dataset : xarray.Dataset
         From `sbc`.
-    ci_prob : float in (0, 1)
-
-    Returns
-    -------
-    RankBand
     """
     counts, draws = _counts(dataset)
     size = dataset.sizes["simulation"]

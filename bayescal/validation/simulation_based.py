@@ -158,19 +158,7 @@ def sbc_of(
     progress: Progress,
     path: str | PathLike[str] | None,
 ) -> xr.Dataset:
-    """Simulation-based calibration of any experiment; see `sbc` for the arguments.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    n_simulations, draws, seed, n_jobs : int
-    progress : bool or callable, optional
-    path : str or path-like, optional
-
-    Returns
-    -------
-    xarray.Dataset
-    """
+    """Simulation-based calibration of any experiment; see `sbc` for the arguments."""
     import xarray as xr
 
     if as_count(draws, "draws") > ENGINE_DRAWS:

@@ -32,8 +32,6 @@ def even_choice(
         The distribution of the first is kept best.
     weights : ndarray of shape (points,)
         Of each point; need not sum to 1.
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -72,7 +70,6 @@ def even_uniforms(group: NDArray[np.intp], rng: np.random.Generator, axis: int =
     Parameters
     ----------
     group : ndarray of int of shape (n,)
-    rng : numpy.random.Generator
     axis : int
         Another for each number that the same draw takes.
 

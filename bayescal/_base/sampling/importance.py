@@ -85,8 +85,6 @@ def mix_samples(
     parts : sequence of Sample
         All of one dimension.
     log_weights : ndarray of shape (parts,)
-    draws : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -113,13 +111,8 @@ def of_mixture(parts: Sequence[Sample], log_weights: Floats, points: Floats) -> 
 
     Parameters
     ----------
-    parts : sequence of Sample
     log_weights : ndarray of shape (parts,)
     points : ndarray of shape (draws, d)
-
-    Returns
-    -------
-    Sample
     """
     share = shares_of_parts(parts, log_weights)
     errors = np.array([sample.log_evidence_error for sample in parts])
@@ -195,14 +188,8 @@ def importance_sample(
     mode : Mode, or sequence of (Mode, float)
         Its peak, with the negative Hessian there; or, of a mixture of densities, the peak of each
         and its share of the proposals.
-    draws : int
-    rng : numpy.random.Generator
     good_ess : float
         Effective sample size, as a share of the proposals, from which no others are tried.
-
-    Returns
-    -------
-    Sample
     """
     modes = [(mode, 1.0)] if isinstance(mode, Mode) else list(mode)
     if not modes[0][0].point.size:

@@ -32,12 +32,6 @@ def lattice_points(power: int, d: int, rng: np.random.Generator) -> Floats:
     smooth functions have far smaller errors than those over independent points. Axes beyond the
     fortieth are spread evenly, and paired with the others at random.
 
-    Parameters
-    ----------
-    power : int
-    d : int
-    rng : numpy.random.Generator
-
     Returns
     -------
     ndarray of shape (2^power, d)

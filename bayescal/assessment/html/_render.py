@@ -98,11 +98,6 @@ def write(
         Where the data came from, as lines of a table: {"File": "predictions.csv", "Score":
         "risk", "Outcome": "died"}. Of a path, only the file's name is shown.
 
-    Raises
-    ------
-    InputError
-        If the name ends otherwise.
-
     Examples
     --------
     >>> import bayescal as bc
@@ -128,8 +123,6 @@ def render(
     ----------
     findings : Findings
         An `Assessment` is one.
-    title : str, optional
-    source : mapping of str to object, optional
 
     Returns
     -------

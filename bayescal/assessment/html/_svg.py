@@ -45,13 +45,7 @@ NOTHING = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
 class Zone(NamedTuple):
-    """Part of a figure that says something when it is pointed at; in points from the top left.
-
-    Attributes
-    ----------
-    x, y, width, height : float
-    says : str
-    """
+    """Part of a figure that says something when it is pointed at; in points from the top left."""
 
     x: float
     y: float

@@ -29,15 +29,7 @@ Check = Callable[[Any, Rules], str]
 
 
 def parsed(text: str) -> Any:
-    """The value that a text in JSON stands for.
-
-    Raises
-    ------
-    json.JSONDecodeError
-        If it is no JSON.
-    RecursionError
-        If its values are nested too deeply to be parsed.
-    """
+    """The value that a text in JSON stands for."""
     return json.loads(text, parse_int=_as_number)
 
 

@@ -74,7 +74,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
     head : str
         Its heading.
     shown : callable
@@ -114,7 +113,6 @@ class Shown(NamedTuple):
     ----------
     heads : tuple of str
         Of all columns, that of the labels first.
-    lines : list of Line
     words : tuple of int
         Columns of words.
     omitted : str
@@ -135,11 +133,8 @@ class Table:
     ----------
     name : str
         Its key among the tables of an assessment.
-    title : str
     head : str
         Heading of the rows' labels.
-    columns : sequence of Column
-    rows : sequence of Row
     short : str
         Heading of the labels in terminals, if another.
     notes : tuple of str
@@ -166,10 +161,6 @@ class Table:
         Parameters
         ----------
         medium : {"page", "terminal", "text"}
-
-        Returns
-        -------
-        Shown
         """
         columns = [column for column in self.columns if medium in column.media]
         labels, omitted = self._labels(medium)

@@ -15,7 +15,6 @@ class Reference(NamedTuple):
     ----------
     text : str
         Authors, year, title and journal.
-    doi : str
     """
 
     text: str

@@ -20,7 +20,6 @@ class Form(NamedTuple):
 
     Attributes
     ----------
-    text : str
     columns, offset : callable
         Of a risk.
     bounded : bool
@@ -66,7 +65,6 @@ class Equation(NamedTuple):
     ----------
     curve : str
         One of `EQUATIONS`.
-    coefficients : tuple of float
     """
 
     curve: str

@@ -126,13 +126,7 @@ class TableBuilder:
             self._add_squares(as_integers(digits_of(terms)), np.full(terms.size, own))
 
     def rows(self) -> Iterator[tuple[int, Rows]]:
-        """The rows of each group, in the order of their codes; groups without cases are left out.
-
-        Yields
-        ------
-        code : int
-        rows : Rows
-        """
+        """The rows of each group that has cases, in the order of their codes."""
         self._flush()
         exact = Totals.of(self._exact, (2, 0))
         grid = Totals.of(self._grid, (3, 0))

@@ -56,15 +56,6 @@ def check_cases(
         The label in `y_true` that counts as the event.
     part : bool
         Whether more cases follow, so that all weights may be 0 here, and no case have the event.
-
-    Returns
-    -------
-    CheckedCases
-
-    Raises
-    ------
-    InputError
-        If they are not outcomes and probabilities of the same cases.
     """
     check_given(y_prob)
     y_true, y_prob, sample_weight = aligned(

@@ -66,13 +66,7 @@ class ChunkReader:
         self._largest = 0.0
 
     def add(self, chunk: Any, name: str) -> None:
-        """Take in one chunk, which errors call by this name.
-
-        Raises
-        ------
-        InputError
-            If it is no chunk, a value in it is not valid, or it has other columns than the first.
-        """
+        """Take in one chunk, which errors call by this name."""
         given = _columns(chunk, name)
         try:
             known = [given.pop(each, None) for each in ("y_true", "y_prob", "sample_weight")]
@@ -135,11 +129,6 @@ class ChunkReader:
         ----------
         complete : bool
             Whether these are all cases, so that there must be several clusters.
-
-        Raises
-        ------
-        InputError
-            If there were no cases, or no case has a weight.
         """
         if self._columns is None:
             raise InputError("the chunks hold no cases: at least one observation is needed.")

@@ -52,11 +52,6 @@ class GroupNames:
         Returns
         -------
         ndarray of int of shape (size,)
-
-        Raises
-        ------
-        InputError
-            If a label is missing, or there are more or fewer than cases.
         """
         if isinstance(groups, Encoded):
             rows = np.flatnonzero(np.bincount(groups.row))
@@ -81,15 +76,6 @@ def count_labels(labels: Any, name: str) -> int:
         Labels of any type; those of one text are one.
     name : str
         What the user calls them.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InputError
-        If a label is missing.
     """
     names = GroupNames()
     names.codes(labels, None, name)

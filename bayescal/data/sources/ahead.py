@@ -18,10 +18,6 @@ def ahead(parts: Iterable[Part]) -> Iterator[Part]:
     parts : iterable
         Of anything but None.
 
-    Yields
-    ------
-    part
-
     Examples
     --------
     >>> from bayescal.data.sources.ahead import ahead

@@ -43,20 +43,12 @@ def aligned(*, across: Collection[str] = (), **arguments: Any) -> tuple[Any, ...
     across : collection of str
         Names of arguments whose last axis runs over the cases, such as a matrix with a row for each
         imputation, or a list of series.
-    **arguments
-        What the user passed, by the names that the user knows; with one entry for each case, or
-        None. A mapping, or a list in `across`, has several parts with labels of their own.
 
     Returns
     -------
     tuple
         The arguments in their order. A series or array of numbers is a NumPy array; whatever else
         has types or names that say more than its values comes back as it is.
-
-    Raises
-    ------
-    InputError
-        If the labels of two arguments differ.
     """
     if all(values is None or type(values) is np.ndarray for values in arguments.values()):
         return tuple(arguments.values())
@@ -72,10 +64,6 @@ def aligned(*, across: Collection[str] = (), **arguments: Any) -> tuple[Any, ...
 
 def column_names(matrix: Any) -> list[Any] | None:
     """Names of the columns of a frame or of an array of xarray; None where they are only numbered.
-
-    Parameters
-    ----------
-    matrix : object
 
     Returns
     -------
@@ -100,7 +88,6 @@ def columns_in_order(matrix: Any, names: Any) -> Any:
     ----------
     matrix : object
         A frame, an array of xarray, or anything without names of columns, which comes back.
-    names : sequence or None
 
     Returns
     -------

@@ -41,14 +41,7 @@ class Encoded(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table that matter.
-
-    Attributes
-    ----------
-    outcome, score : str
-    weight, site, period, cluster, stratum, imputation : str or None
-    factors : tuple of str
-    """
+    """The columns of a table that matter."""
 
     outcome: str
     score: str
@@ -105,10 +98,6 @@ class Columns(NamedTuple):
             The columns that there are.
         source : str
             What the user calls the table.
-
-        Raises
-        ------
-        InputError
         """
         for role, name in [*self.given.items(), *(("factor", name) for name in self.factors)]:
             same = _count(names, name)

@@ -48,18 +48,8 @@ def partitions_of(frame: Any, columns: Columns | None) -> list[Partition]:
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame, or tuple of dask.array.Array
     columns : Columns or None
         None for arrays.
-
-    Returns
-    -------
-    list of Partition
-
-    Raises
-    ------
-    InputError
-        If it is neither, a column is missing, or the arrays differ in length.
     """
     _dask()
     if columns is None:
@@ -87,12 +77,6 @@ def added_up(
         Of the computed values and the name of a partition.
     add : callable
         Of what was made of some of them.
-    partitions : sequence of Partition
-
-    Raises
-    ------
-    InputError
-        As `make` and `add`, or if a partition cannot be computed, which is named.
     """
     _dask()
     from dask.delayed import delayed
@@ -126,7 +110,6 @@ def _failing(tables: Sequence[Any], partitions: Sequence[Partition], task: Any) 
     ----------
     tables : sequence of delayed objects
         What is made of each partition.
-    partitions : sequence of Partition
     task : object
         Dask's name of the task that killed its workers, or None.
     """

@@ -28,7 +28,6 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     ----------
     frame : data frame
         Of pandas, polars, pyarrow, modin, duckdb or any other library that narwhals understands.
-    columns : Columns
     source : str
         What the user calls the frame.
 
@@ -36,11 +35,6 @@ def read_frame(frame: Any, columns: Columns, source: str = "frame") -> dict[str,
     -------
     dict of str to array-like of shape (n,)
         By the names of the constructor's arguments.
-
-    Raises
-    ------
-    InputError
-        If it is no data frame, a column is missing, or a value is.
     """
     nw = _narwhals()
     try:
@@ -67,18 +61,12 @@ def as_plain(values: Any, name: str) -> Any:
 
     Parameters
     ----------
-    values : object
     name : str
         What the user calls them.
 
     Returns
     -------
     ndarray of shape (n,) or (n, columns), or `values`
-
-    Raises
-    ------
-    InputError
-        If a value is missing, or if it is a lazy frame, the rows of which have no order.
     """
     if type(values).__module__.partition(".")[0] in READ_DIRECTLY:
         return values

@@ -37,7 +37,6 @@ class Batch:
     ----------
     table : pyarrow.Table
         The columns that were asked for.
-    file : Path
     row_group : int
         Counted from 0.
     first : int
@@ -64,7 +63,6 @@ class ParquetFiles:
     ----------
     root : Path or None
         The folder below which names like `site=north` are values of columns; None without one.
-    files : tuple of Path
     sizes : tuple of int
         Rows of each file.
     names : tuple of str
@@ -83,13 +81,7 @@ class ParquetFiles:
 
     @classmethod
     def of(cls, path: Any) -> Self:
-        """Look at a file, at all files below a folder, or at a list of files.
-
-        Raises
-        ------
-        InputError
-            If there are none, one is damaged, or two names are of one file.
-        """
+        """Look at a file, at all files below a folder, or at a list of files."""
         root, files = parquet_files(path)
         check_different(files)
         sizes: list[int] = []
@@ -104,13 +96,7 @@ class ParquetFiles:
         return cls(root, tuple(files), tuple(sizes), tuple(dict.fromkeys(names)))
 
     def warn_of_repeats(self) -> None:
-        """Warn the caller of the caller of rows that are copies of others.
-
-        Warns
-        -----
-        RepeatWarning
-            If row groups of at least 10 rows are equal byte by byte, in one file or in several.
-        """
+        """Warn the caller of the caller of rows that are copies of others."""
         warn_of_repeats(
             [
                 RowGroup(file, index, described.row_group(index))
@@ -121,13 +107,7 @@ class ParquetFiles:
         )
 
     def check(self, columns: Columns) -> None:
-        """Refuse files that lack a column, before the first row is read.
-
-        Raises
-        ------
-        InputError
-            That names the file, and the columns that it has.
-        """
+        """Refuse files that lack a column, before the first row is read."""
         for file, size in zip(self.files, self.sizes, strict=True):
             if size:
                 inside = _opened(file).schema_arrow.names
@@ -139,18 +119,8 @@ class ParquetFiles:
 
         Parameters
         ----------
-        columns : sequence of str
         rows : int
             Most rows at a time.
-
-        Yields
-        ------
-        Batch
-
-        Raises
-        ------
-        InputError
-            If a row group cannot be read.
         """
         for file, size in zip(self.files, self.sizes, strict=True):
             if size:
@@ -203,11 +173,6 @@ def parquet_files(path: Any) -> tuple[Path | None, list[Path]]:
     ----------
     path : path-like, or iterable of them
         A file, a folder, which is searched to any depth, or a list of files.
-
-    Raises
-    ------
-    InputError
-        If there are none.
     """
     if not isinstance(path, str | os.PathLike):
         names = as_items(path, "path")

@@ -28,7 +28,6 @@ class RowGroup:
 
     Attributes
     ----------
-    file : Path
     index : int
         Counted from 0.
     described : object
@@ -96,11 +95,6 @@ def check_different(files: Sequence[Path]) -> None:
     ----------
     files : sequence of Path
         That exist.
-
-    Raises
-    ------
-    InputError
-        That has both names.
     """
     names: dict[Hashable, Path] = {}
     for file in files:
@@ -119,10 +113,6 @@ def repeated(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
 
     Sizes and what the files say of their columns come first. Bytes are read of those alone that
     are still alike, so that of files without repeats next to nothing is read.
-
-    Parameters
-    ----------
-    groups : sequence of RowGroup
 
     Returns
     -------

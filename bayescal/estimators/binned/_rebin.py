@@ -23,8 +23,6 @@ def rebinned(
     outcomes : ndarray of shape (n_samples,)
     weights : ndarray of shape (replicates, n_samples)
         Whole numbers of cases.
-    n_bins, binning, ties
-        As in `bayescal.estimators.ece`.
 
     Returns
     -------

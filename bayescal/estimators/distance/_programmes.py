@@ -40,7 +40,6 @@ class Cells(NamedTuple):
         Of the cases.
     starts : ndarray of int of shape (cells,)
         Where each begins among the distinct scores.
-    table : Table
     """
 
     score: Floats

@@ -71,10 +71,6 @@ def resamples_of(scores: Floats, outcomes: Floats, weights: Floats) -> Resamples
         In ascending order of the scores.
     weights : ndarray of shape (resamples, n_samples)
         Whole numbers of cases; each resample has one at least.
-
-    Returns
-    -------
-    Resamples
     """
     start = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
     trials = np.add.reduceat(weights, start, axis=1)
@@ -94,7 +90,6 @@ def resampled_loess(resamples: Resamples, span: float) -> Floats:
 
     Parameters
     ----------
-    resamples : Resamples
     span : float
         Share of a resample's cases that a local fit uses.
 

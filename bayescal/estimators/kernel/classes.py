@@ -36,11 +36,6 @@ def pairs_of_classes(cases: Cases, kernel: ClassKernel, bandwidth: float) -> Pai
     cases : Cases
         Classes as outcomes; probabilities of shape (classes, n) as scores.
     kernel : {"laplace", "gaussian"} or callable
-    bandwidth : float
-
-    Returns
-    -------
-    PairSums
     """
     matrices = _matrices(kernel, bandwidth)
     prob = np.ascontiguousarray(cases.scores.T)

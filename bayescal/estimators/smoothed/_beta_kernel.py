@@ -89,10 +89,8 @@ def ratio_norm(scores: Scores, hits: Floats, bandwidth: float, order: float) -> 
 
     Parameters
     ----------
-    scores : Scores
     hits : ndarray of shape (replicates, rows)
         Events of each row.
-    bandwidth, order : float
 
     Notes
     -----

@@ -138,7 +138,6 @@ def cosines(position: NDArray[Any], masses: Floats, cells: int) -> Floats:
     ----------
     position : ndarray of shape (n_samples,)
     masses : ndarray of shape (replicates, n_samples)
-    cells : int
 
     Returns
     -------
@@ -215,7 +214,6 @@ def absolute_area(height: Floats, pieces: Floats, step: float) -> tuple[Floats, 
         f at equal steps.
     pieces : ndarray of shape (replicates, nodes - 1)
         Its integral between neighbouring nodes.
-    step : float
 
     Notes
     -----

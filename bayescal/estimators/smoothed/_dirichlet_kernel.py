@@ -26,7 +26,6 @@ def class_norm(
     labels : ndarray of int of shape (replicates, n)
     weight : ndarray of shape (n,)
         Number of cases, more than 1 in all.
-    bandwidth, order : float
 
     Returns
     -------

@@ -30,7 +30,6 @@ def local_mean(
     ----------
     position, outcomes, weights : ndarray of shape (n_samples,)
     at : ndarray of shape (points,)
-    sigma : float
     mirrors : bool
         Whether mass is reflected at 0 and 1.
 
@@ -52,8 +51,6 @@ def local_means(
     position, outcomes : ndarray of shape (n_samples,)
     weights : ndarray of shape (replicates, n_samples)
         Each row has a positive weight.
-    at, sigma, mirrors
-        As in `local_mean`.
 
     Returns
     -------

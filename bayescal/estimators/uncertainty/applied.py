@@ -29,10 +29,8 @@ class Applied:
 
     Attributes
     ----------
-    name : str
     function : callable
         `(y_true, y_prob, **options)` to a number.
-    options : dict
     entry : Estimator, optional
         Its entry in the register, whose cores do the work.
     core : callable, optional
@@ -63,14 +61,7 @@ class Applied:
             return False
 
     def to_data(self, data: Cases | CalibrationData) -> float:
-        """The estimate on one data set; also checks the options of a registered estimator.
-
-        Raises
-        ------
-        InputError
-            If it is not one finite number; if a table does not have what the estimator needs; if
-            weights that are no integers meet an estimator that takes none.
-        """
+        """The estimate on one data set; also checks the options of a registered estimator."""
         if self.entry is not None:
             value = self._as_number(self.function(data, **self.options))
         else:
@@ -183,13 +174,7 @@ class Applied:
 
 
 def applied_of(estimator: Any, options: dict[str, Any]) -> Applied:
-    """An estimator of the register, by its name or itself, or any other function.
-
-    Raises
-    ------
-    InputError
-        If it is neither callable nor a name in the register.
-    """
+    """An estimator of the register, by its name or itself, or any other function."""
     if callable(estimator):
         name = str(getattr(estimator, "__name__", type(estimator).__name__))
         if name not in ESTIMATORS or ESTIMATORS[name].function is not estimator:

@@ -180,8 +180,6 @@ class Resamples:
     ----------
     data : CalibrationData
         Of one group.
-    n_resamples : int
-    random_state : int or numpy.random.Generator
 
     Notes
     -----
@@ -202,18 +200,7 @@ class Resamples:
 
         Parameters
         ----------
-        applied : Applied
         method : {"percentile", "basic"}
-        ci_prob : float
-
-        Returns
-        -------
-        Interval
-
-        Raises
-        ------
-        InputError
-            If the estimator is undefined on the data, or on too many resamples.
         """
         estimate = applied.to_data(self._data)
         tails = np.array([(1 - ci_prob) / 2, (1 + ci_prob) / 2])

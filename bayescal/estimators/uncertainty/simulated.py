@@ -61,14 +61,12 @@ def estimates_on_simulated_outcomes(
 
     Parameters
     ----------
-    applied : Applied
     score : ndarray of shape (distinct,)
         Distinct scores in ascending order, as the estimator sees them.
     trials : ndarray of int of shape (distinct,)
         Cases at each.
     probability : ndarray of shape (replicates, distinct)
         Probability of the event at each score.
-    rng : numpy.random.Generator
     resample_scores : bool
         Whether the scores are drawn too, with replacement.
 
@@ -84,12 +82,6 @@ def estimates_on_simulated_outcomes(
 
 class SimulatedOutcomes:
     """Outcomes simulated at the same scores, drawn once, for any number of estimators.
-
-    Parameters
-    ----------
-    score, trials, probability : ndarray
-        As in `estimates_on_simulated_outcomes`.
-    seed : int
 
     Notes
     -----

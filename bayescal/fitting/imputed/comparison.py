@@ -38,10 +38,6 @@ class ImputedComparison(CurveComparison):
     ----------
     comparisons : sequence of CurveComparison
         One for each imputation.
-
-    Attributes
-    ----------
-    comparisons : tuple of CurveComparison
     """
 
     def __init__(self, comparisons: Sequence[CurveComparison]) -> None:
@@ -114,30 +110,14 @@ class ImputedComparison(CurveComparison):
 
     @property
     def loo(self) -> dict[str, LeaveOneOut]:
-        """Refused: leave-one-out is of one imputation.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Refused: leave-one-out is of one imputation."""
         raise InputError(
             "loo is of one imputation, whose cases are weighed one by one. Read it of each: "
             "comparisons[0].loo."
         )
 
     def of_family(self, name: str) -> tuple[Problem, Floats]:
-        """Refused: the draws of a family are of one imputation.
-
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Refused: the draws of a family are of one imputation."""
         raise InputError(
             f"name={name!r}: the draws of a family are of one imputation. Take them of each: "
             "comparisons[0].of_family(name)."
@@ -188,14 +168,6 @@ def mean_table(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The mean of tables with the same rows and columns of numbers.
 
     A row that not all have is left out.
-
-    Parameters
-    ----------
-    tables : sequence of pandas.DataFrame
-
-    Returns
-    -------
-    pandas.DataFrame
     """
     first = tables[0]
     rows = [name for name in first.index if all(name in one.index for one in tables)]

@@ -24,7 +24,6 @@ def draws_of_each(draws: Any, m: int) -> int:
     ----------
     draws : int
         As for one fit.
-    m : int
 
     Returns
     -------
@@ -54,14 +53,6 @@ def each_imputation(
         Of a table, with `draws`, `random_state` and options.
     data : CalibrationData
         Of several imputations.
-    draws : int
-    random_state : int or numpy.random.Generator or None
-    **options
-        Of the analysis.
-
-    Returns
-    -------
-    list
     """
     seed, size = as_seed(random_state), draws_of_each(draws, len(data.imputations))
     return [analyse(each, draws=size, random_state=seed, **options) for each in data.imputations]

@@ -31,10 +31,6 @@ def between_factor(m: int) -> float:
     m : int
         At least 2.
 
-    Returns
-    -------
-    float
-
     References
     ----------
     Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1. Zhou & Reiter (2010),

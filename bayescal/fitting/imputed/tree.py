@@ -55,10 +55,6 @@ def mixed(parts: Sequence[xr.Dataset]) -> xr.Dataset:
     ----------
     parts : sequence of xarray.Dataset
         Variables with dims (chain, draw, ...), one an imputation.
-
-    Returns
-    -------
-    xarray.Dataset
     """
     import xarray as xr
 

@@ -19,13 +19,8 @@ def check_folds(outcome: Floats, n_folds: int, name: str) -> None:
     Parameters
     ----------
     outcome : ndarray of shape (n,)
-    n_folds : int
     name : str
         What the user calls the outcomes.
-
-    Raises
-    ------
-    InputError
     """
     rarest = int(min(outcome.sum(), outcome.size - outcome.sum()))
     if rarest < n_folds:
@@ -52,7 +47,6 @@ def out_of_fold(
     ----------
     model : estimator
         Cloned for each fold.
-    X : array-like or data frame of n rows
     outcome : ndarray of shape (n,)
     n_folds, n_repeats : int
         Folds have equal shares of events.

@@ -70,17 +70,10 @@ def resample_model(
     ----------
     model : estimator
         Cloned for each resample.
-    X : array-like or data frame of n rows
     outcome, score : ndarray of shape (n,)
         Scores are those of the model fitted to all cases.
-    n_resamples : int
-    rng : numpy.random.Generator
     progress : callable
         Called after each fit with the number of fits that are done.
-
-    Returns
-    -------
-    Resampled
     """
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing

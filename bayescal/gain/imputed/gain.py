@@ -34,10 +34,6 @@ class ImputedGain(RecalibrationGain):
     ----------
     gains : sequence of RecalibrationGain
         One for each imputation, by one route.
-
-    Attributes
-    ----------
-    gains : tuple of RecalibrationGain
     """
 
     def __init__(self, gains: Sequence[RecalibrationGain]) -> None:
@@ -111,23 +107,10 @@ def gain_of_imputations(
         Of one imputation.
     y_true : array-like of shape (n,), or CalibrationData
         A table of several imputations has the predictions before.
-    before : None
     imputations : array-like of shape (m, n)
         The predictions before.
     after : array-like of shape (m, n), callable or fitted estimator
         The predictions after of each imputation, or the map that gives them.
-    route : str
-    random_state : int or numpy.random.Generator or None
-    **options
-
-    Returns
-    -------
-    ImputedGain
-
-    Raises
-    ------
-    InputError
-        If there are not as many rows after as before.
     """
     if before is not None:
         raise InputError(

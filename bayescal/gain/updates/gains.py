@@ -39,11 +39,6 @@ Gains = Mapping[str, Mapping[str, Floats]]
 def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> Gains:
     """Draws of what every update gains in Brier score, and in net benefit at some thresholds.
 
-    Parameters
-    ----------
-    comparison : CurveComparison
-    thresholds : sequence of float in (0, 1)
-
     Returns
     -------
     mapping of str to mapping of str to ndarray of shape (draws,)
@@ -75,7 +70,6 @@ def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[f
         The curves that distances are read from.
     comparison : CurveComparison
         Whose families are the updates.
-    thresholds : sequence of float
 
     Returns
     -------

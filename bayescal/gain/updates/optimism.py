@@ -30,7 +30,6 @@ def optimism_of(
         Of one table.
     after : mapping of str to ndarray of shape (rows,)
         By update, the risk that it gives at the scores of the problem.
-    thresholds : sequence of float
 
     Returns
     -------

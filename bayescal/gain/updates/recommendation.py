@@ -188,15 +188,10 @@ def recommendation(
 
     Parameters
     ----------
-    comparison : CurveComparison
     thresholds : sequence of float in (0, 1)
         Risks from which a patient is treated. If there are any, the mean net benefit decides.
     ci_prob : float in (0, 1)
         Probability of the intervals.
-
-    Returns
-    -------
-    Recommendation
     """
     import pandas as pd
 

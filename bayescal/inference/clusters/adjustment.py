@@ -41,7 +41,6 @@ class Adjustment:
         b_hat, where the likelihood is largest.
     contraction : ndarray of shape (k, k)
         C.
-    constant : float
 
     References
     ----------
@@ -74,10 +73,6 @@ def adjustment_of(
         computed.
     covariance : ndarray of shape (k, k)
         Of the coefficients under the prior, there.
-
-    Returns
-    -------
-    Adjustment
     """
     precision: Floats = np.asarray(np.linalg.pinv(covariance, hermitian=True), np.float64)
     rows = merged_rows(problem, every_row(problem))

@@ -22,14 +22,7 @@ __all__ = ["Averaging", "fit_average"]
 
 @dataclass(frozen=True)
 class Averaging:
-    """What an average is over, as the user gave it; the parameters are those of `compare`.
-
-    Parameters
-    ----------
-    curves : sequence of str, optional
-    prior_calibrated : float in (0, 1)
-    prior_weights : mapping of str to float, optional
-    """
+    """What an average is over, as the user gave it; the parameters are those of `compare`."""
 
     curves: Sequence[str] | None = None
     prior_calibrated: float = PRIOR_CALIBRATED
@@ -48,13 +41,7 @@ class Averaging:
         return average_of(name for name in weights if weights[name] > 0 or name == "pieces")
 
     def family(self, curve: str | Curve | None) -> str | Curve | None:
-        """The one family that was asked for; None for the average.
-
-        Raises
-        ------
-        InputError
-            If a family was named beside options of the average.
-        """
+        """The one family that was asked for; None for the average."""
         if curve is None:
             return None
         if isinstance(curve, Curve):
@@ -71,13 +58,7 @@ class Averaging:
 
         Parameters
         ----------
-        curve : str or Curve, optional
         what : {"sites", "factors", "periods"}
-
-        Raises
-        ------
-        InputError
-            If an average was asked for.
         """
         if curve is None:
             self._refuse(f"beside {what}", "They are fitted with one family: leave it out.")
@@ -115,23 +96,7 @@ def fit_average(
         Of the average: its curve is the union of the families.
     weights : mapping of str to float
         Prior probability of each family, identity included.
-    draws : int
     engine : {"auto", "importance", "nuts"}
-    sampler : mapping, optional
-
-    Returns
-    -------
-    CalibrationPosterior
-
-    Raises
-    ------
-    InputError
-        If NUTS or its options were asked for, which samples one family.
-
-    Warns
-    -----
-    DiagnosticWarning
-        When the draws should not be trusted.
     """
     asked = {"engine='nuts'": engine == "nuts", "sampler": sampler is not None}
     for name, given in asked.items():

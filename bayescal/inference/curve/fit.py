@@ -25,25 +25,9 @@ def fit_curve(
 
     Parameters
     ----------
-    problem : Problem
-    draws : int
     engine : {"auto", "importance", "nuts"}
     sampler : mapping
         Options of NUTS.
-
-    Returns
-    -------
-    CalibrationPosterior
-
-    Raises
-    ------
-    InputError
-        If NUTS is asked for clusters of cases, of which its model knows nothing.
-
-    Warns
-    -----
-    DiagnosticWarning
-        When the draws should not be trusted, or NUTS took over.
     """
     independent = problem.clusters is None
     if engine == "nuts" and not independent:

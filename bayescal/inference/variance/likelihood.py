@@ -57,13 +57,7 @@ class ErrorRows:
 
 
 def rows_of(squared_error: Floats, variance: Floats, weight: Floats) -> ErrorRows:
-    """Cases put together in 1024 cells of equal width in log variance, where they are more.
-
-    Raises
-    ------
-    InputError
-        If every error is 0, so that no variance is small enough.
-    """
+    """Cases put together in 1024 cells of equal width in log variance, where they are more."""
     if not squared_error.any():
         raise InputError(
             "y_true equals mean in every case, so that the best variance is 0. Pass predictions of "

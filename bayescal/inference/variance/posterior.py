@@ -44,16 +44,6 @@ def variance_line(rows: ErrorRows, draws: int, rng: np.random.Generator) -> Vari
 
     The coordinates are log scale, with a Student-t prior, and the log-odds of the share of the
     scale that follows v, which is uniform. No outcome enters the prior: only the mean of v.
-
-    Parameters
-    ----------
-    rows : ErrorRows
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    VarianceLine
     """
     modes = [
         maximise(lambda x: _objective(rows, x), np.array([0.0, at]), longest=LONGEST_STEP)

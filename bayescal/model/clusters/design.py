@@ -26,7 +26,6 @@ class Design:
 
     Attributes
     ----------
-    clusters, strata : int
     effect : float
         Design effect of the number of events: the variance of observed less expected, over that
         of independent cases.
@@ -81,10 +80,6 @@ class Design:
 def is_separated(table: Rows) -> bool:
     """Whether a threshold on the scores parts the outcomes, which have then no best logistic curve.
 
-    Parameters
-    ----------
-    table : Rows
-
     Returns
     -------
     bool
@@ -116,10 +111,6 @@ def cluster_design(problem: Problem) -> Design:
     ----------
     problem : Problem
         With clusters; of any family.
-
-    Returns
-    -------
-    Design
     """
     clusters = problem.clusters
     assert clusters is not None

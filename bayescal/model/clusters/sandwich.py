@@ -61,10 +61,6 @@ def sandwich(problem: Problem, basis: Floats, fitted: Floats, precision: Floats)
     precision : ndarray of shape (d, d)
         Of the prior of the coefficients, near this point.
 
-    Returns
-    -------
-    Sandwich
-
     References
     ----------
     Liang & Zeger (1986), Longitudinal data analysis using generalized linear models, Biometrika

@@ -90,10 +90,6 @@ def marginal(values: Floats) -> Distribution:
     Parameters
     ----------
     values : ndarray of shape (draws,)
-
-    Returns
-    -------
-    Normal or StudentT
     """
     from scipy.optimize import minimize
 

@@ -42,7 +42,6 @@ class Predictive(NamedTuple):
         Standard deviation of the next study's true value, uncertainty of the mean included.
     between : float
         Standard deviation between studies.
-    studies : int
     """
 
     mean: float
@@ -179,10 +178,6 @@ def next_study(estimate: Floats, error: Floats) -> Predictive:
     ----------
     estimate, error : ndarray of shape (studies,)
         Estimates and their standard errors.
-
-    Returns
-    -------
-    Predictive
     """
     from scipy.optimize import minimize_scalar
 

@@ -25,7 +25,6 @@ class LawRows:
 
     Attributes
     ----------
-    law : Likelihood
     bounds : int
         2 for curves with a floor and a ceiling, which stand before the nuisance coordinates among
         the numbers that are not coefficients; else 0.
@@ -115,15 +114,10 @@ def law_rows(problem: Problem, count: int | None = None) -> LawRows:
 
     Parameters
     ----------
-    problem : Problem
     count : int, optional
         Most nodes of the events, and of the non-events: those of Gauss rules, or of a curve that
         bends at knots the problem's rows. Without it, and for a law whose cases depend on each
         other, every row.
-
-    Returns
-    -------
-    LawRows
     """
     table, law = problem.table, problem.likelihood
     bounds = 2 * problem.curve.is_bounded

@@ -192,17 +192,7 @@ class Judged(Likelihood):
 
 
 def as_likelihood(judged: Any) -> Likelihood:
-    """The likelihood of outcomes that a judge recorded, or of outcomes that are known.
-
-    Parameters
-    ----------
-    judged : Judged, another Likelihood, or None
-
-    Raises
-    ------
-    InputError
-        If it is none of these.
-    """
+    """The likelihood of outcomes that a judge recorded, or of outcomes that are known."""
     if judged is None:
         return BINOMIAL
     if isinstance(judged, Likelihood):
@@ -214,13 +204,7 @@ def as_likelihood(judged: Any) -> Likelihood:
 
 
 def refuse_judged(judged: Any, data: CalibrationData, **beside: Any) -> None:
-    """Refuse judged outcomes of cases with roles, which are fitted to outcomes that are known.
-
-    Raises
-    ------
-    InputError
-        That names the role, or what was given beside.
-    """
+    """Refuse judged outcomes of cases with roles, which are fitted to outcomes that are known."""
     given = [*data.roles, *(name for name, value in beside.items() if value is not None)]
     if judged is not None and given:
         raise InputError(

@@ -31,7 +31,6 @@ class OutcomeNodes:
         turned.
     weight : tuple of 2 ndarrays of shape (nodes,)
         The events and the non-events that each node stands for.
-    constant : float
     """
 
     columns: tuple[Floats, Floats]
@@ -92,7 +91,6 @@ class OutcomeNodes:
 
         Parameters
         ----------
-        effect : float
         log_diagonal : float
             Log likelihood of exact calibration, which stays as it is.
         """
@@ -113,10 +111,6 @@ def outcome_nodes(problem: Problem, count: int | None = None) -> OutcomeNodes:
         Of a family with a floor and a ceiling.
     count : int, optional
         Most nodes of each; every row of the table by default.
-
-    Returns
-    -------
-    OutcomeNodes
     """
     table = problem.table
     sides = [

@@ -65,7 +65,6 @@ class LikelihoodRows:
 
         Parameters
         ----------
-        effect : float
         kept : ndarray of shape (1, 1 + k)
             The curve whose log likelihood stays as it is, as in `log_likelihood`.
         """
@@ -120,15 +119,10 @@ def at_nodes(problem: Problem, every: LikelihoodRows, count: int) -> LikelihoodR
 
     Parameters
     ----------
-    problem : Problem
     every : LikelihoodRows
         Every row of its table.
     count : int
         Most nodes.
-
-    Returns
-    -------
-    LikelihoodRows
     """
     if every.size <= count:
         return every

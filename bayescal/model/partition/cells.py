@@ -243,10 +243,6 @@ def stretch_nodes(
         From 0 to the last, none empty.
     first, last : ndarray of shape (stretches,)
         The first and the last cell of each stretch.
-
-    Returns
-    -------
-    Nodes
     """
     start = np.searchsorted(cell, np.arange(cell[-1] + 1))
     end = np.append(start[1:], x.size) - 1
@@ -275,17 +271,7 @@ def stretch_nodes(
 def every_row_of_stretches(
     x: Floats, trials: Floats, hits: Floats, cell: Index, first: Index, last: Index
 ) -> Nodes:
-    """Every row of each stretch, for likelihoods whose rows cannot be merged.
-
-    Parameters
-    ----------
-    x, trials, hits, cell, first, last : ndarray
-        As in `stretch_nodes`.
-
-    Returns
-    -------
-    Nodes
-    """
+    """Every row of each stretch, for likelihoods whose rows cannot be merged."""
     start = np.searchsorted(cell, np.arange(cell[-1] + 2))
     size = start[last + 1] - start[first]
     index = _ranges(start[first], size)

@@ -79,11 +79,6 @@ def partition_sums(stretches: Stretches, prior: PartitionPrior) -> PartitionSums
     ----------
     stretches : Stretches
         One set serves every prior.
-    prior : PartitionPrior
-
-    Returns
-    -------
-    PartitionSums
     """
     k = stretches.cells
     end, rho = prior.grid(k)
@@ -122,16 +117,6 @@ def draw_partitions(sums: PartitionSums, draws: int, rng: np.random.Generator) -
     """Draw partitions and curves, each stretch from the last to the first.
 
     Draws that have come the same way so far divide evenly among the ways on.
-
-    Parameters
-    ----------
-    sums : PartitionSums
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    PartitionDraws
     """
     steps, stretches = sums._steps, sums._stretches
     k = stretches.cells

@@ -33,13 +33,6 @@ def prior_partitions(
         Inside (0, 1), ascending.
     trials : ndarray of shape (rows,)
     edges : ndarray of shape (cells - 1,)
-    prior : PartitionPrior
-    draws : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    PartitionDraws
     """
     k = edges.size + 1
     end, rho = prior.grid(k)

@@ -42,7 +42,6 @@ class Stretches:
 
     Attributes
     ----------
-    cells : int
     index : ndarray of int of shape (cells, cells)
         The stretch from the first cell (row) to the last (column), or -1.
     log_evidence : ndarray of shape (TYPES, stretches)
@@ -86,10 +85,6 @@ def stretch_evidences(
         Whether to integrate over lines that meet the diagonal at an end, too.
     law : tuple of (Likelihood, ndarray), optional
         The likelihood, if it is not binomial, and its nuisance coordinates.
-
-    Returns
-    -------
-    Stretches
     """
     x = logit(score)
     cell = cell_of(x, edges)
@@ -124,7 +119,6 @@ class _OfStretches(ABC):
 
     Attributes
     ----------
-    nodes : Nodes
     stretch : ndarray of shape (nodes,)
         The stretch of each node.
     centre : ndarray of shape (stretches,)

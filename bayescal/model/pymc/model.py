@@ -22,15 +22,10 @@ def model_of(problem: Problem, rows: ModelRows | None = None, *, by_row: bool = 
 
     Parameters
     ----------
-    problem : Problem
     rows : ModelRows, optional
         By default those of the problem.
     by_row : bool
         Whether to keep the curve by row as deterministic variables.
-
-    Returns
-    -------
-    pymc.Model
     """
     if problem.curve.per_score:
         raise InputError(

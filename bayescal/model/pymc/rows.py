@@ -52,20 +52,9 @@ def rows_of(
 
     Parameters
     ----------
-    problem : Problem
     cases : tuple of (y_true, y_prob, sample_weight), or None
         None when a table was given.
     offset : array-like or PyMC variable of shape (n,), or (rows,) of a table; or None
-    pos_label : object, optional
-
-    Returns
-    -------
-    ModelRows
-
-    Raises
-    ------
-    InputError
-        If the offset is not one finite number for each case, or row of a table.
     """
     symbolic = hasattr(offset, "owner")
     if cases is None:

@@ -90,7 +90,6 @@ class RiskSums:
         In [0, 1]; those nearer than 1e-12 to 0 or 1 are at that distance.
     trials, hits : ndarray of shape (rows,)
         Cases and events; need not be whole numbers. All zero for the prior.
-    prior : RiskPrior
     """
 
     score: Floats
@@ -156,11 +155,6 @@ class RiskSums:
 
     def draw(self, draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the errors, risk minus score, exactly zero where they are equal.
-
-        Parameters
-        ----------
-        draws : int
-        rng : numpy.random.Generator
 
         Returns
         -------

@@ -54,7 +54,6 @@ class Peaks:
 
     Attributes
     ----------
-    given : Given
     mode : ndarray of shape (n, latents)
     factor : ndarray of shape (n, latents, latents)
         Lower Cholesky factor of the information there.
@@ -74,10 +73,6 @@ class EffectsDensity:
     Points have a standard normal coordinate for each scale, term by term, and then the coordinates
     that are common to all groups. Latent variables are the average of the other coordinates and
     then, term by term and coordinate by coordinate, the standard normals behind the effects.
-
-    Parameters
-    ----------
-    problem : MultilevelProblem
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:
@@ -199,7 +194,6 @@ class EffectsDensity:
             Of n points.
         count : int
             Proposals for each.
-        rng : numpy.random.Generator
 
         Returns
         -------

@@ -40,10 +40,6 @@ class PopulationDensity:
 
     Points have the coordinates of the average site, then a standard normal point for each scale,
     and for the correlation if two coordinates differ between sites.
-
-    Parameters
-    ----------
-    problem : MultilevelProblem
     """
 
     def __init__(self, problem: MultilevelProblem) -> None:

@@ -202,8 +202,6 @@ class TableLikelihood(SiteLikelihood):
     ----------
     problem : Problem
         Of one of the sites.
-    columns, numbers
-        As in `SiteLikelihood`.
     densities : sequence of CurveDensity
         Of each site. One with fewer rows than others has rows without patients added.
     """
@@ -268,10 +266,6 @@ def of_tables(problems: Mapping[int, Problem], columns: list[int]) -> list[SiteL
         By number of the site.
     columns : list of int
         Columns of the coordinates that differ between sites.
-
-    Returns
-    -------
-    list of SiteLikelihood
     """
     densities = {k: CurveDensity(problem, SITE_NODES) for k, problem in problems.items()}
     sizes: dict[int, list[int]] = {}
@@ -289,8 +283,6 @@ class SummaryLikelihood(SiteLikelihood):
 
     Parameters
     ----------
-    summary : Summary
-    columns : list of int
     number : int
         Which of all sites it is.
     """

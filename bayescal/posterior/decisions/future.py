@@ -24,9 +24,7 @@ class Futures:
 
     Parameters
     ----------
-    of : Evaluation
     population : {"bootstrap", "sample"}
-    rng : numpy.random.Generator
     """
 
     def __init__(self, of: Evaluation, population: str, rng: np.random.Generator) -> None:
@@ -51,10 +49,6 @@ class Futures:
 
         The curve and the population are independent, given the data. The mean curve is that of the
         draws, each weighted by the likelihood of the new outcomes; the mean population is exact.
-
-        Parameters
-        ----------
-        n_more : int
 
         Yields
         ------

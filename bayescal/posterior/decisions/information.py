@@ -48,7 +48,6 @@ class Information(NamedTuple):
 
     Attributes
     ----------
-    strategies : tuple of str
     net_benefit, prob_best : ndarray of shape (thresholds, strategies)
     evpi, evpi_error : ndarray of shape (thresholds,)
     evpi_of_recalibrating : ndarray of shape (thresholds,) or None
@@ -72,15 +71,10 @@ def by_curve(
 
     Parameters
     ----------
-    of : Evaluation
     thresholds : ndarray of shape (thresholds,)
     sizes : sequence of int
         Numbers of further cases.
     population : {"bootstrap", "sample"}
-
-    Returns
-    -------
-    Information
     """
     treated = by_score(of.problem, thresholds), by_mean_curve(of, thresholds)
     values = np.empty((len(STRATEGIES), len(of.u), thresholds.size))
@@ -116,14 +110,9 @@ def by_cells(problem: Problem, thresholds: Floats, sizes: Sequence[int]) -> Info
 
     Parameters
     ----------
-    problem : Problem
     thresholds : ndarray of shape (thresholds,)
     sizes : sequence of int
         Numbers of further cases.
-
-    Returns
-    -------
-    Information
     """
     parts = []
     rows, reaching = problem.table, problem.data.share_reaching(thresholds)
@@ -205,7 +194,6 @@ def _gain(then: Floats, best: Floats, now: Information) -> tuple[Floats, Floats]
         Expected net benefit of each strategy after each data set.
     best : ndarray of shape (data sets, thresholds)
         That of what is then done.
-    now : Information
     """
     chosen = best_now(now.net_benefit)
     gain = best - np.take_along_axis(then, chosen[None, None], axis=0)[0]

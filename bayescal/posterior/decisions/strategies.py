@@ -39,12 +39,7 @@ def by_score(problem: Problem, thresholds: Floats) -> Treated:
 
     Parameters
     ----------
-    problem : Problem
     thresholds : ndarray of shape (thresholds,)
-
-    Returns
-    -------
-    Treated
     """
     return _treated(problem, problem.data.share_reaching(thresholds))
 
@@ -54,12 +49,7 @@ def by_mean_curve(of: Evaluation, thresholds: Floats) -> Treated:
 
     Parameters
     ----------
-    of : Evaluation
     thresholds : ndarray of shape (thresholds,)
-
-    Returns
-    -------
-    Treated
     """
     problem, size = of.problem, len(of.u)
     score = problem.data.score
@@ -83,7 +73,6 @@ def benefits(
 
     Parameters
     ----------
-    draws : CurveDraws
     thresholds : ndarray of shape (thresholds,)
     model : Treated
         By the score.
@@ -111,7 +100,6 @@ def value_of_curve(draws: CurveDraws, thresholds: Floats) -> Floats:
 
     Parameters
     ----------
-    draws : CurveDraws
     thresholds : ndarray of shape (thresholds,)
 
     Returns

@@ -38,8 +38,6 @@ def numbers_of_weightings(
     outcomes : ndarray of shape (n_samples,)
     weights : ndarray of shape (replicates, n_samples)
         Whole numbers of cases, not all 0 in any replicate.
-    width, split
-        As in `Sweep`.
 
     Returns
     -------

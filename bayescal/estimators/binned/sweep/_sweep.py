@@ -32,7 +32,6 @@ class Sweep:
 
     Attributes
     ----------
-    table : Table
     width : bool
         Equal width instead of equal mass.
     split : bool
