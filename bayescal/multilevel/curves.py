@@ -31,9 +31,9 @@ from bayescal.posterior.populations.bootstrap import Mixture
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ROLES", "RelatedCurves"]
+__all__ = ["SELF_NAMED", "RelatedCurves"]
 
-ROLES = ("site", "period")
+SELF_NAMED = ("site", "period")
 """Axes that name their levels by themselves; those of a factor are named with the factor."""
 
 
@@ -191,7 +191,7 @@ class RelatedCurves:
         if len(groups) > 1 and problem.has_outcomes:
             groups = [k for k in groups if problem.labels[k] not in problem.summaries]
         title = ", ".join(
-            level if axis in ROLES else f"{axis} {level}" for axis, level in levels.items()
+            level if axis in SELF_NAMED else f"{axis} {level}" for axis, level in levels.items()
         )
         u, prior = (_side_by_side(drawn.groups[groups]) for drawn in (self._drawn, self._prior))
         title = title or "All cases"
@@ -270,7 +270,7 @@ class RelatedCurves:
             u, prior = (each.of_new_level(axis) for each in (self._drawn, self._prior))
             if self._prior.correlation is not None:
                 prior = self._prior.groups[0]
-            title = f"A new {axis}" if axis in ROLES else f"A new level of {axis}"
+            title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
             if data is None and self.has_outcomes:
                 mixture = self._scores_of_levels(axis)
         return self._view(
@@ -350,7 +350,7 @@ class RelatedCurves:
         count, (first, *more) = len(self.problem.labels), self.levels
         if more:
             return f"{count} cells"
-        return f"{count} {first}s" if first in ROLES else f"{count} levels of {first}"
+        return f"{count} {first}s" if first in SELF_NAMED else f"{count} levels of {first}"
 
     def _one_axis(self, by: Any) -> str:
         """The axis that is named, or the only one."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayescal.data.validate import check_choice
 from bayescal.multilevel.compared import Part, parts_of
-from bayescal.multilevel.curves import ROLES, RelatedCurves
+from bayescal.multilevel.curves import SELF_NAMED, RelatedCurves
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.functionals import FUNCTIONALS
 
@@ -225,7 +225,7 @@ class SeveralMeasures(RelatedCurves):
     def _index(self, by: Any) -> tuple[list[str], list[Any]]:
         """Names and keys of the rows of a table of curves."""
         parts = self.parts(by)
-        if len({each.factor for each in parts}) == 1 and parts[0].factor in ROLES:
+        if len({each.factor for each in parts}) == 1 and parts[0].factor in SELF_NAMED:
             return [parts[0].factor], [each.level for each in parts]
         return ["factor", "level"], [(each.factor, each.level) for each in parts]
 
@@ -236,7 +236,7 @@ class SeveralMeasures(RelatedCurves):
         parts = self.parts(by)
         (dim, *_), labels = self._index(by)
         each = [measure(self.at(part.levels)) for part in parts]
-        if dim in ROLES:
+        if dim in SELF_NAMED:
             joined = xr.concat(each, xr.DataArray(labels, dims=dim, name=dim))
             return joined.transpose("chain", "draw", dim, ..., missing_dims="ignore")
         joined = xr.concat(each, "subgroup").assign_coords(
