@@ -226,8 +226,9 @@ class GroupedRows:
         self._check_outcomes()
         if self._is_judged:
             raise InputError(
-                "the outcomes of this table are those that a judge recorded, and would count as "
-                "the truth. Pass y_true and y_prob, with judged= where it can be given."
+                "the outcomes of this table are not known for certain, such as those that a judge "
+                "recorded, and would count as the truth. Pass y_true and y_prob, with judged= "
+                "where it can be given."
             )
         return self
 

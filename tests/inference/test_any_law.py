@@ -180,7 +180,7 @@ def test_an_average_reaches_the_tree_predictions_and_the_value_of_information(na
     assert 0 <= float(worth["evsi"].item()) <= float(worth["evpi"].item())
     with pytest.raises(bc.errors.InputError, match="method='cells'"):
         post.value_of_information([0.3], method="cells")
-    with pytest.raises(bc.errors.InputError, match="lacks the likelihood"):
+    with pytest.raises(bc.errors.InputError, match="not known for certain"):
         bc.fit(post.data, curve="beta")
 
 

@@ -105,12 +105,12 @@ def test_probability_of_being_best_is_the_share_of_draws(post) -> None:
 
 
 def test_scores_of_0_and_1_decide_as_given() -> None:
-    """A score of 0 is read as 0.05 by the curve, but stays below every threshold."""
+    """A score of 0 stays below every threshold, and on the diagonal its risk is 0."""
     post = bc.fit([0, 1, 0, 1], [0.0, 0.2, 0.2, 1.0], curve="identity", random_state=0)
     assert post.problem.edges.low == pytest.approx(0.05)
     actual = post.net_benefit([0.01], "sample")
     odds = 0.01 / 0.99
-    expected = (2 * (0.2 - 0.8 * odds) + 0.8 - 0.2 * odds) / 4
+    expected = (2 * (0.2 - 0.8 * odds) + 1) / 4
     assert float(actual["model"][0, 0, 0]) == pytest.approx(expected)
 
 

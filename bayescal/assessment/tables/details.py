@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bayescal._base.text import chance, percent, ratio
+from bayescal._base.text import chance, decimals, percent, ratio
 from bayescal.assessment.findings import Findings
 from bayescal.assessment.tables.columns import fixed, intervals, words
 from bayescal.assessment.tables.table import MEDIA, Column, Row, Table
@@ -44,6 +44,7 @@ def estimators_table(f: Findings) -> Table:
             TITLES.get(str(row["title"]), str(row["title"])),
             row.to_dict(),
             hint=ICI_HINT if name == "ici" else "",
+            decimals=decimals(row["calibrated_lower"], row["calibrated_upper"]),
         )
         for name, row in f.estimators.iterrows()
     ]
