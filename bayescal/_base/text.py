@@ -77,10 +77,16 @@ def rounded(values: tuple[float, ...], lower: float, upper: float) -> tuple[str,
 
 
 def signed(value: float, places: int = 4) -> str:
-    """A difference with its sign: `+0.0021`, or `minus infinity`."""
+    """A difference with its sign: `+0.0021`, or `minus infinity`.
+
+    Examples
+    --------
+    >>> signed(0.0021), signed(-0.0017, 2)
+    ('+0.0021', '+0.00')
+    """
     if math.isinf(value):
         return "infinity" if value > 0 else "minus infinity"
-    return f"{value:+.{places}f}"
+    return f"{round(value, places) + 0.0:+.{places}f}"
 
 
 def interval(estimate: float, lower: float, upper: float, ci_prob: float) -> str:

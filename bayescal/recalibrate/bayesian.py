@@ -86,11 +86,11 @@ class BayesianRecalibrator(Recalibrator):
     >>> from bayescal import recalibrate, simulate
     >>> y_true, y_prob = simulate.sample("clinical-middle-overconfident", 500, random_state=1)
     >>> recalibrator = recalibrate.BayesianRecalibrator(random_state=1).fit(y_prob, y_true)
-    >>> recalibrator.transform([0.1, 0.9]).round(1)
+    >>> recalibrator.transform([0.05, 0.9]).round(1)
     array([0.1, 0.8])
-    >>> lower, upper = recalibrator.interval([0.1, 0.9])
+    >>> lower, upper = recalibrator.interval([0.05, 0.9])
     >>> lower.round(1), upper.round(1)
-    (array([0.1, 0.7]), array([0.2, 0.9]))
+    (array([0. , 0.7]), array([0.1, 0.9]))
     """
 
     posterior_: CalibrationPosterior
