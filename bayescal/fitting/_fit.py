@@ -181,8 +181,8 @@ def fit(
         Posterior draws in all, over four chains; rounded up to a multiple of four.
     vary : str, Vary or sequence of them, optional
         What curves vary by, of the roles of a table: "site", "sex", `bc.by("sex", "age")` (an
-        interaction) or `bc.walk("period")`. Roles that are not named are forgotten. By default all
-        that the table has, which `groups` and `periods` give it.
+        interaction) or `bc.walk("period")`. Sites, periods and factors that are not named are
+        forgotten. By default all that the table has, which `groups` and `periods` give it.
     groups : array-like of shape (n,), data frame or mapping, optional
         Site of each case, such as its hospital; at most 2000. Every site then has a shift and a
         slope of its own, drawn towards those of the average site as far as sites are alike;

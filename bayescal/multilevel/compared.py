@@ -98,7 +98,7 @@ def check_levels(
     """Levels by axis as text, in the order of the axes."""
     levels = {}
     for axis, level in given.items():
-        known = axes[check_choice(axis, axes, "factor")]
+        known = axes[check_choice(axis, axes, "the role of a level")]
         levels[axis] = check_choice(str(level), known, f"level of {axis}")
     levels = {axis: levels[axis] for axis in axes if axis in levels}
     at = {list(axes).index(axis): level for axis, level in levels.items()}

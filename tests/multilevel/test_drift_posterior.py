@@ -157,7 +157,7 @@ def test_what_is_printed(post):
         (lambda post: post.prob_now_above(0.05, "ece"), "name"),
         (lambda post: post.gain_of_updating(2), "ci_prob"),
         (lambda post: post.functional("ece"), "name"),
-        (lambda post: post.at(month="2024-01"), "factor must be one of 'period'"),
+        (lambda post: post.at(month="2024-01"), "the role of a level must be one of 'period'"),
     ],
 )
 def test_questions_that_have_no_answer(post, ask, message):
