@@ -85,7 +85,13 @@ IN_PLACE_OF = {"imputations": {"y_prob", "before", "after"}}
 """Arguments that others cannot stand beside."""
 WITH = {"strata": "cluster", "stratum": "cluster"}
 """Arguments that need another."""
+CLUSTERED = bc.fit(OUTCOME, SCORE, cluster=np.arange(N) // 2, curve="logistic", draws=400)
+STRATIFIED = bc.fit(
+    OUTCOME, SCORE, cluster=np.arange(N), strata=np.arange(N) % 2, curve="logistic", draws=400
+)
 GIVEN_WITH: dict[tuple[str, str], dict[str, Any]] = {
+    ("bayescal.update", "cluster"): {"post": CLUSTERED},
+    ("bayescal.update", "strata"): {"post": STRATIFIED},
     ("bayescal.update", "groups"): {"post": objects()["HierarchicalPosterior"]},
     ("bayescal.update", "periods"): {"post": objects()["DriftPosterior"]},
     ("bayescal.recalibration_gain", "imputations"): {"after": np.sqrt},

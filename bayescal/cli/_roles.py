@@ -63,7 +63,8 @@ class RoleColumns(NamedTuple):
     def told(self) -> list[tuple[str, str]]:
         """Options and columns, which must not be among those that are guessed."""
         options = ("site", "period", "cluster", "stratum", "imputation")
-        one = [(option, getattr(self, option)) for option in options if getattr(self, option)]
+        given = {option: getattr(self, option) for option in options}
+        one = [(option, name) for option, name in given.items() if name is not None]
         return one + [("factor", name) for name in self.factors]
 
     @property

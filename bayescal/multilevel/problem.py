@@ -224,8 +224,8 @@ def prepare_terms(
     check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
     if not data.groups and not (summaries and data.events == 0):
         raise InputError(
-            "the table has no groups: say which site each case is from with groups=, or make the "
-            "table with bc.CalibrationData(y_true, y_prob, groups=...)."
+            "the table has no site, period or factor for vary= to name. Say which site each case "
+            "is from with groups=, or make the table with bc.CalibrationData(..., site=...)."
         )
     centred = replace(as_prior(prior), centre=centre)
     pooled = prepare(data.pooled(), prior=centred, **options)

@@ -326,7 +326,11 @@ def test_the_record_keeps_to_its_schema(off, rare) -> None:
 @pytest.mark.parametrize(
     ("change", "note"),
     [
-        (lambda y, p: (y, p.round(1)), "taken as rounded, and read as another value: 0 as 0.025."),
+        (lambda y, p: (y, p.round(1)), "read as they are: there are only"),
+        (
+            lambda y, p: (y, p * (p > 0.1)),
+            "taken as rounded, and read as another value: 0 as 0.0",
+        ),
         (lambda y, p: (y, (p > 0.5) * 1.0), "every score is exactly 0 or 1"),
         (lambda y, p: (y, (p > 0.5) * 1.0), "read as 1e-12 and 1 - 1e-12"),
         (lambda y, p: (y, 1 - p), "The scores seem to be reversed"),

@@ -294,7 +294,8 @@ def test_plot(run, csv, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "note"),
     [
-        ({"p": lambda d: d.p.round(1)}, "taken as rounded, and read as another value: 0 as 0.025."),
+        ({"p": lambda d: d.p.round(1)}, "read as they are: there are only"),
+        ({"p": lambda d: d.p * (d.p > 0.1)}, "taken as rounded, and read as another value: 0 as"),
         ({"p": lambda d: (d.p > 0.5) * 1}, "Set another distance from 0 and 1 with --edge."),
         ({"y": lambda d: d.y * 0}, "no case had the event"),
         ({"y": lambda d: d.y * 0 + 1}, "every case had the event"),

@@ -99,7 +99,7 @@ class Columns(NamedTuple):
         source : str
             What the user calls the table.
         """
-        for role, name in [*self.given.items(), *(("factor", name) for name in self.factors)]:
+        for role, name in [*self.given.items(), *(("factors", name) for name in self.factors)]:
             same = _count(names, name)
             if not same:
                 given = shortened(repr(name))
