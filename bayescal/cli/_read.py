@@ -243,4 +243,5 @@ def _understood(path: Path) -> Iterator[None]:
         raise
     except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
         reason = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
-        raise InputError(f"{path} cannot be read: {reason.rstrip('.')}.") from error
+        encoded = " Say how it is written with --encoding." * isinstance(error, UnicodeError)
+        raise InputError(f"{path} cannot be read: {reason.rstrip('.')}.{encoded}") from error

@@ -71,7 +71,7 @@ class RoleColumns(NamedTuple):
     def groups(self) -> dict[str, bool]:
         """The options that give a table its groups, and whether each was given."""
         return {
-            "--site": self.site is not None,
+            "--site (--group)": self.site is not None,
             "--period": self.period is not None,
             "--factor": bool(self.factors),
         }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
+from bayescal._base.errors import InputError
+from bayescal._base.text import shortened
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.fitting.imputed.tree import is_imputed_tree
 from bayescal.multilevel.fit import posterior_of_tree
@@ -11,6 +14,9 @@ from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.tree import is_multilevel_tree
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.posterior.stored import open_tree
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["load"]
 
@@ -39,7 +45,13 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
     >>> import bayescal as bc
     >>> post = bc.load("posterior.nc")  # doctest: +SKIP
     """
-    tree = open_tree(path)
+    try:
+        return _posterior_of(open_tree(path))
+    except InputError as error:
+        raise InputError(f"path {shortened(repr(str(path)))} cannot be loaded: {error}") from None
+
+
+def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
     imputed = is_imputed_tree(tree)
     if is_multilevel_tree(tree) and not imputed:
         return posterior_of_tree(tree)

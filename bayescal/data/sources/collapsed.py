@@ -169,6 +169,11 @@ class FromCollapsed(GroupedRows):
             if table.complete().imputations:
                 raise InputError(f"tables[{at}] is of several imputations already.")
         named = range(1, len(each) + 1) if labels is None else as_items(labels, "labels")
+        if len(named) != len(each):
+            raise InputError(
+                f"labels has {len(named)} names and tables has {len(each)} tables. Give each "
+                "imputation a name, or leave labels= out."
+            )
         return cls._of_imputations([str(name) for name in named], each)
 
     @classmethod

@@ -99,6 +99,9 @@ class Columns(NamedTuple):
         source : str
             What the user calls the table.
         """
+        for role in ("outcome", "score"):
+            if getattr(self, role) is None:
+                raise InputError(f"{role} must be the name of a column, got None.")
         for role, name in [*self.given.items(), *(("factors", name) for name in self.factors)]:
             same = _count(names, name)
             if not same:
