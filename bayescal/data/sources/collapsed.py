@@ -164,6 +164,8 @@ class FromCollapsed(GroupedRows):
         array([0.5, 0.5, 1. ])
         """
         each = as_items(tables, "tables")
+        if not each:
+            raise InputError("tables is empty: pass one table an imputation, two at least.")
         for at, table in enumerate(each):
             check_type(table, GroupedRows, f"tables[{at}]", "Pass one table an imputation.")
             if table.complete().imputations:
