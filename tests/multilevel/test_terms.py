@@ -162,7 +162,7 @@ def test_the_door_takes_terms_and_forgets_other_roles():
         bc.fit(data, **OPTIONS)
     with pytest.raises(InputError, match="vary must be one of 'period', 'site'"):
         bc.fit(data, vary="ward", **OPTIONS)
-    with pytest.raises(InputError, match="no groups"):
+    with pytest.raises(InputError, match="no site, period or factor"):
         bc.fit(y, s, vary="site", **OPTIONS)
 
 
