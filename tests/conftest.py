@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -34,19 +35,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, Any, Any]:
     """Where nobody gives a seed, it is 0, then 1, ...: every run has the same diagnostics."""
     import numpy as np
 
-    seeds = itertools.count()
+    unseeded, seeds = np.random.default_rng, itertools.count()
 
     def default_rng(seed: Any = None) -> np.random.Generator:
-        return _default_rng(next(seeds) if seed is None else seed)
+        return unseeded(next(seeds) if seed is None else seed)
 
-    _default_rng = getattr(np.random.default_rng, "unseeded", np.random.default_rng)
-    default_rng.unseeded = _default_rng  # type: ignore[attr-defined]
-    np.random.default_rng = default_rng
+    with mock.patch.object(np.random, "default_rng", default_rng):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ MOST_CLUSTERED = 20_000_000
 """Cases with clusters that are read in parts: each is kept until the table is made."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Members:
     """Cases and events of each cluster in each row of a table, under keys made of their labels.
 
@@ -124,8 +124,6 @@ class Members:
             pairs.append((self.layer, other.layer))
         same = all(np.array_equal(one, two) for one, two in pairs)
         return same and np.allclose(self.sums, other.sums, rtol=1e-12, atol=0)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def to_variables(self) -> dict[str, Any]:
         """Variables of a dataset, with the dimensions `entry` and `cluster`."""

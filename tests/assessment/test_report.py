@@ -260,7 +260,7 @@ def test_no_number_is_shown_in_two_tables_by_two_names(off_page) -> None:
 
 
 def test_the_title_names_score_file_and_outcome_and_no_path(off) -> None:
-    source = {"File": "/home/me/secret/predictions.csv", "Outcome": "died", "Score": "risk"}
+    source = {"File": "/private/secret/predictions.csv", "Outcome": "died", "Score": "risk"}
     page = report.render(off, source=source)
     assert "<h1>risk in predictions.csv, outcome died</h1>" in page
     assert "secret" not in page
@@ -455,7 +455,7 @@ def test_it_is_written_as_asked(off, off_page, tmp_path) -> None:
 
 def test_a_page_can_be_read_back(off, off_page, rare_page, tmp_path) -> None:
     path = tmp_path / "report.html"
-    off.to_html(path, source={"File": "/home/me/a.csv", "Score": "</script><b>"})
+    off.to_html(path, source={"File": "/private/a.csv", "Score": "</script><b>"})
     again = bc.read_report(path)
     assert again.pop("source") == {"File": "a.csv", "Score": "</script><b>"}
     assert again == json.loads(json.dumps(off.to_dict()))

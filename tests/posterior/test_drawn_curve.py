@@ -98,7 +98,9 @@ def test_the_curve_of_a_random_group_rises_where_the_truth_does() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [-1.0, 1.0])
 def test_a_true_jump_is_drawn_as_one(size) -> None:
-    truth = lambda x: x + size * (x > 0.2)  # noqa: E731
+    def truth(x):
+        return x + size * (x > 0.2)
+
     post = bc.compare(*simulated(5000, truth), draws=1000, random_state=1).posterior
     sides = np.array([0.0, 0.4])
     true = np.diff(expit(truth(sides)))
