@@ -36,7 +36,7 @@ from bayescal.data.validate import as_level, as_levels, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.estimators.registry import ESTIMATORS
 from bayescal.fitting import compare
-from bayescal.inference.ladder import PRIOR_CALIBRATED
+from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.model.likelihood.judged import Judged, refuse_judged
 from bayescal.model.priors import Prior, as_prior
 from bayescal.posterior.intervals import SUMMARY_COLUMNS, summary_rows

@@ -86,7 +86,7 @@ class Findings:
 
     @property
     def posterior(self) -> CalibrationPosterior:
-        """The posterior averaged over the ladder."""
+        """The posterior averaged over the families."""
         return self.comparison.posterior
 
     @property
@@ -334,8 +334,8 @@ class Findings:
         """
         chosen = check_choice(name, self._group_names, "name")
         if chosen not in self._by_name:
-            ladder = compare(self.data.select(chosen), random_state=self.seed, **self.options)
-            self._by_name[chosen] = ladder.posterior
+            compared = compare(self.data.select(chosen), random_state=self.seed, **self.options)
+            self._by_name[chosen] = compared.posterior
         return self._by_name[chosen]
 
     @property

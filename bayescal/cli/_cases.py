@@ -169,10 +169,10 @@ def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) ->
         return cases
     if told is None:
         groups = RoleReader().codes(as_roles(**cases.roles), cases.score.size)
-        readings = ambiguity(cases.weight, cases.score, cases.outcome, groups)
-        if readings is not None:
+        types = ambiguity(cases.weight, cases.score, cases.outcome, groups)
+        if types is not None:
             raise InputError(
-                f"column {name!r} can be {readings}. Add --weight-type counts or --weight-type "
+                f"column {name!r} can be {types}. Add --weight-type counts or --weight-type "
                 "sampling."
             )
     chosen = told or read_type(cases.weight)

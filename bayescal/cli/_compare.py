@@ -88,21 +88,21 @@ def compare(
     say(console, describe_cases(predictions.data))
     steps = Steps(2 + sum(path is not None for path in (plot, html)))
     with steps.working("Fitting the families of curves"):
-        ladder = compare_curves(
+        comparison = compare_curves(
             predictions.data,
             prior=chosen,
             prior_calibrated=prior_calibrated,
             random_state=seed,
             edge=edge,
         )
-        lower, upper = ladder.posterior.interval("tce", level)
+        lower, upper = comparison.posterior.interval("tce", level)
         limit = close_enough(predictions.data) if close is None else close
-        chances = ladder.prob_tce_below(limit), ladder.prob_tce_above(limit)
+        chances = comparison.prob_tce_below(limit), comparison.prob_tce_above(limit)
     with steps.working("Computing leave-one-out and the sensitivity to the prior"):
-        table, by_prior = ladder.table, ladder.prob_by_prior
-    console.print(ladder_table(table))
-    say(console, describe_calibration(ladder, limit, chances), "bold")
-    say(console, describe_interval(ladder, level, lower, upper))
+        table, by_prior = comparison.table, comparison.prob_by_prior
+    console.print(comparison_table(table))
+    say(console, describe_calibration(comparison, limit, chances), "bold")
+    say(console, describe_interval(comparison, level, lower, upper))
     say(console, "")
     shown = sensitivity_table(by_prior, prior_calibrated)
     if shown is None:
@@ -110,18 +110,18 @@ def compare(
     else:
         say(console, "Probability of exact calibration, by prior on the curve and by alternative:")
         console.print(shown)
-    about = about_clusters(ladder.posterior)
-    say(console, f"{about}Seed {ladder.problem.seed} repeats these numbers.", "dim")
+    about = about_clusters(comparison.posterior)
+    say(console, f"{about}Seed {comparison.problem.seed} repeats these numbers.", "dim")
     if json is not None:
-        numbers = numbers_of(ladder, (lower, upper), limit, chances)
+        numbers = numbers_of(comparison, (lower, upper), limit, chances)
         write_record(json, numbers | predictions.source)
     if plot is not None:
         with steps.working("Drawing"):
-            _draw(plot, ladder)
+            _draw(plot, comparison)
     if html is not None:
         options = {"prior": chosen, "prior_calibrated": prior_calibrated, "edge": edge}
         assessment = Assessment(
-            ladder, predictions.data, limit, level, PANEL, options, raw=predictions.raw
+            comparison, predictions.data, limit, level, PANEL, options, raw=predictions.raw
         )
         with steps.working("Writing the report"):
             write_report(html, assessment, predictions.source)
@@ -130,20 +130,20 @@ def compare(
             say(console, f"Wrote {path}.", "dim")
 
 
-def _draw(path: Path, ladder: CurveComparison) -> None:
+def _draw(path: Path, comparison: CurveComparison) -> None:
     """How probable each curve is, and how well it predicts, to a file and without a window."""
     from matplotlib.figure import Figure
 
     from bayescal import plots
     from bayescal.cli._write import save_figure
 
-    figure = Figure(figsize=(9, 1.6 + 0.42 * len(ladder.table)), layout="constrained")
-    _, right = plots.comparison(ladder, figure.subplots(1, 2, sharey=True))
+    figure = Figure(figsize=(9, 1.6 + 0.42 * len(comparison.table)), layout="constrained")
+    _, right = plots.comparison(comparison, figure.subplots(1, 2, sharey=True))
     right.tick_params(axis="y", labelleft=False)
     save_figure(path, figure)
 
 
-def ladder_table(table: pd.DataFrame) -> Table:
+def comparison_table(table: pd.DataFrame) -> Table:
     """The families for a terminal: how well each predicts, and how probable it is."""
     from bayescal._base.text import chance, ratio
     from bayescal.cli._terminal import new_table
@@ -165,7 +165,9 @@ def ladder_table(table: pd.DataFrame) -> Table:
     return shown
 
 
-def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[float, float]) -> str:
+def describe_calibration(
+    comparison: CurveComparison, limit: float, close: tuple[float, float]
+) -> str:
     """How probable it is that the model is calibrated, or nearly."""
     from bayescal._base.text import chance
 
@@ -173,16 +175,16 @@ def describe_calibration(ladder: CurveComparison, limit: float, close: tuple[flo
         f"The true calibration error is below the limit of {limit:g} with probability "
         f"{chance(close[0])}, above it with probability {chance(close[1])}. Exact calibration has "
         "probability "
-        f"{chance(ladder.prob_calibrated)} ({chance(ladder.prob_calibrated_at(0.5))} at even prior "
-        "odds)."
+        f"{chance(comparison.prob_calibrated)} "
+        f"({chance(comparison.prob_calibrated_at(0.5))} at even prior odds)."
     )
 
 
-def describe_interval(ladder: CurveComparison, level: float, lower: float, upper: float) -> str:
+def describe_interval(comparison: CurveComparison, level: float, lower: float, upper: float) -> str:
     """The true calibration error, averaged over the families."""
     from bayescal._base.text import percent, rounded
 
-    estimate = ladder.posterior.estimate("tce", level)
+    estimate = comparison.posterior.estimate("tce", level)
     middle, low, high = rounded((estimate, lower, upper), lower, upper)
     return (
         f"Averaged over the curves it is {middle} ({percent(level)} credible interval {low} to "
@@ -217,7 +219,7 @@ def sensitivity_table(by_prior: pd.DataFrame, prior_calibrated: float) -> Table 
 
 
 def numbers_of(
-    ladder: CurveComparison,
+    comparison: CurveComparison,
     interval: tuple[float, float],
     limit: float,
     chances: tuple[float, float],
@@ -225,11 +227,11 @@ def numbers_of(
     """The comparison as plain numbers and names, for the record."""
     lower, upper = interval
     return {
-        "cases": ladder.data.n,
-        "events": ladder.data.events,
-        "prob_calibrated": ladder.prob_calibrated,
-        "prob_calibrated_even_odds": ladder.prob_calibrated_at(0.5),
-        "prob_calibrated_bic": ladder.prob_calibrated_bic,
+        "cases": comparison.data.n,
+        "events": comparison.data.events,
+        "prob_calibrated": comparison.prob_calibrated,
+        "prob_calibrated_even_odds": comparison.prob_calibrated_at(0.5),
+        "prob_calibrated_bic": comparison.prob_calibrated_bic,
         "tce": {
             "lower": lower,
             "upper": upper,
@@ -239,11 +241,11 @@ def numbers_of(
         },
         "curves": {
             str(name): {str(key): float(value) for key, value in row.items()}
-            for name, row in ladder.table.iterrows()
+            for name, row in comparison.table.iterrows()
         },
         "sensitivity": {
             str(name): {str(key): float(value) for key, value in row.items()}
-            for name, row in ladder.sensitivity.iterrows()
+            for name, row in comparison.sensitivity.iterrows()
         },
-        "seed": ladder.problem.seed,
+        "seed": comparison.problem.seed,
     }

@@ -23,7 +23,7 @@ __all__ = [
     "ambiguity",
     "are_counts",
     "as_weight_type",
-    "both_readings",
+    "both_types",
     "effective_cases",
     "effective_scale",
     "effective_size",
@@ -32,7 +32,7 @@ __all__ = [
     "quantile",
     "read_type",
     "warn_of_ambiguity",
-    "warn_of_readings",
+    "warn_of_types",
 ]
 
 WeightType = Literal["counts", "sampling"]
@@ -42,7 +42,7 @@ MEAN_WEIGHT = 2.0
 """Mean weight from which whole numbers are more than a few repeats."""
 FEWEST_ROWS = 10
 WIDTH_RATIO = 2.0
-"""Intervals of the two readings differ at least by this factor before anyone is asked."""
+"""Intervals of the two types differ at least by this factor before anyone is asked."""
 COLLAPSED_SHARE = 0.5
 """Share of the weight at scores with both outcomes, from which a table looks collapsed."""
 SAME = 1e-12
@@ -134,7 +134,7 @@ def as_weight_type(
 def ambiguity(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
 ) -> str | None:
-    """Both readings of weights that can be either, with their numbers; None when one is plain.
+    """Both types that weights can be, with their numbers; None when one is plain.
 
     Weights can be either when they are whole numbers of ten rows or more, when they add up to at
     least twice the number of rows, when counts would make intervals at least twice as narrow as
@@ -147,14 +147,14 @@ def ambiguity(
     weights, scores, outcomes : ndarray of shape (n,)
     groups : ndarray of shape (n,), optional
     """
-    readings = both_readings(*_sizes(weights))
-    if readings is None or not are_counts(weights):
+    types = both_types(*_sizes(weights))
+    if types is None or not are_counts(weights):
         return None
-    return None if _look_collapsed(weights, scores, outcomes, groups) else readings
+    return None if _look_collapsed(weights, scores, outcomes, groups) else types
 
 
-def both_readings(rows: int, total: float, squares: float) -> str | None:
-    """Both readings of whole-number weights, unless they hardly differ.
+def both_types(rows: int, total: float, squares: float) -> str | None:
+    """Both types of whole-number weights, unless they hardly differ.
 
     Parameters
     ----------
@@ -174,16 +174,16 @@ def both_readings(rows: int, total: float, squares: float) -> str | None:
 def warn_of_ambiguity(
     weights: Floats, scores: Floats, outcomes: Floats, groups: NDArray[Any] | None = None
 ) -> None:
-    """Name both readings of weights that can be either, and say that they are taken as counts."""
-    readings = ambiguity(weights, scores, outcomes, groups)
-    if readings is not None:
-        warn_of_readings(readings, *_sizes(weights)[1:])
+    """Name both types of weights that can be either, and say that they are taken as counts."""
+    types = ambiguity(weights, scores, outcomes, groups)
+    if types is not None:
+        warn_of_types(types, *_sizes(weights)[1:])
 
 
-def warn_of_readings(readings: str, total: float, squares: float) -> None:
-    """Warn the caller of the caller's caller that both readings are possible."""
+def warn_of_types(types: str, total: float, squares: float) -> None:
+    """Warn the caller of the caller's caller that both types are possible."""
     warnings.warn(
-        f"sample_weight holds whole numbers that can be {readings}. They are taken as counts, "
+        f"sample_weight holds whole numbers that can be {types}. They are taken as counts, "
         f"which makes intervals about {np.sqrt(squares / total):.2g} times as narrow. Say which "
         "they are with weight_type='counts' or weight_type='sampling'.",
         WeightWarning,

@@ -14,9 +14,9 @@ from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
 from bayescal.fitting.imputed.comparison import ImputedComparison
 from bayescal.fitting.imputed.each import each_imputation
+from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging
-from bayescal.inference.ladder import PRIOR_CALIBRATED
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.likelihood.judged import Judged, as_likelihood, refuse_judged
 from bayescal.model.priors import Prior

@@ -14,7 +14,7 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.read import paired
 from bayescal.data.validate import as_count
 from bayescal.gain.development.folds import check_folds, out_of_fold
-from bayescal.gain.triples import cases_of
+from bayescal.gain.paired import cases_of
 
 __all__ = ["cross_fit"]
 

@@ -23,9 +23,9 @@ from bayescal.gain._terms import (
     with_infinite_log_gain,
 )
 from bayescal.gain.alike import of_equal_cells
-from bayescal.gain.triples import Triples
+from bayescal.gain.paired import PairedPredictions
 from bayescal.inference.averaging import Mixture
-from bayescal.inference.ladder import in_order, prior_probabilities
+from bayescal.inference.candidates import in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import average_of, smooth_families
 from bayescal.model.priors import Prior
@@ -57,27 +57,27 @@ class Posterior:
 
 
 def by_curve(
-    triples: Triples, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
+    pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:
     """Posterior of the gains from the curve E[y | before].
 
     Parameters
     ----------
-    triples : Triples
+    pairs : PairedPredictions
         `after` must be a map of `before`.
     """
-    mixture = calibration_mixture(triples.table_before, prior, seed, draws)
+    mixture = calibration_mixture(pairs.table_before, prior, seed, draws)
     problem = mixture.problem
-    updated = prepare(triples.tables_after[0], prior=prior, random_state=seed)
-    alike = of_equal_cells(triples, problem, updated, thresholds)
-    scores, mapped = alike.means(triples.before), alike.means(triples.after[0])
+    updated = prepare(pairs.tables_after[0], prior=prior, random_state=seed)
+    alike = of_equal_cells(pairs, problem, updated, thresholds)
+    scores, mapped = alike.means(pairs.before), alike.means(pairs.after[0])
     table = _Table(scores, mapped, levels_of(mapped).row, alike.trials)
-    outcome = triples.outcome
-    happened = log_score(outcome, triples.after[0]) - log_score(outcome, triples.before)
+    outcome = pairs.outcome
+    happened = log_score(outcome, pairs.after[0]) - log_score(outcome, pairs.before)
     logs = log_gains(scores, mapped, alike.means(happened))
     inside, at_scores = problem.inside(scores), problem.curves_at(scores)
     curves = mixture.smooth_curves()
-    after = calibration_mixture(triples.tables_after[0], prior, seed)
+    after = calibration_mixture(pairs.tables_after[0], prior, seed)
     counts = (
         Counts.of(mixture, inside, draws, seed, "before"),
         Counts.of(after, updated.inside(table.score_after), draws, seed, "after"),
@@ -90,7 +90,7 @@ def by_curve(
         terms = curve_terms(drawn, weight, table.before, table.after, table.group, logs, thresholds)
         terms["tce"] = table.fall(drawn, weight, counts, part)
         gains.append(terms)
-    infinite = infinite_log_gain(outcome, triples.before, triples.after)
+    infinite = infinite_log_gain(outcome, pairs.before, pairs.after)
     return Posterior(with_infinite_log_gain(joined(gains), infinite), mixture, (after,))
 
 

@@ -8,7 +8,7 @@ from scipy.special import expit, gammainc, gammaln, xlog1py, xlogy
 from bayescal._base.arrays import Floats
 from bayescal._base.log_odds import clipped, log_odds_of, logarithms
 from bayescal.data.table import levels_of
-from bayescal.gain.triples import Triples
+from bayescal.gain.paired import PairedPredictions
 
 __all__ = ["double_use"]
 
@@ -20,7 +20,7 @@ DOUBLE_USE_ROUND = 1000
 COLLINEAR = 1e-10
 
 
-def double_use(triples: Triples) -> str | None:
+def double_use(pairs: PairedPredictions) -> str | None:
     """What shows that `after` was fitted to these patients.
 
     Returns
@@ -46,21 +46,21 @@ def double_use(triples: Triples) -> str | None:
     which must then have this very form: a shift of the log-odds, their stretch, or a beta map
     with one exponent zero.
     """
-    if triples.is_unchanged:
+    if pairs.is_unchanged:
         return None
-    signs = [_of_one(triples, after) for after in triples.after]
+    signs = [_of_one(pairs, after) for after in pairs.after]
     return signs[0] if all(signs) else None
 
 
-def _of_one(triples: Triples, after: Floats) -> str | None:
-    chance = _chance_of_blocks(triples.outcome, after, triples.weight)
+def _of_one(pairs: PairedPredictions, after: Floats) -> str | None:
+    chance = _chance_of_blocks(pairs.outcome, after, pairs.weight)
     if chance is not None:
         if chance < CHANCE:
             return "each distinct value after is the mean outcome of its patients"
         return None
-    log_s, log_q = logarithms(triples.before)
+    log_s, log_q = logarithms(pairs.before)
     one = np.ones_like(log_s)
-    if _solves([one, log_s - log_q], triples, after):
+    if _solves([one, log_s - log_q], pairs, after):
         return "the score equations of a logistic map hold exactly"
     nothing = np.zeros_like(one)
     for name, offset, terms in (
@@ -69,7 +69,7 @@ def _of_one(triples: Triples, after: Floats) -> str | None:
         ("a beta map", nothing, [one, log_s]),
         ("a beta map", nothing, [one, log_q]),
     ):
-        if _has_form(offset, terms, after) and _solves(terms, triples, after):
+        if _has_form(offset, terms, after) and _solves(terms, pairs, after):
             return f"the score equations of {name} hold exactly"
     return None
 
@@ -92,10 +92,10 @@ def _chance_of_blocks(outcome: Floats, after: Floats, weight: Floats) -> float |
     return float(np.exp(log_chance.sum() - np.log(denominator).sum()))
 
 
-def _solves(terms: list[Floats], triples: Triples, after: Floats) -> bool:
+def _solves(terms: list[Floats], pairs: PairedPredictions, after: Floats) -> bool:
     """Whether the score statistic is closer to zero than chance brings it."""
     basis = np.stack(terms)
-    variance = triples.weight * after * (1 - after)
+    variance = pairs.weight * after * (1 - after)
     information = (basis * variance) @ basis.T
     scale = np.sqrt(np.diag(information))
     if not (scale > 0).all():
@@ -103,7 +103,7 @@ def _solves(terms: list[Floats], triples: Triples, after: Floats) -> bool:
     information /= np.outer(scale, scale)
     if np.linalg.eigvalsh(information)[0] < COLLINEAR:
         return False
-    score = basis @ (triples.weight * (triples.outcome - after)) / scale
+    score = basis @ (pairs.weight * (pairs.outcome - after)) / scale
     statistic = score @ np.linalg.solve(information, score)
     return bool(gammainc(len(terms) / 2, statistic / 2) < CHANCE)
 

@@ -20,7 +20,7 @@ from bayescal.gain._paired_route import by_pairs
 from bayescal.gain._result import RecalibrationGain, evidence_of
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name
 from bayescal.gain.imputed.gain import gain_of_imputations
-from bayescal.gain.triples import as_triples
+from bayescal.gain.paired import as_paired
 from bayescal.model.priors import Prior, as_prior
 
 __all__ = ["recalibration_gain"]
@@ -199,12 +199,12 @@ def recalibration_gain(
     levels = as_levels(thresholds, "thresholds")
     chosen, size = as_prior(prior), as_draws(draws)
     accepted = as_flag(in_sample, "in_sample")
-    triples = as_triples(
+    pairs = as_paired(
         *(y_true, before, after, sample_weight, pos_label, weight_type),
         cluster=cluster,
         strata=strata,
     )
-    detected = double_use(triples)
+    detected = double_use(pairs)
     if detected and not accepted:
         warnings.warn(
             f"after was fitted to these patients: {detected}. The gain is overestimated; use "
@@ -212,25 +212,25 @@ def recalibration_gain(
             UserWarning,
             stacklevel=2,
         )
-    if route == "curve" and not triples.is_map:
+    if route == "curve" and not pairs.is_map:
         raise InputError(
             "route='curve' needs after to be a map of before: equal scores before must have equal "
             "scores after, rising or falling but for a few turns. Use route='paired'."
         )
-    if route == "curve" and triples.clusters is not None:
+    if route == "curve" and pairs.clusters is not None:
         raise InputError(
             "route='curve' takes cases as independent. With cluster= use route='paired', the "
             "Bayesian bootstrap of whole clusters."
         )
     seed = as_seed(random_state)
-    by_map = triples.is_map and route != "paired" and triples.clusters is None
-    if triples.is_unchanged:
+    by_map = pairs.is_map and route != "paired" and pairs.clusters is None
+    if pairs.is_unchanged:
         posterior = _nothing(levels, size)
     else:
-        posterior = (by_curve if by_map else by_pairs)(triples, levels, chosen, size, seed)
+        posterior = (by_curve if by_map else by_pairs)(pairs, levels, chosen, size, seed)
     return RecalibrationGain(
         posterior,
-        triples,
+        pairs,
         route="curve" if by_map else "paired",
         evidence=evidence_of(after, accepted, detected),
         in_sample=accepted or detected is not None,

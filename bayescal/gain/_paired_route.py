@@ -1,4 +1,4 @@
-"""When `after` is no map of `before`: the Bayesian bootstrap of the triples themselves."""
+"""When `after` is no map of `before`: the Bayesian bootstrap of the paired predictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bayescal.gain._terms import (
     with_infinite_log_gain,
 )
 from bayescal.gain.alike import Alike, of_neighbours
-from bayescal.gain.triples import Triples
+from bayescal.gain.paired import PairedPredictions
 from bayescal.inference.averaging import Mixture
 from bayescal.model.priors import Prior
 from bayescal.posterior.population import draw_population
@@ -38,7 +38,7 @@ AT_ONCE = 32
 
 
 def by_pairs(
-    triples: Triples, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
+    pairs: PairedPredictions, thresholds: Sequence[float], prior: Prior, draws: int, seed: int
 ) -> Posterior:
     """Posterior of the gains from weights of the cases, the same on both sides.
 
@@ -49,22 +49,22 @@ def by_pairs(
 
     Parameters
     ----------
-    triples : Triples
+    pairs : PairedPredictions
         With several rows in `after`, gains are averaged over them within each draw.
     """
-    alike, law = of_neighbours(triples, thresholds), None
-    if triples.clusters is not None:
-        row = alike.row[triples.clusters.row]
-        law = ClusterBootstrap.of(triples.clusters, row, alike.start.size)
+    alike, law = of_neighbours(pairs, thresholds), None
+    if pairs.clusters is not None:
+        row = alike.row[pairs.clusters.row]
+        law = ClusterBootstrap.of(pairs.clusters, row, alike.start.size)
 
     def side(score: Floats, table: CalibrationData, purpose: str) -> _Side:
         mixture = calibration_mixture(table, prior, seed)
         counts = Counts.of(mixture, mixture.problem.score, draws, seed, purpose)
-        return _Side(triples, alike, score, table, prior, thresholds, mixture, counts)
+        return _Side(pairs, alike, score, table, prior, thresholds, mixture, counts)
 
-    before = side(triples.before, triples.table_before, "before")
-    pairs = zip(triples.after, triples.tables_after, strict=True)
-    after = [side(score, table, "after") for score, table in pairs]
+    before = side(pairs.before, pairs.table_before, "before")
+    tables = zip(pairs.after, pairs.tables_after, strict=True)
+    after = [side(score, table, "after") for score, table in tables]
     blocks: list[Terms] = []
     start = 0
     for weight in _weightings(alike.trials, law, draws, np.random.default_rng([seed, *b"pairs"])):
@@ -80,7 +80,7 @@ def by_pairs(
         )
     for score, name in (("brier", "brier"), ("log", "log_score")):
         gains[f"{score}_refinement"] = gains[name] - gains[f"{score}_calibration"]
-    infinite = infinite_log_gain(triples.outcome, triples.before, triples.after)
+    infinite = infinite_log_gain(pairs.outcome, pairs.before, pairs.after)
     return Posterior(
         with_infinite_log_gain(gains, infinite),
         before.mixture,
@@ -127,7 +127,7 @@ class _Side:
 
     def __init__(
         self,
-        triples: Triples,
+        pairs: PairedPredictions,
         alike: Alike,
         score: Floats,
         table: CalibrationData,
@@ -140,8 +140,8 @@ class _Side:
         self.refit = Refit(table, prior)
         problem = self.refit.problem
         self.score, self.share = problem.stated, problem.trials / problem.n
-        self.total = float(triples.weight.sum())
-        outcome = triples.outcome
+        self.total = float(pairs.weight.sum())
+        outcome = pairs.outcome
         column = problem.rows_of(score)[alike.first] + self.share.size * outcome[alike.first]
         shape = (alike.start.size, 2 * self.share.size)
         entries = (np.ones(shape[0]), (np.arange(shape[0]), column))

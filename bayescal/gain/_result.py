@@ -16,7 +16,7 @@ from bayescal.data.validate import as_level, as_number, check_choice
 from bayescal.data.weights import WeightType
 from bayescal.gain._curve_route import Posterior, calibration_mixture
 from bayescal.gain._terms import PARTS, SCORES, net_benefit_name, told_impossible, treated
-from bayescal.gain.triples import Triples
+from bayescal.gain.paired import PairedPredictions
 from bayescal.model.priors import Prior
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class RecalibrationGain:
     def __init__(
         self,
         posterior: Posterior,
-        triples: Triples,
+        pairs: PairedPredictions,
         *,
         route: str,
         evidence: str,
@@ -67,14 +67,14 @@ class RecalibrationGain:
         prior: Prior,
         seed: int,
     ) -> None:
-        self._posterior, self._triples, self._prior = posterior, triples, prior
+        self._posterior, self._pairs, self._prior = posterior, pairs, prior
         self.route, self.evidence, self.in_sample = route, evidence, in_sample
         self.thresholds, self.seed = thresholds, seed
 
     @property
     def n(self) -> float:
         """Number of cases; of sampling weights, Kish's effective number."""
-        return float(self._triples.weight.sum())
+        return float(self._pairs.weight.sum())
 
     @cached_property
     def prob_calibrated(self) -> dict[str, float]:
@@ -83,7 +83,7 @@ class RecalibrationGain:
         Computed by `bayescal.compare` for either prediction, with prior probability 0.1; for
         repeats of a cross-fit, their mean. They do not affect the gains.
         """
-        of, how = self._triples, (self._prior, self.seed)
+        of, how = self._pairs, (self._prior, self.seed)
         before = self._posterior.before or calibration_mixture(of.table_before, *how)
         after = self._posterior.after or [
             calibration_mixture(table, *how) for table in of.tables_after
@@ -96,7 +96,7 @@ class RecalibrationGain:
     @property
     def weight_type(self) -> WeightType:
         """How the weights are read: "counts" of cases (also without weights), or "sampling"."""
-        return self._triples.weight_type
+        return self._pairs.weight_type
 
     @property
     def contradicted(self) -> dict[str, int]:
@@ -104,7 +104,7 @@ class RecalibrationGain:
 
         The log loss of such a patient is infinite. Of repeats, the patients of any of them.
         """
-        of = self._triples
+        of = self._pairs
         wrong = {
             "before": told_impossible(of.outcome, of.before),
             "after": np.any(told_impossible(of.outcome, of.after), axis=0),
@@ -119,8 +119,8 @@ class RecalibrationGain:
     @property
     def notes(self) -> list[str]:
         """What a reader should know of infinite log losses, and of thresholds that few cross."""
-        triples, notes = self._triples, []
-        certain = ((triples.after == 0) | (triples.after == 1)).any(axis=0)
+        pairs, notes = self._pairs, []
+        certain = ((pairs.after == 0) | (pairs.after == 1)).any(axis=0)
         wrong = self.contradicted
         if wrong["before"] or wrong["after"]:
             sides = ", ".join(f"{side} to {count(n, 'case')}" for side, n in wrong.items())
@@ -128,20 +128,20 @@ class RecalibrationGain:
                 f"Log score: probability 0 is given to what happened, {sides}, so that the loss is "
                 "infinite. To compare a map that never says 0 or 1, pass its clipped predictions."
             )
-        elif certain.any() and not triples.is_unchanged:
+        elif certain.any() and not pairs.is_unchanged:
             told = count(self._cases(certain), "case")
             notes.append(
                 f"Log score: after gives probability 0 or 1 to {told}, and no outcome contradicts "
                 "it. One that does makes the loss infinite."
             )
         for threshold in self.thresholds:
-            moved = treated(triples.after, threshold) != treated(triples.before, threshold)
-            cases = float((moved @ triples.weight).mean())
-            if not cases and not triples.is_unchanged:
+            moved = treated(pairs.after, threshold) != treated(pairs.before, threshold)
+            cases = float((moved @ pairs.weight).mean())
+            if not cases and not pairs.is_unchanged:
                 notes.append(
                     f"Net benefit at {threshold:g}: unchanged, since no case crosses the threshold."
                 )
-            elif cases < FEW_MOVED and not triples.is_unchanged:
+            elif cases < FEW_MOVED and not pairs.is_unchanged:
                 notes.append(
                     f"Net benefit at {threshold:g}: {cases:.3g} cases cross the threshold. With "
                     f"fewer than {FEW_MOVED} its interval is too narrow."
@@ -150,7 +150,7 @@ class RecalibrationGain:
 
     def _cases(self, patients: NDArray[np.bool_]) -> int:
         """Number of some patients: cases by their counts, rows where weights are of sampling."""
-        of = self._triples
+        of = self._pairs
         return (
             round(float(patients @ of.weight))
             if of.weight_type == "counts"
@@ -270,7 +270,7 @@ class RecalibrationGain:
             cases = f"sampling weights worth {self.n:.1f} cases"
         how = "one curve, since after is a function of before"
         if self.route == "paired":
-            clusters = self._triples.clusters
+            clusters = self._pairs.clusters
             units = "patients" if clusters is None else f"{clusters.size:,} clusters"
             how = f"paired Bayesian bootstrap of the {units}"
         exact = self.prob_calibrated

@@ -1,4 +1,4 @@
-"""Rows of like triples."""
+"""Rows of like pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.decision import least_treated
-from bayescal.gain.triples import Triples
+from bayescal.gain.paired import PairedPredictions
 from bayescal.model.problem import Problem
 
 __all__ = ["Alike", "of_equal_cells", "of_neighbours"]
@@ -64,7 +64,7 @@ class Alike(NamedTuple):
 
 
 def of_equal_cells(
-    triples: Triples, before: Problem, after: Problem, thresholds: Sequence[float]
+    pairs: PairedPredictions, before: Problem, after: Problem, thresholds: Sequence[float]
 ) -> Alike:
     """Rows of the cases that share a row of the problem before, and one of that after.
 
@@ -73,7 +73,7 @@ def of_equal_cells(
 
     Parameters
     ----------
-    triples : Triples
+    pairs : PairedPredictions
         With one row in `after`.
     before, after : Problem
         Of either prediction.
@@ -83,34 +83,34 @@ def of_equal_cells(
     Alike
         In ascending order of the score before.
     """
-    sides = ((triples.before, before), (triples.after[0], after))
-    key = np.zeros(triples.outcome.size, dtype=np.int64)
+    sides = ((pairs.before, before), (pairs.after[0], after))
+    key = np.zeros(pairs.outcome.size, dtype=np.int64)
     for score, problem in sides:
         key = key * problem.score.size + problem.rows_of(score)
     for score, _ in sides:
         key = key * (len(thresholds) + 1) + _reached(score, thresholds)
     order = np.argsort(key, kind="stable")
-    return _rows(triples, order, np.flatnonzero(np.diff(key[order], prepend=-1)))
+    return _rows(pairs, order, np.flatnonzero(np.diff(key[order], prepend=-1)))
 
 
-def of_neighbours(triples: Triples, thresholds: Sequence[float]) -> Alike:
+def of_neighbours(pairs: PairedPredictions, thresholds: Sequence[float]) -> Alike:
     """Single cases; beyond 16 384 of them, each row takes an equal number of neighbours.
 
     Neighbours have the same outcome, share a row of the table before and the side of every
     threshold, and follow each other by how far the recalibration moves them.
     """
-    n = triples.outcome.size
+    n = pairs.outcome.size
     if n <= MOST_SINGLE:
-        return _rows(triples, np.arange(n), np.arange(n))
-    repeats, most = triples.after.shape[0], len(thresholds)
-    key = triples.table_before.rows_of(triples.before)
-    key = key * (most + 1) + _reached(triples.before, thresholds)
-    key = key * (most * repeats + 1) + _reached(triples.after, thresholds).sum(axis=0)
-    key = 2 * key + (triples.outcome > 0)
-    order = np.lexsort((triples.after.mean(axis=0) - triples.before, key))
+        return _rows(pairs, np.arange(n), np.arange(n))
+    repeats, most = pairs.after.shape[0], len(thresholds)
+    key = pairs.table_before.rows_of(pairs.before)
+    key = key * (most + 1) + _reached(pairs.before, thresholds)
+    key = key * (most * repeats + 1) + _reached(pairs.after, thresholds).sum(axis=0)
+    key = 2 * key + (pairs.outcome > 0)
+    order = np.lexsort((pairs.after.mean(axis=0) - pairs.before, key))
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
     since = np.arange(n) - np.repeat(begins, np.diff(begins, append=n))
-    return _rows(triples, order, np.flatnonzero(since % -(-n // MOST_SINGLE) == 0))
+    return _rows(pairs, order, np.flatnonzero(since % -(-n // MOST_SINGLE) == 0))
 
 
 def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
@@ -118,6 +118,6 @@ def _reached(score: Floats, thresholds: Sequence[float]) -> NDArray[np.intp]:
     return np.searchsorted(least_treated(np.sort(thresholds)), score, side="right")
 
 
-def _rows(triples: Triples, order: NDArray[np.intp], start: NDArray[np.intp]) -> Alike:
-    weight = triples.weight[order]
+def _rows(pairs: PairedPredictions, order: NDArray[np.intp], start: NDArray[np.intp]) -> Alike:
+    weight = pairs.weight[order]
     return Alike(order, start, weight, np.add.reduceat(weight, start))

@@ -1,4 +1,4 @@
-"""Logistic recalibration plus smooth deviations: for when no ladder of parameters fits."""
+"""Logistic recalibration plus smooth deviations: for when no curve of few parameters fits."""
 
 from __future__ import annotations
 

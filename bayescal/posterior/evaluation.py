@@ -23,36 +23,36 @@ from bayescal.posterior.one_sided import nearest_row, one_sided, sureness
 from bayescal.posterior.population import POPULATIONS, Population, draw_population
 from bayescal.posterior.populations.bootstrap import Bootstrap
 
-__all__ = ["Evaluated", "Evaluation", "Wanted", "evaluate"]
+__all__ = ["CurvesOfTable", "FunctionalCalls", "SampledCurves", "evaluate"]
 
 MOST_KEPT = 1 << 20  # weights
 FINE = expit(np.linspace(-27, 27, 1001))
 
-Wanted = list[tuple[str, dict[str, Any]]]
+FunctionalCalls = list[tuple[str, dict[str, Any]]]
 """Names of functionals, and the options of each."""
 
 Key = tuple[Any, ...]
 
 
-class Evaluated(Protocol):
+class SampledCurves(Protocol):
     """Draws of curves and of their functionals: of one table, or of several imputations of one."""
 
     @property
-    def parts(self) -> tuple[Evaluation, ...]:
+    def parts(self) -> tuple[CurvesOfTable, ...]:
         """The curves of each table."""
 
-    def of_mean(self) -> Evaluated:
+    def of_mean(self) -> SampledCurves:
         """The mean of the curves, over the same draws of the population."""
 
     def curve(self, scores: Floats) -> Floats:
         """The curves at these scores, of shape (draws, scores)."""
 
-    def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+    def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,)."""
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class CurvesOfTable:
     """Curves at any scores, and functionals of them over one stream of population draws.
 
     All functionals share the same draws of the population. What was computed is kept, so asking
@@ -93,7 +93,7 @@ class Evaluation:
     )
 
     @property
-    def parts(self) -> tuple[Evaluation, ...]:
+    def parts(self) -> tuple[CurvesOfTable, ...]:
         """The curves of each table, of which there is one."""
         return (self,)
 
@@ -111,7 +111,7 @@ class Evaluation:
             self._observed.append(values)
         return self._observed[0]
 
-    def of_mean(self) -> Evaluation:
+    def of_mean(self) -> CurvesOfTable:
         """The mean of the curves, over the same draws of the population."""
         return replace(self, averaged=True, _known={})
 
@@ -134,7 +134,7 @@ class Evaluation:
     def _drawn_curve(self) -> DrawnCurve:
         return DrawnCurve(self.problem, self.u)
 
-    def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+    def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws,); those computed before as they were then."""
         evaluate([(self, wanted)], population)
         return {
@@ -172,7 +172,9 @@ class Evaluation:
         if few:
             self._populations[population] = kept
 
-    def _missing(self, wanted: Wanted, population: str) -> dict[Key, tuple[str, dict[str, Any]]]:
+    def _missing(
+        self, wanted: FunctionalCalls, population: str
+    ) -> dict[Key, tuple[str, dict[str, Any]]]:
         keys = {_key(name, options, population): (name, options) for name, options in wanted}
         return {key: item for key, item in keys.items() if key not in self._known}
 
@@ -250,12 +252,12 @@ class Evaluation:
         return np.asarray(logit(problem.stated)) if problem.frame.scores else problem.log_odds
 
 
-def evaluate(asked: Sequence[tuple[Evaluated, Wanted]], population: str) -> None:
+def evaluate(asked: Sequence[tuple[SampledCurves, FunctionalCalls]], population: str) -> None:
     """Compute functionals of several sets of curves in one pass over draws of the population.
 
     Parameters
     ----------
-    asked : sequence of (Evaluated, Wanted)
+    asked : sequence of (SampledCurves, FunctionalCalls)
         As many draws of each, of one table and seed, or of one sequence of imputations. What each
         knows already is not computed again; what is computed is kept there.
     population : {"bootstrap", "sample", "beta"}
@@ -265,7 +267,9 @@ def evaluate(asked: Sequence[tuple[Evaluated, Wanted]], population: str) -> None
         _evaluate_table(of_table, population)
 
 
-def _evaluate_table(asked: Sequence[tuple[Evaluation, Wanted]], population: str) -> None:
+def _evaluate_table(
+    asked: Sequence[tuple[CurvesOfTable, FunctionalCalls]], population: str
+) -> None:
     """The same for one table, whose draws of the population all share."""
     todo = [_Pass(each, missing) for each, w in asked if (missing := each._missing(w, population))]
     for part, drawn in todo[0].of.populations(population) if todo else ():
@@ -278,7 +282,7 @@ def _evaluate_table(asked: Sequence[tuple[Evaluation, Wanted]], population: str)
 class _Pass:
     """Functionals of one set of curves, computed a block of draws after the other."""
 
-    def __init__(self, of: Evaluation, missing: dict[Key, tuple[str, dict[str, Any]]]) -> None:
+    def __init__(self, of: CurvesOfTable, missing: dict[Key, tuple[str, dict[str, Any]]]) -> None:
         self.of = of
         self._missing = missing
         self._values = {key: np.empty(of.u.shape[0]) for key in missing}

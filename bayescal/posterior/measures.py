@@ -10,7 +10,7 @@ import numpy as np
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.validate import as_level, as_number, check_choice
-from bayescal.posterior.evaluation import Evaluated, Wanted, evaluate
+from bayescal.posterior.evaluation import FunctionalCalls, SampledCurves, evaluate
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.intervals import equal_tailed, floored, share_below
 from bayescal.posterior.view import PosteriorView
@@ -103,7 +103,7 @@ class Measures(PosteriorView):
         """
         check_choice(name, FUNCTIONALS, "name")
         check_choice(group, ("posterior", "prior"), "group")
-        wanted: Wanted = [(name, options)]
+        wanted: FunctionalCalls = [(name, options)]
         if group == "prior":
             return self._array(self._prior.values(wanted, population)[name], name)
         return self._array(self._values(wanted, population)[name], name)
@@ -297,7 +297,7 @@ class Measures(PosteriorView):
         if names is None:
             names = [name for name, each in FUNCTIONALS.items() if not each.same_as]
         defined = self._defined(names)
-        wanted: Wanted = [(name, {"p": p} if name == "tce" else {}) for name in defined]
+        wanted: FunctionalCalls = [(name, {"p": p} if name == "tce" else {}) for name in defined]
         read_off_mean = [item for item in wanted if self._is_read_off_mean_curve(item[0])]
         if read_off_mean:  # in one pass over the population
             evaluate([(self._posterior, wanted), (self._mean_curve, read_off_mean)], population)
@@ -347,19 +347,19 @@ class Measures(PosteriorView):
         chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         return [name for name in chosen if name not in undefined]
 
-    def _values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+    def _values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """The draws that everything about each functional is read from, each of shape (draws,).
 
         Where draws of distances do not pair with those of the curve, in an average and over several
         imputations, no quantile of them lies below that of the size of the signed error.
         """
         of_curve, distances = wanted, self._posterior
-        own: Wanted = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
+        own: FunctionalCalls = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
         if own and self.is_average:
             of_curve = [item for item in wanted if item not in own]
             distances = self.curves_of_distances
         pairs = not own or not (self.is_average or len(distances.parts) > 1)
-        floor: Wanted = [] if pairs else [("signed_error", {})]
+        floor: FunctionalCalls = [] if pairs else [("signed_error", {})]
         evaluate([(self._posterior, of_curve + floor), (distances, own)], population)
         values = self._posterior.values(of_curve, population) | distances.values(own, population)
         for name, _ in own if floor else []:
@@ -374,7 +374,7 @@ class Measures(PosteriorView):
         return self._values([(name, options)], population)[name]
 
     @property
-    def curves_of_distances(self) -> Evaluated:
+    def curves_of_distances(self) -> SampledCurves:
         """The curves that distances of an average are read from, errors counted by side.
 
         Raises

@@ -17,7 +17,7 @@ from bayescal.model.problem import Problem
 from bayescal.posterior.checks.ends import cautions_at_ends
 from bayescal.posterior.checks.undefined import undefined_measures
 from bayescal.posterior.checks.verdict import convergence, verdict_of
-from bayescal.posterior.evaluation import Evaluated, Evaluation
+from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.populations.bootstrap import Bootstrap
 from bayescal.posterior.populations.clusters import ClusterBootstrap
 from bayescal.posterior.stored import upgraded
@@ -212,18 +212,18 @@ class PosteriorView:
         return None if self.problem.clusters is None else cluster_design(self.problem)
 
     @cached_property
-    def _posterior(self) -> Evaluated:
-        return Evaluation(
+    def _posterior(self) -> SampledCurves:
+        return CurvesOfTable(
             self.problem, self._drawn.u, bootstrap=self._bootstrap, gradual=self.is_average
         )
 
     @cached_property
-    def _prior(self) -> Evaluated:
+    def _prior(self) -> SampledCurves:
         drawn = draw_prior(self._drawn)
         u = np.empty(self._drawn.u.shape)
         for column, name in enumerate(self.family.coordinates):
             u[:, column] = drawn[name]
-        return Evaluation(self.problem, u, bootstrap=self._bootstrap)
+        return CurvesOfTable(self.problem, u, bootstrap=self._bootstrap)
 
     @cached_property
     def _undefined(self) -> dict[str, str]:
@@ -236,19 +236,19 @@ class PosteriorView:
         return cautions_at_ends([part.problem for part in self._posterior.parts])
 
     @cached_property
-    def _mean_curve(self) -> Evaluated:
+    def _mean_curve(self) -> SampledCurves:
         """The posterior mean of the curve: the one that is drawn."""
         return self._posterior.of_mean()
 
     @cached_property
-    def _distances(self) -> Evaluated | None:
+    def _distances(self) -> SampledCurves | None:
         """The draws that distances of an average are read from; None if it was stored without."""
         averaged = self._drawn.averaged
         if averaged is None or averaged.distances is None:
             return None
         drawn = averaged.distances
         often = np.array([each.is_often for each in averaged.components])
-        return Evaluation(
+        return CurvesOfTable(
             self.problem,
             drawn.u,
             sides=np.stack([drawn.above, drawn.below]),

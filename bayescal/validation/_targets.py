@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
-from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, as_items
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
 from bayescal.posterior.functionals import FUNCTIONALS, CurveDraws
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.population import Population
 from bayescal.posterior.posterior import CalibrationPosterior
 from bayescal.validation.truths import Truth
@@ -140,12 +138,6 @@ def read_intervals(
     if sum(isinstance(target, FunctionalTarget) for target in targets) > 1:
         posterior.summary(ci_prob)  # one pass over the draws computes every functional
     return [target.interval(posterior, population, ci_prob) for target in targets]
-
-
-def equal_tailed(values: Floats, ci_prob: float) -> Interval:
-    """Equal-tailed interval of draws."""
-    lower, upper = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return float(lower), float(upper)
 
 
 def _as_target(name: Any) -> Target:

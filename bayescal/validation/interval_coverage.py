@@ -72,7 +72,7 @@ def coverage(
     methods : sequence of str, or mapping
         Built-in methods by name: a family of curves ("logistic", "beta", ...) for the posterior
         that `bayescal.fit` gives, "average" for that of `bayescal.compare`. For the true
-        calibration error alone also "ladder" for the average and each of its families from one
+        calibration error alone also "families" for the average and each of its families from one
         fit of each; "ece", "debiased" and "smooth" for the percentile and the basic bootstrap of
         an estimator ("ece_percentile" and "ece_basic" for one of them); "bins_beta11"; and
         "logistic_ici" and "rcs_ici", simulated.

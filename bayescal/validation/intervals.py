@@ -19,16 +19,18 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import DiagnosticWarning, EdgeWarning, InputError
 from bayescal.data.data import CalibrationData
 from bayescal.estimators import estimator_interval, ici_interval
-from bayescal.fitting import fit
-from bayescal.model.curves import CURVES, Curve
+from bayescal.fitting import compare, fit
+from bayescal.model.curves import CURVES, Curve, averaged_families
 from bayescal.model.priors import Prior
+from bayescal.posterior.evaluation import CurvesOfTable
+from bayescal.posterior.intervals import equal_tailed
 from bayescal.posterior.posterior import CalibrationPosterior
-from bayescal.validation._ladder import ladder_intervals
-from bayescal.validation._targets import Interval, equal_tailed
+from bayescal.validation._targets import Interval
 
 __all__ = ["INTERVALS", "POSTERIORS", "average", "family"]
 
 POSTERIOR_DRAWS = 4000
+FAMILY_DRAWS = 1000
 BOOTSTRAP_RESAMPLES = 500
 SIMULATIONS = 1000
 BINS = 10
@@ -51,6 +53,22 @@ def family(
 def average(data: CalibrationData, rng: np.random.Generator) -> CalibrationPosterior:
     """Averaged posterior, at the default prior weights."""
     return _fitted(data, rng)
+
+
+def family_intervals(
+    data: CalibrationData, rng: np.random.Generator, ci_prob: float
+) -> dict[str, Interval]:
+    """Intervals of TCE of the average, and of each of its families from the same fits."""
+    names = averaged_families()
+    compared = compare(data, curves=names, draws=FAMILY_DRAWS, random_state=rng)
+    intervals = {"average": compared.posterior.interval("tce", ci_prob)}
+    for name in names:
+        if name != "identity":
+            alone = CurvesOfTable(*compared.of_family(name)).values([("tce", {})], "bootstrap")[
+                "tce"
+            ]
+            intervals[name] = equal_tailed(alone, ci_prob)
+    return intervals
 
 
 def _fitted(
@@ -168,7 +186,7 @@ POSTERIORS: dict[str, PosteriorMaker] = {
 """Posteriors by name; a family of curves stands for its posterior under the neutral prior."""
 
 INTERVALS: dict[str, IntervalMaker] = {
-    "ladder": ladder_intervals,
+    "families": family_intervals,
     "ece_percentile": ece_percentile,
     "ece_basic": ece_basic,
     "ece": ece_bootstrap,

@@ -14,7 +14,7 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import MOST_DRAWS, as_count, as_scores
-from bayescal.inference.ladder import prior_probabilities
+from bayescal.inference.candidates import prior_probabilities
 from bayescal.model.curves import AVERAGE, Curve, as_curve, average_of, averaged_families
 from bayescal.model.priors import Prior
 from bayescal.model.problem import prepare

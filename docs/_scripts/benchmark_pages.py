@@ -372,7 +372,7 @@ def _families(runs: pd.DataFrame) -> pd.DataFrame:
             name: f"{mean:.3f} ({off[name]:+.1f})"
             for name, mean in row["mean_posterior_prob"].items()
         }
-    from bayescal.inference.ladder import prior_probabilities
+    from bayescal.inference.candidates import prior_probabilities
     from bayescal.model.curves import averaged_families
 
     prior = prior_probabilities(averaged_families())

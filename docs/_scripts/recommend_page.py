@@ -74,7 +74,7 @@ def recommend_page() -> str:
         "was chosen on the other kinds, too, and what is shown here is a run with new random "
         "numbers.",
         "The stored data sets were assessed before the update with a floor and a ceiling (`lapse`) "
-        "joined the ladder. With it the calibrated sets were assessed again: an update is "
+        "joined the updates. With it the calibrated sets were assessed again: an update is "
         "recommended in .015 of all, and in .040 (8 of 200) of the worst cell.",
         "The kinds of populations: "
         + "; ".join(f"*{name}*, {words}" for name, words in KINDS.items())

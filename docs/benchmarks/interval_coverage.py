@@ -1,9 +1,9 @@
 """Coverage of 95 % intervals of the true calibration error, on populations where it is known.
 
-Run `python docs/benchmarks/interval_coverage.py development --methods ladder --runs 400`. Finished
-batches are kept under `--path`, so a run can be interrupted, lengthened, or given more sizes and
-methods. `ladder` is the average, `beta`, `spline` and `logistic` from one fit of each. The held-out
-populations are for reporting; `truths.py` says what was chosen by which.
+Run `python docs/benchmarks/interval_coverage.py development --methods families --runs 400`.
+Finished batches are kept under `--path`, so a run can be interrupted, lengthened, or given more
+sizes and methods. `families` is the average, `beta`, `spline` and `logistic` from one fit of each.
+The held-out populations are for reporting; `truths.py` says what was chosen by which.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("populations", choices=SEEDS)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--sizes", type=int, nargs="+")
-    parser.add_argument("--methods", nargs="+", default=["ladder"])
+    parser.add_argument("--methods", nargs="+", default=["families"])
     parser.add_argument("--path", type=Path, default=RESULTS / "coverage-batches")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()

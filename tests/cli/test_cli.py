@@ -756,7 +756,7 @@ def test_it_can_be_run_as_a_module() -> None:
 # compare
 
 
-def test_compare_shows_the_ladder_and_how_probable_calibration_is(run, csv, tmp_path) -> None:
+def test_compare_shows_the_families_and_how_probable_calibration_is(run, csv, tmp_path) -> None:
     record = tmp_path / "compared.json"
     printed = run("compare", csv, "--seed", 1, "--close", 0.05, "--json", record)
     assert printed.code == 0

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.gain import recommendation
-from bayescal.gain.triples import cases_of
+from bayescal.gain.paired import cases_of
 
 
 @pytest.fixture(scope="module")
@@ -347,7 +347,7 @@ def test_seeds_repeat(patients, actual) -> None:
         (([0, 2], [0.2, 0.7], [0.2, 0.3]), r"y_true\[1\] = 2 is neither 0 nor 1"),
     ],
 )
-def test_refuses_what_are_no_triples(arguments, message) -> None:
+def test_refuses_what_are_no_pairs(arguments, message) -> None:
     with pytest.raises(InputError, match=message):
         bc.recalibration_gain(*arguments)
 

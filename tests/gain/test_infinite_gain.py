@@ -8,7 +8,7 @@ import pytest
 
 import bayescal as bc
 from bayescal.gain.alike import of_equal_cells
-from bayescal.gain.triples import as_triples
+from bayescal.gain.paired import as_paired
 from bayescal.model.problem import prepare
 
 ROUTES = ("curve", "paired")
@@ -165,9 +165,9 @@ def test_scores_of_0_and_1_among_many_share_no_row_with_others(side) -> None:
     certain = s.copy()
     certain[order[:3]], certain[order[-2:]] = 0.0, 1.0
     pair = (certain, s) if side == "before" else (s, certain)
-    triples = as_triples(y, *pair, None, None)
+    pairs = as_paired(y, *pair, None, None)
     sides = [prepare(bc.CalibrationData(y, score), random_state=0) for score in pair]
-    alike = of_equal_cells(triples, *sides, ())
+    alike = of_equal_cells(pairs, *sides, ())
     assert alike.start.size < 1000
     kind = ((certain > 0).astype(int) + (certain == 1))[alike.order]
     least, most = (end.reduceat(kind, alike.start) for end in (np.minimum, np.maximum))

@@ -184,7 +184,7 @@ def test_too_few_scores_leave_a_line(score):
     assert np.isfinite(post.tce()).all()
 
 
-def test_a_spline_bends_where_the_ladder_cannot():
+def test_a_spline_bends_where_curves_of_few_parameters_cannot():
     rng = np.random.default_rng(0)
     score = rng.uniform(0.02, 0.98, 3000)
     truth = np.clip(score + 0.15 * np.sin(4 * np.pi * score), 0.001, 0.999)

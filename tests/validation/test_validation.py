@@ -266,11 +266,11 @@ def test_one_function_may_give_several_intervals() -> None:
 
 
 @pytest.mark.slow
-def test_the_ladder_gives_what_each_method_gives_alone() -> None:
+def test_families_together_give_what_each_method_gives_alone() -> None:
     run = partial(
         coverage, ["clinical-low-shifted"], [150], n_simulations=4, random_state=2, n_jobs=1
     )
-    together = run(["ladder"])
+    together = run(["families"])
     for name in ("average", "beta", "spline"):
         alone = run([name])
         for end in ("lower", "upper"):

@@ -55,9 +55,9 @@ def even_choice(
         order = np.argsort(strip + np.where(strip & 1, 0.5 - side, side))
         strips = np.ceil(draws**power)
         position[order] = (np.cumsum(share[order]) - share[order] / 2) * strips
-    ladder = np.cumsum(share[order])
-    steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
-    chosen = order[np.minimum(np.searchsorted(ladder, steps), order.size - 1)]
+    cumulative = np.cumsum(share[order])
+    steps = (np.arange(draws) + rng.random()) / draws * cumulative[-1]
+    chosen = order[np.minimum(np.searchsorted(cumulative, steps), order.size - 1)]
     return rng.permutation(chosen)
 
 

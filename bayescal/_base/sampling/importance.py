@@ -320,9 +320,9 @@ def _squared_distances(points: Floats, centres: Floats) -> Floats:
 
 def resample(weights: Floats, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Indices of equal-weight draws by systematic resampling, in random order."""
-    ladder = np.cumsum(weights)
-    steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
-    chosen = np.minimum(np.searchsorted(ladder, steps), weights.size - 1)
+    cumulative = np.cumsum(weights)
+    steps = (np.arange(draws) + rng.random()) / draws * cumulative[-1]
+    chosen = np.minimum(np.searchsorted(cumulative, steps), weights.size - 1)
     return rng.permutation(chosen)
 
 

@@ -19,10 +19,10 @@ from bayescal.data.validate import as_vector, as_weights, warn_of_absent
 from bayescal.data.weights import (
     WeightType,
     as_weight_type,
-    both_readings,
+    both_types,
     is_collapsed,
     warn_of_ambiguity,
-    warn_of_readings,
+    warn_of_types,
 )
 
 __all__ = ["ChunkReader", "contents_of", "read_chunks"]
@@ -112,9 +112,9 @@ class ChunkReader:
             total = sum(float(table.trials.sum()) for table in tables.values())
             squares = sum(table.square_sum for table in tables.values())
             number = int(sum(table.trials.sum() for table in rows.values()))
-            readings = both_readings(number, total, squares)
-            if readings is not None and not _look_collapsed([*tables.values()], [*rows.values()]):
-                warn_of_readings(readings, total, squares)
+            types = both_types(number, total, squares)
+            if types is not None and not _look_collapsed([*tables.values()], [*rows.values()]):
+                warn_of_types(types, total, squares)
         return contents
 
     @property

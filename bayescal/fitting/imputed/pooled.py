@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.posterior.evaluation import Evaluation, Wanted
+from bayescal.posterior.evaluation import CurvesOfTable, FunctionalCalls
 from bayescal.posterior.functionals import FUNCTIONALS
 
 __all__ = ["Pooled", "between_factor", "in_turn", "widened", "widening_of"]
@@ -97,21 +97,21 @@ class Pooled:
 
     Attributes
     ----------
-    parts : tuple of Evaluation
+    parts : tuple of CurvesOfTable
         One an imputation, of as many draws.
     is_widened : bool
         Whether the centres of the imputations are moved apart as `between_factor` says.
     """
 
-    parts: tuple[Evaluation, ...]
+    parts: tuple[CurvesOfTable, ...]
     is_widened: bool = True
 
-    def by_imputation(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+    def by_imputation(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (m, draws), as each imputation by itself has them."""
         each = [part.values(wanted, population) for part in self.parts]
         return {name: np.stack([values[name] for values in each]) for name, _ in wanted}
 
-    def values(self, wanted: Wanted, population: str) -> dict[str, Floats]:
+    def values(self, wanted: FunctionalCalls, population: str) -> dict[str, Floats]:
         """Functionals, each of shape (draws of all imputations,)."""
         mixed = self.by_imputation(wanted, population)
         if self.is_widened:

@@ -25,7 +25,7 @@ from bayescal.fitting.imputed.tree import (
 from bayescal.model.clusters.design import Design
 from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
-from bayescal.posterior.evaluation import Wanted
+from bayescal.posterior.evaluation import FunctionalCalls
 from bayescal.posterior.functionals import FUNCTIONALS, main_functionals
 from bayescal.posterior.one_sided import sure_region
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -141,7 +141,7 @@ class ImputedPosterior(CalibrationPosterior):
         Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3.
         """
         names = self._defined([name for name, each in FUNCTIONALS.items() if not each.same_as])
-        wanted: Wanted = [(name, {}) for name in names]
+        wanted: FunctionalCalls = [(name, {}) for name in names]
         if not self.is_average:
             values = self._posterior.by_imputation(wanted, "bootstrap")
             return missing_information(values, "functional")

@@ -16,7 +16,7 @@ from bayescal.fitting.imputed.missing import missing_information
 from bayescal.fitting.imputed.pooled import in_turn, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
-from bayescal.gain.triples import is_function
+from bayescal.gain.paired import is_function
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class ImputedGain(RecalibrationGain):
         first = next((gain for gain in gains if gain.in_sample), gains[0])
         super().__init__(
             _mixed([gain._posterior for gain in gains]),
-            first._triples,
+            first._pairs,
             route=first.route,
             evidence=first.evidence,
             in_sample=first.in_sample,

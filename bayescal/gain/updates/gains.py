@@ -20,7 +20,7 @@ from bayescal.gain.updates.optimism import optimism_of
 from bayescal.inference import CurveComparison
 from bayescal.model.curves import updates
 from bayescal.posterior.decisions.strategies import by_mean_curve, by_score
-from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import net_benefit
 
 __all__ = ["OPTIMISM_EVERY", "Gains", "gains_of", "gains_on"]
@@ -61,12 +61,12 @@ def gains_of(comparison: CurveComparison, thresholds: Sequence[float] = ()) -> G
     }
 
 
-def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
+def gains_on(of: CurvesOfTable, comparison: CurveComparison, thresholds: Sequence[float]) -> Gains:
     """Draws of what every update gains on one table.
 
     Parameters
     ----------
-    of : Evaluation
+    of : CurvesOfTable
         The curves that distances are read from.
     comparison : CurveComparison
         Whose families are the updates.
@@ -81,7 +81,7 @@ def gains_on(of: Evaluation, comparison: CurveComparison, thresholds: Sequence[f
     compared = updates(comparison.prior_prob)
     gains = {each: {name: np.zeros(len(of.u)) for name in compared} for each in measures}
     fitted = {
-        name: Evaluation(*comparison.of_family(name)) for name in compared if name != "identity"
+        name: CurvesOfTable(*comparison.of_family(name)) for name in compared if name != "identity"
     }
     after = {name: family.observed.mean(axis=0) for name, family in fitted.items()}
     treated = {}

@@ -83,7 +83,8 @@ def recommend(
     Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using leave-one-out
     cross-validation and WAIC, Statistics and Computing 27. Vergouwe et al. (2017), A closed testing
     procedure to select an appropriate method for updating prediction models, Statistics in Medicine
-    36, for the ladder. Vickers & Elkin (2006), Decision curve analysis, Medical Decision Making 26.
+    36, for the updates tried. Vickers & Elkin (2006), Decision curve analysis, Medical Decision
+    Making 26.
 
     Examples
     --------

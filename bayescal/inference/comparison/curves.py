@@ -287,7 +287,7 @@ class CurveComparison:
         return self.prob_by_prior.join(power_scaling(self._samples))
 
     def __repr__(self) -> str:
-        ladder = ", ".join(
+        families = ", ".join(
             f"{name} {probability:.2f}"
             for name, probability in self.posterior_prob.items()
             if self._weights[name] > 0
@@ -296,7 +296,7 @@ class CurveComparison:
             "CurveComparison\n"
             f"  {self.data.n:g} cases, {self.data.events:g} events; "
             f"{self.problem.prior.name} prior\n"
-            f"  posterior probabilities: {ladder}\n"
+            f"  posterior probabilities: {families}\n"
             f"  P(exactly calibrated) {self.prob_calibrated:.3f} from prior "
             f"{self._weights['identity']:g}; at even odds {self.prob_calibrated_at(0.5):.3f}"
         )

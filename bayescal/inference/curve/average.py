@@ -11,7 +11,7 @@ from typing import Any
 from bayescal._base.errors import DiagnosticWarning, InputError
 from bayescal.data.validate import as_level, check_choice
 from bayescal.inference.averaging import Mixture
-from bayescal.inference.ladder import PRIOR_CALIBRATED, in_order, prior_probabilities
+from bayescal.inference.candidates import PRIOR_CALIBRATED, in_order, prior_probabilities
 from bayescal.inference.samples import FamilySamples
 from bayescal.model.curves import AVERAGE, CURVES, FAMILY_OF_SEVERAL, Curve, average_of
 from bayescal.model.problem import Problem

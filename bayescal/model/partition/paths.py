@@ -251,16 +251,16 @@ class _Tables:
     def __init__(self, log_weight: Floats) -> None:
         top = log_weight.max(axis=1, keepdims=True)
         weight = np.exp(log_weight - np.where(np.isfinite(top), top, 0.0))
-        ladder = np.cumsum(weight, axis=1)
-        ladder /= np.where(ladder[:, -1:] > 0, ladder[:, -1:], 1.0)
+        cumulative = np.cumsum(weight, axis=1)
+        cumulative /= np.where(cumulative[:, -1:] > 0, cumulative[:, -1:], 1.0)
         self.columns = log_weight.shape[1]
-        self.ladder = (ladder + np.arange(ladder.shape[0])[:, None]).ravel()
+        self.cumulative = (cumulative + np.arange(cumulative.shape[0])[:, None]).ravel()
 
     def draw(self, row: Index, rng: np.random.Generator, axis: int = 0) -> Index:
         """One column for each of the rows given, evenly among those of one row."""
         numbers = even_uniforms(row, rng, axis)
         below_one = (1 - 1e-9) * numbers  # else its sum with a row may reach the next
-        position = np.searchsorted(self.ladder, row + below_one, side="right")
+        position = np.searchsorted(self.cumulative, row + below_one, side="right")
         return np.asarray(position - row * self.columns, dtype=np.intp)
 
 
@@ -274,7 +274,7 @@ def _log_sum(steps: Floats) -> Floats:
 
 def _systematic(probability: Floats, draws: int, rng: np.random.Generator) -> Index:
     """Indices in proportion to their probability, in random order."""
-    ladder = np.cumsum(probability)
-    steps = (np.arange(draws) + rng.random()) / draws * ladder[-1]
-    index = np.minimum(np.searchsorted(ladder, steps), probability.size - 1)
+    cumulative = np.cumsum(probability)
+    steps = (np.arange(draws) + rng.random()) / draws * cumulative[-1]
+    index = np.minimum(np.searchsorted(cumulative, steps), probability.size - 1)
     return np.asarray(rng.permutation(index))

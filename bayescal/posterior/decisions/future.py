@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from bayescal._base.arrays import Floats, blocks
-from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws
 from bayescal.posterior.population import Population
 from bayescal.posterior.populations.bootstrap import Mixture
@@ -27,7 +27,7 @@ class Futures:
     population : {"bootstrap", "sample"}
     """
 
-    def __init__(self, of: Evaluation, population: str, rng: np.random.Generator) -> None:
+    def __init__(self, of: CurvesOfTable, population: str, rng: np.random.Generator) -> None:
         size = min(N_FUTURES, len(of.u))
         self._of, self._rng = of, rng
         self._is_known = population == "sample"

@@ -19,7 +19,7 @@ from bayescal.posterior.decisions.strategies import (
     by_score,
     value_of_curve,
 )
-from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.evaluation import CurvesOfTable
 
 __all__ = ["Information", "Sampled", "best_now", "by_cells", "by_curve"]
 
@@ -65,7 +65,7 @@ class Information(NamedTuple):
 
 
 def by_curve(
-    of: Evaluation, thresholds: Floats, sizes: Sequence[int], population: str = "bootstrap"
+    of: CurvesOfTable, thresholds: Floats, sizes: Sequence[int], population: str = "bootstrap"
 ) -> Information:
     """By the posterior of the curve and the population of the scores.
 

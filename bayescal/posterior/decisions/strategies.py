@@ -10,7 +10,7 @@ from bayescal._base.arrays import Floats, blocks
 from bayescal._base.decision import least_treated
 from bayescal._base.log_odds import clipped
 from bayescal.model.problem import Problem
-from bayescal.posterior.evaluation import Evaluation
+from bayescal.posterior.evaluation import CurvesOfTable
 from bayescal.posterior.functionals import CurveDraws, net_benefit, net_benefit_of_all
 
 __all__ = ["STRATEGIES", "Treated", "benefits", "by_mean_curve", "by_score", "value_of_curve"]
@@ -44,7 +44,7 @@ def by_score(problem: Problem, thresholds: Floats) -> Treated:
     return _treated(problem, problem.data.share_reaching(thresholds))
 
 
-def by_mean_curve(of: Evaluation, thresholds: Floats) -> Treated:
+def by_mean_curve(of: CurvesOfTable, thresholds: Floats) -> Treated:
     """Treat the cases at whose score the mean of the curves reaches the threshold.
 
     Parameters

@@ -154,8 +154,8 @@ def test_imputations_with_clusters_are_mixed_one_by_one(cases):
 
 def test_the_sensitivity_to_the_prior_knows_the_clusters(cases):
     y, s, cluster = cases
-    ladder = bc.compare(y, s, cluster=cluster, random_state=1)
-    assert ladder.sensitivity.loc["neutral", "prob_calibrated"] == pytest.approx(
-        ladder.prob_calibrated
+    comparison = bc.compare(y, s, cluster=cluster, random_state=1)
+    assert comparison.sensitivity.loc["neutral", "prob_calibrated"] == pytest.approx(
+        comparison.prob_calibrated
     )
-    assert ladder.under("clinical").problem.clusters is ladder.problem.clusters
+    assert comparison.under("clinical").problem.clusters is comparison.problem.clusters

@@ -1,4 +1,4 @@
-"""Triples: an outcome, and what was predicted of it before and after."""
+"""Paired predictions: of each outcome, the probability before and after a change."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from bayescal.data.weights import (
     warn_of_ambiguity,
 )
 
-__all__ = ["Triples", "as_triples", "cases_of", "is_function"]
+__all__ = ["PairedPredictions", "as_paired", "cases_of", "is_function"]
 
 FEWEST_TURNS = 2
 TURNS_PER_CASE = 0.1
 
 
 @dataclass(frozen=True)
-class Triples:
+class PairedPredictions:
     """Cases with both predictions.
 
     Attributes
@@ -104,7 +104,7 @@ class Triples:
         return bool((self.after == self.before).all())
 
 
-def as_triples(
+def as_paired(
     y_true: Any,
     before: Any,
     after: Any,
@@ -114,7 +114,7 @@ def as_triples(
     *,
     cluster: Any = None,
     strata: Any = None,
-) -> Triples:
+) -> PairedPredictions:
     """Check that outcomes and both predictions describe the same cases.
 
     Parameters
@@ -159,24 +159,24 @@ def as_triples(
         warn_of_ambiguity(weight, first, outcome)
     cases = effective_cases(weight, chosen or "counts")
     kept, read = cases > 0, chosen or "counts"
-    triples = Triples(outcome[kept], first[kept], second[:, kept], cases[kept], read)
+    pairs = PairedPredictions(outcome[kept], first[kept], second[:, kept], cases[kept], read)
     roles = as_roles(cluster=cluster, stratum=strata, called={"stratum": "strata"})
     if not roles.columns:
-        return triples
+        return pairs
     reader = ClusterReader()
     reader.add(roles, CheckedCases(outcome, first, weight), None)
-    return _with_members(triples, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
+    return _with_members(pairs, reader.in_rows(np.arange(kept.sum())), cases.sum() / weight.sum())
 
 
-def _with_members(triples: Triples, members: Members, scale: float) -> Triples:
-    """The triples with the clusters of their rows."""
-    clusters = members.clusters(scale, sampling=triples.weight_type == "sampling")
+def _with_members(pairs: PairedPredictions, members: Members, scale: float) -> PairedPredictions:
+    """The pairs with the clusters of their rows."""
+    clusters = members.clusters(scale, sampling=pairs.weight_type == "sampling")
     labels = {}
     for role, keys in (("cluster", members.key), ("stratum", members.layer)):
         if keys is not None:
-            labels[role] = np.empty(triples.outcome.size, np.uint64)
+            labels[role] = np.empty(pairs.outcome.size, np.uint64)
             labels[role][members.row] = keys[members.cluster]
-    return replace(triples, clusters=clusters, labels=labels)
+    return replace(pairs, clusters=clusters, labels=labels)
 
 
 def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
@@ -191,8 +191,8 @@ def cases_of(data: CalibrationData) -> tuple[Floats, Floats]:
     return outcome[order], score[order]
 
 
-def _of_table(data: CalibrationData, after: Any) -> Triples:
-    """Triples of the cases of a table, those of one row and outcome together if they are alike."""
+def _of_table(data: CalibrationData, after: Any) -> PairedPredictions:
+    """Pairs of the cases of a table, those of one row and outcome together if they are alike."""
     rows = data.score.size
     second = _mapped(after, data.score) if is_function(after) else _as_repeats(after)
     size, members = second.shape[1], data.members
@@ -203,10 +203,10 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
         weight = np.concatenate([data.trials - data.hits, data.hits]) * data.weight_scale
         kept = weight > 0
         first, second = np.tile(data.score, 2)[kept], np.tile(second, 2)[:, kept]
-        return Triples(outcome[kept], first, second, weight[kept], data.weight_type)
+        return PairedPredictions(outcome[kept], first, second, weight[kept], data.weight_type)
     if size == data.n and np.ndim(after) == 2 and members is None:
         outcome, first = cases_of(data)
-        return Triples(outcome, first, second, np.ones(size), data.weight_type)
+        return PairedPredictions(outcome, first, second, np.ones(size), data.weight_type)
     raise InputError(
         f"after has {size} predictions, but the table has {rows} rows. A table no longer knows the "
         "order of its cases: pass after as a map, as one prediction for each of data.score, as "
@@ -214,8 +214,8 @@ def _of_table(data: CalibrationData, after: Any) -> Triples:
     )
 
 
-def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Triples:
-    """Triples of the cases of each cluster in each row of a table."""
+def _of_entries(data: CalibrationData, members: Members, after: Floats) -> PairedPredictions:
+    """Pairs of the cases of each cluster in each row of a table."""
     if data.is_pseudo:
         raise InputError(
             "the table has cluster and sampling weights, and the gain needs the weight of each "
@@ -227,12 +227,12 @@ def _of_entries(data: CalibrationData, members: Members, after: Floats) -> Tripl
     kept = weight > 0
     row, entry = members.row[entries][kept], entries[kept]
     outcome, weight = outcome[kept], weight[kept]
-    triples = Triples(outcome, data.score[row], after[:, row], weight, data.weight_type)
+    pairs = PairedPredictions(outcome, data.score[row], after[:, row], weight, data.weight_type)
     of = members.cluster[entry]
     layer = None if members.layer is None else members.layer[of]
     sums = np.stack([weight, weight * outcome, weight, weight * outcome])
     each = Members.summed(members.key[of], layer, np.arange(weight.size), sums)
-    return _with_members(triples, each, 1.0)
+    return _with_members(pairs, each, 1.0)
 
 
 def is_function(after: Any) -> bool:

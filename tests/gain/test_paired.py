@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 import bayescal as bc
 from bayescal.gain.alike import MOST_SINGLE, Alike, of_equal_cells, of_neighbours
-from bayescal.gain.triples import as_triples
+from bayescal.gain.paired import as_paired
 from bayescal.model.problem import prepare
 
 
@@ -21,8 +21,8 @@ def cases(n, noise=0.0, seed=0):
     return y, before, expit(logit(before) + 0.01 + noise * rng.normal(size=n))
 
 
-def problems(triples):
-    tables = (triples.table_before, triples.tables_after[0])
+def problems(pairs):
+    tables = (pairs.table_before, pairs.tables_after[0])
     return [prepare(table, random_state=0) for table in tables]
 
 
@@ -40,13 +40,13 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
     if digits:
         before, after = before.round(digits), after.round(digits)
     weight = np.arange(n) % 3 + 1.0 if weighted else None
-    triples = as_triples(y, before, after, weight, None, "counts" if weighted else None)
-    alike = of_equal_cells(triples, *problems(triples), thresholds)
+    pairs = as_paired(y, before, after, weight, None, "counts" if weighted else None)
+    alike = of_equal_cells(pairs, *problems(pairs), thresholds)
     assert np.array_equal(np.sort(alike.order), np.arange(n))
-    assert alike.trials.sum() == pytest.approx(triples.weight.sum())
-    for score in (triples.before, triples.after[0]):
+    assert alike.trials.sum() == pytest.approx(pairs.weight.sum())
+    for score in (pairs.before, pairs.after[0]):
         total = alike.trials @ alike.means(score)
-        assert total == pytest.approx(triples.weight @ score)
+        assert total == pytest.approx(pairs.weight @ score)
         for threshold in thresholds:
             share = alike.means((score >= threshold) * 1.0)
             assert np.isin(share, (0, 1)).all()
@@ -55,8 +55,8 @@ def test_rows_of_cells_are_of_all_cases_and_of_one_side_of_every_threshold(
 @pytest.mark.parametrize(("n", "digits"), [(5000, 2), (100, 17)])
 def test_few_distinct_scores_keep_their_very_values(n, digits) -> None:
     y, before, after = (values.round(digits) for values in cases(n))
-    triples = as_triples(y, before, after, None, None)
-    alike = of_equal_cells(triples, *problems(triples), ())
+    pairs = as_paired(y, before, after, None, None)
+    alike = of_equal_cells(pairs, *problems(pairs), ())
     np.testing.assert_array_equal(np.unique(alike.means(before)), np.unique(before))
 
 
@@ -64,7 +64,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
     """Moves of a hundredth in log-odds, far below the width of a cell."""
     for noise in (0.0, 0.01, 0.3):
         y, before, after = cases(4 * MOST_SINGLE, noise)
-        alike = of_neighbours(as_triples(y, before, after[None], None, None), (0.3,))
+        alike = of_neighbours(as_paired(y, before, after[None], None, None), (0.3,))
         assert alike.start.size < 2 * MOST_SINGLE
         gains = {
             "brier": (before - y) ** 2 - (after - y) ** 2,
@@ -77,7 +77,7 @@ def test_neighbours_lose_little_of_the_variance_of_a_gain_however_small_the_move
 
 def test_few_cases_stand_alone_in_their_order() -> None:
     y, before, after = cases(50)
-    alike = of_neighbours(as_triples(y, before, after, None, None), ())
+    alike = of_neighbours(as_paired(y, before, after, None, None), ())
     np.testing.assert_array_equal(alike.means(before), before)
 
 
@@ -86,9 +86,9 @@ def test_few_cases_stand_alone_in_their_order() -> None:
 def test_gains_on_the_grid_are_those_of_single_cases(change, monkeypatch) -> None:
     """The same law, other draws: 2500 distinct scores, each a row of its own or in cells."""
 
-    def single(triples, *_):
-        order = np.argsort(triples.before)
-        return Alike(order, np.arange(order.size), triples.weight, triples.weight)
+    def single(pairs, *_):
+        order = np.argsort(pairs.before)
+        return Alike(order, np.arange(order.size), pairs.weight, pairs.weight)
 
     y, before, _ = cases(2500)
     after = change(expit(-0.28 + 0.72 * logit(before)))

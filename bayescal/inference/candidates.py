@@ -1,4 +1,4 @@
-"""The ladder of families that are compared, and the prior probability of each."""
+"""The candidates: families of curves that are compared, and the prior probability of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMOOTH_SHARE = 5 / 9
 
 
 def in_order(curves: Sequence[str] | None) -> list[str]:
-    """The families asked for, with those that are always compared, in the ladder's order.
+    """The families asked for, with those that are always compared, in the order of the registry.
 
     `saturated` is none of them by default: where there are few distinct scores it stands for others
     by itself.
