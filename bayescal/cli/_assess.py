@@ -8,31 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
+from bayescal.cli._reading import GroupReading
 
 __all__ = ["assess"]
 
 AVERAGED = "average"
 
 
+@option.bundled
 def assess(
-    file: option.File,
-    outcome: option.Outcome = None,
-    score: option.Score = None,
-    event: option.Event = None,
-    weight: option.Weight = None,
-    weight_type: option.WeightType = None,
-    site: option.Site = None,
-    period: option.Period = None,
-    factor: option.Factor = None,
-    imputation: option.Imputation = None,
-    cluster: option.Cluster = None,
-    stratum: option.Stratum = None,
-    independent: option.Independent = False,
-    drop_missing: option.DropMissing = False,
-    logit: option.Logit = False,
-    percent: option.Percent = False,
-    encoding: option.Encoding = None,
-    sheet: option.Sheet = None,
+    reading: GroupReading,
     curve: Annotated[
         str,
         typer.Option(
@@ -80,21 +65,15 @@ def assess(
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._predictions import read_predictions
-    from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import output, say
     from bayescal.cli._update import RunningTable
-    from bayescal.cli.form import Form
     from bayescal.data.validate import check_choice
     from bayescal.model.curves import CURVES
 
-    roles = RoleColumns.of(
-        site=site, factor=factor, period=period, cluster=cluster, stratum=stratum,
-        imputation=imputation, independent=independent,
-    )  # fmt: skip
-    groups = [name for name, given in roles.groups.items() if given]
+    groups = [name for name, given in reading.groups.items() if given]
     if groups:
         alone = {name: True for name in groups[1:]}
-        alone |= {"--cluster": cluster is not None, "--imputation": imputation is not None}
+        alone |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged
@@ -105,7 +84,7 @@ def assess(
         "edge": edge,
         "plot": plot,
         "record": json,
-        "file": file,
+        "file": reading.file,
         "table": update,
     }
     if curve == AVERAGED:
@@ -118,24 +97,13 @@ def assess(
             "--html": html,
         }
         _refuse(
-            {name: value is not None for name, value in wanted.items()} | roles.groups,
+            {name: value is not None for name, value in wanted.items()} | reading.groups,
             "the average: leave out --curve",
         )
         analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
-    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
     running = None if update is None else RunningTable.open(update)
-    predictions = read_predictions(
-        file,
-        outcome=outcome,
-        score=score,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-        roles=roles,
-    )
+    predictions = read_predictions(reading)
     data, source = predictions.data, predictions.source
     if running is not None:
         running = running.with_cases(predictions, force=force)

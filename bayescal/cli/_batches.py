@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayescal._base.errors import InputError, WeightWarning
-from bayescal.cli._cases import Cases, check_weight_type, read_cases, with_weight_type
+from bayescal._base.errors import InputError
+from bayescal.cli._cases import in_file, read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
 from bayescal.cli._read import PARQUET, Source
-from bayescal.cli._roles import RoleColumns
+from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import note, output
-from bayescal.cli.form import PROBABILITY, Scale
+from bayescal.cli.form import Scale
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from bayescal.data.sources.columns import Columns
     from bayescal.data.sources.parquet import Batch, ParquetFiles
-    from bayescal.data.weights import WeightType
 
 __all__ = ["Batches", "in_batches", "read_batches"]
 
@@ -67,101 +65,66 @@ def in_batches(path: Path) -> bool:
     return path.is_dir() or (path.is_file() and path.name.lower().endswith(PARQUET))
 
 
-def read_batches(
-    path: Path,
-    *,
-    outcome: str | None,
-    score: str | None,
-    event: str | None,
-    weight: str | None,
-    weight_type: str | None,
-    drop_missing: bool,
-    roles: RoleColumns,
-    scale: Scale = PROBABILITY,
-) -> Batches:
-    """Read a Parquet file, or all below a folder, in constant memory.
-
-    Parameters
-    ----------
-    outcome, score, event, weight : str, optional
-        Columns, and the label of the event; guessed from the first rows where there is only one
-        way to read them.
-    weight_type : {"counts", "sampling"}, optional
-        Asked for when the weights can be either.
-    scale : Scale
-        What the scores are written as.
-    """
+def read_batches(reading: Reading, scale: Scale) -> Batches:
+    """Read a Parquet file, or all below a folder, in constant memory."""
     from bayescal.data.sources.parquet import ParquetFiles
 
-    told = check_weight_type(weight, weight_type)
-    files = ParquetFiles.of(path)
-    columns = choose_columns(_head(files, outcome, score), outcome, score, weight, roles, scale)
+    files = ParquetFiles.of(reading.file)
+    columns = choose_columns(_head(files, reading), reading, scale)
     files.check(columns)
     with noted(lambda text: note(output(), text)):
         files.warn_of_repeats()
-    reading = Reading(path, files, columns, scale, event, told, drop_missing)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", WeightWarning)
-        try:
-            data = CalibrationData.from_chunks(reading.chunks(), weight_type=told)
-        except WeightWarning:
-            raise InputError(
-                f"column {weight!r} can be counts of cases, or sampling weights. Add --weight-type "
-                "counts or --weight-type sampling."
-            ) from None
-    return Batches(data, columns, event or "1", reading.dropped, files.rows)
+    batches = _Batches(reading, files, columns, scale)
+    with in_file(columns, lambda case: batches.place(case), scale):
+        how: dict[str, Any] = {"weight_type": reading.weight_type, "pos_label": reading.event}
+        data = CalibrationData.from_chunks(batches.chunks(), **how)
+    return Batches(data, columns, reading.event or "1", batches.dropped, files.rows)
 
 
 @dataclass
-class Reading:
-    """Files that are read, and what is known so far: the labels of outcomes, and rows left out."""
+class _Batches:
+    """Files that are read: how many rows were left out so far, and where cases stand."""
 
-    path: Path
+    reading: Reading
     files: ParquetFiles
     columns: Columns
     scale: Scale
-    event: str | None
-    weight_type: WeightType | None
-    drop_missing: bool
-    labels: dict[object, None] = field(default_factory=dict)
     dropped: int = 0
+    place: Callable[[int], str] = str
 
     def chunks(self) -> Iterator[dict[str, Any]]:
-        """Outcomes, scores, weights and roles of each batch, checked."""
+        """Outcomes, scores, weights and roles of each batch."""
         from bayescal.data.sources.ahead import ahead
 
-        done = kept = 0
-        with counting(f"Reading {self.path}") as progress:
+        path, done, kept = self.reading.file, 0, 0
+        with counting(f"Reading {path}") as progress:
             for batch in ahead(self.files.batches(self.columns.needed)):
-                cases = self._cases(batch)
+                of_batch = (batch.file, self.files.names, None, "", batch.row_group, batch.first)
+                source = BatchSource(*of_batch)
+                cases = read_cases(
+                    _frame(batch),
+                    self.columns,
+                    source,
+                    self.scale,
+                    event=self.reading.event,
+                    drop_missing=self.reading.drop_missing,
+                    part=True,
+                )
+                self.place = cases.place(source)
                 self.dropped += cases.dropped
-                kept += cases.score.size
-                yield cases.chunk
+                kept += cases.rows.size
+                yield cases.given
                 done += len(batch.table)
                 progress(done, self.files.rows)
         if not kept:
-            raise InputError(f"every row of {self.path} lacks a value that is needed.")
-
-    def _cases(self, batch: Batch) -> Cases:
-        cases = read_cases(
-            _frame(batch),
-            self.columns,
-            BatchSource(batch.file, self.files.names, None, "", batch.row_group, batch.first),
-            scale=self.scale,
-            event=self.event,
-            drop_missing=self.drop_missing,
-            labels=self.labels,
-        )
-        if not cases.score.size:
-            return cases
-        return with_weight_type(cases, self.columns.weight, self.weight_type)
+            raise InputError(f"every row of {path} lacks a value that is needed.")
 
 
-def _head(files: ParquetFiles, outcome: str | None, score: str | None) -> pd.DataFrame:
+def _head(files: ParquetFiles, reading: Reading) -> pd.DataFrame:
     """The first rows, to guess columns from; no rows where none is guessed."""
     import pandas as pd
 
-    if outcome is not None and score is not None:
+    if reading.outcome is not None and reading.score is not None:
         return pd.DataFrame(columns=list(files.names))
     return _frame(next(files.batches(files.names, HEAD)))
 

@@ -1,245 +1,122 @@
-"""From columns to cases: outcomes, scores and weights, each checked, saying where a fault is."""
+"""From columns to cases: what is missing, and in which words of the file a fault is told.
+
+Cases are checked by whoever takes them, as everywhere; `in_file` says where in the file a fault is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayescal._base.arrays import Floats
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, LabelWarning, WeightWarning
 from bayescal._base.text import count, shortened
+from bayescal.cli._notes import as_typed
 from bayescal.cli._read import Source
-from bayescal.cli.form import LOGIT, PERCENT, PROBABILITY, Scale
-from bayescal.data.roles import RoleReader, as_roles
+from bayescal.cli.form import PERCENT, Scale
 from bayescal.data.sources.columns import Columns
-from bayescal.data.validate import check_choice
-from bayescal.data.weights import (
-    WEIGHT_TYPES,
-    WeightType,
-    ambiguity,
-    are_counts,
-    effective_size,
-    read_type,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Cases",
-    "about_counts",
-    "about_sampling_weights",
-    "as_probabilities",
-    "check_weight_type",
-    "read_cases",
-    "with_weight_type",
-]
+    from bayescal.data.data import CalibrationData
 
-MOST_LABELS = 4
-NO_ROLES: Mapping[str, Any] = MappingProxyType({})
+__all__ = ["Cases", "about_weights", "as_numbers", "in_file", "read_cases"]
 
 
 class Cases(NamedTuple):
-    """What a fit needs of a table.
+    """The rows of a table in which nothing is missing.
 
     Attributes
     ----------
-    outcome, score : ndarray of shape (n,)
-    weight : ndarray of shape (n,) or None
-    event : str
-        The label that counts as the event.
+    given : dict
+        Outcomes, scores, weights and roles, by the arguments of `CalibrationData`.
+    after : ndarray of shape (n,) or None
+        A second column of scores.
+    rows : ndarray of int of shape (n,)
+        Where each case stands in the table.
     dropped : int
         Rows left out because a value was missing.
-    roles : mapping of str to array-like of shape (n,)
-        Labels by role, as the constructor of `CalibrationData` takes them.
-    weight_type : {"counts", "sampling"} or None
-        What the weights are; None without weights.
     """
 
-    outcome: Floats
-    score: Floats
-    weight: Floats | None
-    event: str
+    given: dict[str, Any]
+    after: Any
+    rows: NDArray[np.intp]
     dropped: int
-    roles: Mapping[str, Any] = NO_ROLES
-    weight_type: WeightType | None = None
 
-    @property
-    def chunk(self) -> dict[str, Any]:
-        """Arguments of the constructor of `CalibrationData`, but for the type of weights."""
-        of_cases = {"y_true": self.outcome, "y_prob": self.score, "sample_weight": self.weight}
-        return of_cases | dict(self.roles)
-
-    def about_weights(self) -> str:
-        """How the weights are read, in a sentence."""
-        assert self.weight is not None
-        if self.weight_type == "counts":
-            return about_counts(self.weight.sum())
-        return about_sampling_weights(self.weight.size, effective_size(self.weight))
-
-
-def about_counts(total: float) -> str:
-    """What weights are that count cases, in a sentence."""
-    return f"The weights are counts, {count(total, 'case')} in all."
-
-
-def about_sampling_weights(rows: int, effective: float) -> str:
-    """What sampling weights are worth, in a sentence."""
-    return (
-        f"The weights are sampling weights of {count(rows, 'case')}, worth {effective:,.1f} "
-        "(Kish's effective size)."
-    )
+    def place(self, source: Source) -> Callable[[int], str]:
+        """Where each case stands in the file."""
+        return lambda case: f"{source.where(int(self.rows[case]))} of {source.path}"
 
 
 def read_cases(
     frame: pd.DataFrame,
     columns: Columns,
     source: Source,
+    scale: Scale,
     *,
-    scale: Scale = PROBABILITY,
     event: str | None = None,
     drop_missing: bool = False,
-    labels: dict[object, None] | None = None,
+    after: str | None = None,
+    part: bool = False,
 ) -> Cases:
     """Take the cases out of a table.
 
     Parameters
     ----------
     source : Source
-        The file, to say where a fault is.
+        The file, to say where a value is missing.
     scale : Scale
         What the scores are written as.
     event : str, optional
-        The label of the event, when labels are not 0 and 1.
-    drop_missing : bool
-        Leave out rows with a missing value, rather than refuse them.
-    labels : dict, optional
-        Of a table that is one part of several: the labels of the outcomes of the parts before, to
-        which those of this one are added.
+        The label of the event as it was typed.
+    after : str, optional
+        A second column of scores.
+    part : bool
+        Whether the table is one of several, in which every row may lack something.
     """
-    part, label = labels is not None, frame[columns.outcome]
-    score = as_probabilities(frame[columns.score], columns.score, source, scale)
-    weight = None
+    numbers = {"y_prob": as_numbers(frame[columns.score], source, scale)}
+    if after is not None:
+        numbers["after"] = as_numbers(frame[after], source, scale)
     if columns.weight is not None:
-        weight = _as_numbers(frame[columns.weight], columns.weight, source)
-    missing = label.isna().to_numpy(dtype=bool) | np.isnan(score)
-    if weight is not None:
-        missing |= np.isnan(weight)
+        numbers["sample_weight"] = as_numbers(frame[columns.weight], source)
+    missing = frame[[columns.outcome, *columns.labelled]].isna().to_numpy(dtype=bool).any(axis=1)
+    for values in numbers.values():
+        missing |= values != values
     needed = "an outcome, a score or a weight"
-    for name in columns.labelled:
-        missing |= frame[name].isna().to_numpy(dtype=bool)
     if columns.labelled:
         names = " or ".join(map(shortened, columns.labelled))
         needed = f"an outcome, a score, a weight or a value of {names}"
     if missing.any() and not drop_missing:
-        raise InputError(_about_missing(missing, needed, source))
+        raise InputError(
+            f"{missing.sum()} of {missing.size} rows lack {needed}, the first on "
+            f"{source.where(int(missing.argmax()))} of {source.path}. Fill them in, or leave them "
+            "out with --drop-missing."
+        )
     if missing.all() and not part:
         raise InputError(f"every row of {source.path} lacks {needed}.")
-    keep = ~missing
-    if weight is not None:
-        _check_weights(weight, columns.weight, source)
-    distinct = label[keep].unique().tolist()
-    labels = {} if labels is None else labels
-    labels.update(dict.fromkeys(distinct))
-    _check_labels(list(labels), columns.outcome, event)
-    return Cases(
-        _as_outcomes(label[keep], distinct, event),
-        score[keep],
-        None if weight is None else weight[keep],
-        "1" if event is None else event,
-        int(missing.sum()),
-        _as_roles(frame[keep], columns),
-    )
+    kept = frame[~missing]
+    given = {name: values[~missing] for name, values in numbers.items()}
+    given["y_true"] = _labels(kept[columns.outcome], event)
+    given |= columns.roles(lambda name: _role(kept[name], is_time=name == columns.period))
+    return Cases(given, given.pop("after", None), np.flatnonzero(~missing), int(missing.sum()))
 
 
-def with_weight_type(cases: Cases, name: str | None, weight_type: str | None) -> Cases:
-    """Cases with what their weights are: as told, or else as it can only be.
-
-    Parameters
-    ----------
-    name, weight_type : str or None
-        The column of weights, and their type as it was typed.
-    """
-    told = check_weight_type(name, weight_type)
-    if cases.weight is None:
-        return cases
-    if told is None:
-        groups = RoleReader().codes(as_roles(**cases.roles), cases.score.size)
-        types = ambiguity(cases.weight, cases.score, cases.outcome, groups)
-        if types is not None:
-            raise InputError(
-                f"column {name!r} can be {types}. Add --weight-type counts or --weight-type "
-                "sampling."
-            )
-    chosen = told or read_type(cases.weight)
-    if chosen == "counts" and not are_counts(cases.weight):
-        value = cases.weight[cases.weight % 1 != 0][0]
-        raise InputError(
-            f"column {name!r}: {value:g} is not a whole number, and counts of cases are. For "
-            "sampling weights add --weight-type sampling."
-        )
-    return cases._replace(weight_type=chosen)
-
-
-def check_weight_type(name: str | None, weight_type: str | None) -> WeightType | None:
-    """What weights are, as it was typed."""
-    if weight_type is None:
-        return None
-    told = cast("WeightType", check_choice(weight_type, WEIGHT_TYPES, "--weight-type"))
-    if name is None:
-        raise InputError("--weight-type goes with --weight, the column of the weights.")
-    return told
-
-
-def _as_roles(frame: pd.DataFrame, columns: Columns) -> dict[str, Any]:
-    """Labels by role as texts, whole numbers as they were typed; times of periods as they are."""
-
-    def labels(name: str) -> Any:
-        column = frame[name]
-        if name == columns.period and column.dtype.kind in "iufM":
-            return column.to_numpy()
-        texts = np.empty(len(column), dtype=object)
-        texts[:] = [
-            str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-            for value in column.tolist()
-        ]
-        return texts
-
-    return columns.roles(labels)
-
-
-def as_probabilities(
-    column: pd.Series, name: str, source: Source, scale: Scale = PROBABILITY
-) -> Floats:
-    """A column of scores as probabilities, NaN where one is missing.
-
-    Parameters
-    ----------
-    scale : Scale
-        What the scores are written as.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
-    score = _as_numbers(column, name, source, scale)
-    _check_scores(score, name, source, scale)
-    return scale.to_probability(score)
-
-
-def _as_numbers(column: pd.Series, name: str, source: Source, scale: Scale | None = None) -> Floats:
+def as_numbers(column: pd.Series, source: Source, scale: Scale | None = None) -> NDArray[Any]:
     """The column as floats, NaN where it is missing; decimal commas between semicolons.
 
-    Percentages may have their sign. `scale` is None for what is no score.
+    Scores become probabilities. What holds something else comes back with it, to be refused.
     """
     import pandas as pd
 
+    to_probability = (lambda score: score) if scale is None else scale.to_probability
     if column.dtype.kind in "biuf":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return to_probability(column.to_numpy(dtype=np.float64, na_value=np.nan))
     text = column.astype("string").str.strip()
     text = text.mask(text == "")
     if source.separator == ";":
@@ -249,57 +126,22 @@ def _as_numbers(column: pd.Series, name: str, source: Source, scale: Scale | Non
     numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(numbers) & text.notna().to_numpy(dtype=bool)
     if wrong.any():
-        value = column[wrong].iloc[0]
-        is_percent = scale is not None and str(value).strip().endswith("%")
-        cure = " Percentages, with or without the sign, are read with --percent."
-        raise InputError(
-            f"column {name!r}: {value!r} is not a number{_where(wrong, source)}."
-            f"{cure if is_percent else ''}"
-        )
-    return numbers
+        return np.where(wrong, column.to_numpy(dtype=object), numbers)
+    return to_probability(numbers)
 
 
-def _check_labels(distinct: list[object], name: str, event: str | None) -> None:
-    """Refuse outcomes that are not two classes, one of which is the event.
+def _labels(column: pd.Series, event: str | None) -> NDArray[Any]:
+    """Outcomes as they are, but for the event, which is called as it was typed."""
+    import pandas as pd
 
-    Parameters
-    ----------
-    distinct : list
-        The labels that there are.
-    name : str
-        The column.
-    event : str or None
-        None for outcomes of 0 and 1.
-    """
-    if event is None and set(distinct) <= {0, 1}:
-        return
-    if event is None and len(distinct) == 2:
-        raise InputError(
-            f"column {name!r} holds {_listed(distinct)}. Say which is the event with --event."
-        )
-    if len(distinct) > 2:
-        raise InputError(
-            f"column {name!r} holds {len(distinct)} distinct values ({_listed(distinct)}), and an "
-            "outcome has two. Name another column with --outcome."
-        )
-    if event is not None and (len(distinct) < 2 or _matching(distinct, event)):
-        return
-    raise InputError(
-        f"column {name!r} holds {_listed(distinct)}, none of which is the event {event!r}. "
-        "Name the label of the event with --event."
-    )
-
-
-def _as_outcomes(labels: pd.Series, distinct: list[Any], event: str | None) -> Floats:
-    """Outcomes as 0 and 1."""
-    if event is None:
-        return labels.to_numpy(dtype=np.float64)
-    is_event = np.isin(labels.to_numpy(dtype=object), _matching(distinct, event))
-    return is_event.astype(np.float64)
-
-
-def _matching(distinct: list[Any], event: str) -> list[Any]:
-    return [label for label in distinct if _is_label(label, event)]
+    codes, labels = pd.factorize(column)
+    distinct = np.empty(len(labels), dtype=object)
+    distinct[:] = labels.tolist()
+    if event is None and {*distinct} <= {0, 1}:
+        return distinct.astype(np.float64)[codes]
+    if event is not None:
+        distinct[:] = [event if _is_label(label, event) else label for label in distinct]
+    return distinct[codes]
 
 
 def _is_label(label: object, event: str) -> bool:
@@ -314,46 +156,70 @@ def _is_label(label: object, event: str) -> bool:
     return str(label) == event
 
 
-def _check_scores(score: Floats, name: str, source: Source, scale: Scale) -> None:
-    outside = (score < scale.lowest) | (score > scale.highest)
-    if not outside.any():
-        return
-    cure = ""
-    if (score < 0).any():
-        cure = f" If these are {LOGIT.name}, read them with --logit."
-    elif scale is PROBABILITY and np.nanmax(score) <= PERCENT.highest:
-        cure = f" If these are {PERCENT.name}, read them with --percent."
-    raise InputError(
-        f"column {name!r}: {score[outside][0]:g} is outside [{scale.lowest}, {scale.highest}]"
-        f"{_where(outside, source)}; scores are {scale.name}.{cure}"
-    )
+def _role(column: pd.Series, *, is_time: bool) -> NDArray[Any]:
+    """Labels as texts, whole numbers as they were typed; times as they are."""
+    if is_time and column.dtype.kind in "iufM":
+        return column.to_numpy()
+    texts = np.empty(len(column), dtype=object)
+    texts[:] = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in column.tolist()
+    ]
+    return texts
 
 
-def _check_weights(weight: Floats, name: str | None, source: Source) -> None:
-    wrong = (weight < 0) | np.isinf(weight)
-    if wrong.any():
-        raise InputError(
-            f"column {name!r}: {weight[wrong][0]:g} is no weight{_where(wrong, source)}; "
-            "weights are numbers of at least 0."
-        )
+@contextmanager
+def in_file(
+    columns: Columns, place: Callable[[int], str], scale: Scale, **others: str | None
+) -> Iterator[None]:
+    """Say what is wrong with cases by the column, the place in the file, and the options.
+
+    Parameters
+    ----------
+    place : callable
+        Of the position of a case: where it stands, as "line 12 of a.csv".
+    **others : str or None
+        Further columns of scores, by their arguments.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", WeightWarning)
+        warnings.simplefilter("ignore", LabelWarning)  # one of the two classes may be absent
+        try:
+            yield
+        except (InputError, WeightWarning) as error:
+            scores = {"y_prob": columns.score} | others
+            raise InputError(_by_column(str(error), columns, scores, place, scale)) from error
 
 
-def _about_missing(missing: NDArray[np.bool_], needed: str, source: Source) -> str:
-    rows = int(missing.sum())
-    first = source.where(int(missing.argmax()))
+def _by_column(
+    text: str,
+    columns: Columns,
+    scores: dict[str, str | None],
+    place: Callable[[int], str],
+    scale: Scale,
+) -> str:
+    """What the checks of arrays say, such as "y_prob[2] = 1.2 is outside", of a file."""
+    name_of = {"y_true": columns.outcome, "sample_weight": columns.weight} | columns.given | scores
+    text = re.sub(r"^chunk \d+: | They are taken as counts.*?narrow\.", "", as_typed(text))
+    match = re.match(rf"({'|'.join(name_of)})(?:\[(\d+)\](?: =| is)?| (?=holds|must|is))", text)
+    if match is None:
+        return text
+    fault, found = text[match.end() :], f"column {name_of[match[1]]!r}"
+    if match[1] in scores:
+        fault = scale.in_words(fault)
+    if match[2] is None:
+        return f"{found} {fault}"
+    fault = fault.replace(", which is not a number", " is not a number")
+    split = re.match(r" ('.*'|\".*\"|\S+) .*?(?=; | \(|\. |\.$)", fault, re.DOTALL)
+    end = split.end() if split else 0
+    return f"{found}:{fault[:end]} on {place(int(match[2]))}{fault[end:]}"
+
+
+def about_weights(data: CalibrationData, rows: int) -> str:
+    """How the weights of a table are read, which had so many rows, in a sentence."""
+    if data.weight_type != "sampling":
+        return f"The weights are counts, {count(data.n, 'case')} in all."
     return (
-        f"{rows} of {missing.size} rows lack {needed}, the first on {first} of {source.path}. Fill "
-        "them in, or leave them out with --drop-missing."
+        f"The weights are sampling weights of {count(rows, 'case')}, worth "
+        f"{data.sampling_size:,.1f} (Kish's effective size)."
     )
-
-
-def _where(wrong: NDArray[np.bool_], source: Source) -> str:
-    more = int(wrong.sum()) - 1
-    others = f" (and {more} more like it)" if more else ""
-    return f" on {source.where(int(wrong.argmax()))} of {source.path}{others}"
-
-
-def _listed(labels: Iterable[object]) -> str:
-    shown = sorted(map(repr, labels))
-    more = ", ..." if len(shown) > MOST_LABELS else ""
-    return ", ".join(shown[:MOST_LABELS]) + more

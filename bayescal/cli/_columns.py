@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayescal._base.errors import InputError
-from bayescal.cli._roles import NO_ROLES, RoleColumns
-from bayescal.cli.form import PROBABILITY, Scale
+from bayescal._base.text import shortened
+from bayescal.cli._reading import Reading
+from bayescal.cli.form import Scale
 from bayescal.data.sources.columns import Columns, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_column", "choose_columns"]
+__all__ = ["ask_about_ids", "check_column", "choose_columns"]
 
 OUTCOME_NAMES = {
     "event", "label", "obs", "observed", "outcome", "outcomes", "target", "y", "y_true", "ytrue",
@@ -24,29 +25,16 @@ SCORE_NAMES = {
     "p", "phat", "pred", "predicted", "prediction", "predictions", "prob", "probability", "risk",
     "score", "scores", "y_pred", "y_prob", "y_score", "yprob",
 }  # fmt: skip
+ID_NAMES = {
+    "case", "id", "ids", "mrn", "participant", "patient", "patients", "person", "pid", "psu",
+    "subject", "subjects",
+}  # fmt: skip
 
 
-def choose_columns(
-    frame: pd.DataFrame,
-    outcome: str | None,
-    score: str | None,
-    weight: str | None,
-    roles: RoleColumns = NO_ROLES,
-    scale: Scale = PROBABILITY,
-) -> Columns:
-    """Check the columns that were named, and guess those that were not.
-
-    Parameters
-    ----------
-    outcome, score, weight : str or None
-        None to guess; a weight is never guessed.
-    scale : Scale
-        What the scores are written as.
-    """
+def choose_columns(frame: pd.DataFrame, reading: Reading, scale: Scale) -> Columns:
+    """Check the columns that were named, and guess outcome and score if they were not."""
     names = [str(name) for name in frame.columns]
-    given = {"outcome": outcome, "score": score, "weight": weight}
-    told = [(option, name) for option, name in given.items() if name is not None]
-    told += roles.told
+    outcome, score, told = reading.outcome, reading.score, reading.told
     for option, name in told:
         check_column(name, names, option)
     taken = {name for _, name in told}
@@ -69,7 +57,30 @@ def choose_columns(
             [name for name in _free(names, taken) if _is_named(name, SCORE_NAMES)],
             [name for name in _free(names, taken) if _holds_scores(frame[name], scale)],
         )
-    return roles.columns(outcome, score, weight)
+    return reading.columns(outcome, score)
+
+
+def ask_about_ids(frame: pd.DataFrame, reading: Reading, taken: Sequence[str]) -> None:
+    """Refuse a table with an id that repeats, when an option could say what that means.
+
+    Parameters
+    ----------
+    taken : sequence of str
+        Columns that mean something else.
+    """
+    names = [str(name) for name in frame.columns] if reading.asks_about_ids else []
+    for name in _free(names, {*taken}):
+        plain = name.strip().lower().replace(" ", "_").replace(".", "_")
+        if plain not in ID_NAMES and not plain.endswith("_id"):
+            continue
+        ids, rows = _distinct(frame[name]), int(frame[name].notna().sum())
+        if 2 <= ids < rows:
+            shown = shortened(name)
+            raise InputError(
+                f"column {shown!r} repeats ({rows:,} rows, {ids:,} ids). If rows of one "
+                f"{shown} are not independent, add --cluster {shown}; if they are, add "
+                "--independent."
+            )
 
 
 def check_column(name: str, names: Sequence[str], option: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayescal.cli import _options as option
+from bayescal.cli._reading import ClusterReading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,22 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
+@option.bundled
 def compare(
-    file: option.File,
-    outcome: option.Outcome = None,
-    score: option.Score = None,
-    event: option.Event = None,
-    weight: option.Weight = None,
-    weight_type: option.WeightType = None,
-    imputation: option.Imputation = None,
-    cluster: option.Cluster = None,
-    stratum: option.Stratum = None,
-    independent: option.Independent = False,
-    drop_missing: option.DropMissing = False,
-    logit: option.Logit = False,
-    percent: option.Percent = False,
-    encoding: option.Encoding = None,
-    sheet: option.Sheet = None,
+    reading: ClusterReading,
     prior: option.Prior = "neutral",
     prior_calibrated: Annotated[
         float, typer.Option(help="Prior probability that the model is exactly calibrated.")
@@ -51,10 +39,8 @@ def compare(
     """Compare families of calibration curves, and say how probable calibration is."""
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import Steps
-    from bayescal.cli._roles import RoleColumns
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets, write_record, write_report
-    from bayescal.cli.form import Form
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
@@ -62,21 +48,8 @@ def compare(
     as_level(prior_calibrated, "prior_calibrated")
     if close is not None:
         as_level(close, "close")
-    check_targets(plot, json, page=html, inputs=[file])
-    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
-    predictions = read_predictions(
-        file,
-        outcome=outcome,
-        score=score,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-        roles=RoleColumns.of(
-            cluster=cluster, stratum=stratum, imputation=imputation, independent=independent
-        ),
-    )
+    check_targets(plot, json, page=html, inputs=[reading.file])
+    predictions = read_predictions(reading)
     from bayescal.assessment import Assessment
     from bayescal.assessment.panel import PANEL
     from bayescal.assessment.performance import close_enough

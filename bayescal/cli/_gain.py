@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayescal.cli import _options as option
+from bayescal.cli._reading import RowReading
 from bayescal.cli._recalibrate import BAYESIAN, METHODS, recalibrator_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from bayescal._base.arrays import Floats
-    from bayescal.cli._pairs import Pairs
     from bayescal.gain import RecalibrationGain
-    from bayescal.model.priors import Prior
 
 __all__ = ["gain"]
 
@@ -43,8 +41,9 @@ ORDER = (
 )
 
 
+@option.bundled
 def gain(
-    file: option.RowFile,
+    reading: RowReading,
     before: Annotated[str | None, typer.Option(help="Column with the probability before.")] = None,
     after: Annotated[str | None, typer.Option(help="Column with the probability after.")] = None,
     folds: Annotated[
@@ -54,19 +53,7 @@ def gain(
             "number of folds."
         ),
     ] = None,
-    score: option.Score = None,
     method: Annotated[str | None, typer.Option(help=f"With --folds: {METHODS}")] = None,
-    outcome: option.Outcome = None,
-    event: option.Event = None,
-    weight: option.Weight = None,
-    weight_type: option.WeightType = None,
-    cluster: option.Cluster = None,
-    stratum: option.Stratum = None,
-    drop_missing: option.DropMissing = False,
-    logit: option.Logit = False,
-    percent: option.Percent = False,
-    encoding: option.Encoding = None,
-    sheet: option.Sheet = None,
     threshold: option.Threshold = None,
     in_sample: Annotated[
         bool,
@@ -89,90 +76,81 @@ def gain(
     from bayescal._base.arrays import as_seed
     from bayescal._base.errors import InputError
     from bayescal._base.text import count
+    from bayescal.cli._cases import about_weights
     from bayescal.cli._fitted_to import find_mark
     from bayescal.cli._pairs import read_pairs
-    from bayescal.cli._progress import working
-    from bayescal.cli._roles import RoleColumns
+    from bayescal.cli._progress import counting, working
     from bayescal.cli._terminal import note, output, say
     from bayescal.cli._write import check_targets, write_record
-    from bayescal.cli.form import Form
-    from bayescal.data.validate import as_count, as_level
+    from bayescal.data.validate import as_count, as_level, as_outcomes
     from bayescal.model.priors import as_prior
 
     level = as_level(ci_prob)
-    check_targets(plot, json, inputs=[file])
-    _check_columns(before, after, folds, score, method, in_sample)
+    check_targets(plot, json, inputs=[reading.file])
+    _check_columns(before, after, folds, reading.score, method, in_sample)
     chosen = as_prior(prior)
     thresholds = tuple(as_level(risk, "threshold") for risk in threshold or ())
-    roles = RoleColumns.of(cluster=cluster, stratum=stratum)
     if folds is not None:
         as_count(folds, "folds", 2)
-        if cluster is not None:
+        if reading.cluster is not None:
             raise InputError(
                 "--cluster goes with --before and --after: --folds would put cases of one cluster "
                 "in several folds."
             )
-    form = Form.of(file, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
-    pairs = read_pairs(
-        file,
-        outcome=outcome,
-        before=before if folds is None else score,
-        after=after,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-        roles=roles,
-    )
+    pairs = read_pairs(reading, before if folds is None else reading.score, after)
     from bayescal.data.data import CalibrationData
-    from bayescal.gain import recalibration_gain
+    from bayescal.gain import cross_fit, recalibration_gain
 
     if folds is not None:
         recalibrator_of(method or BAYESIAN, chosen, seed)  # refuses an unknown name
     console = output()
-    title = f"{after} over {pairs.before}"
-    mark = None
-    if pairs.after is None:
-        title = f"{method or BAYESIAN} recalibration of {pairs.before}"
-    else:
-        cases = CalibrationData(
-            pairs.cases.outcome,
-            pairs.cases.score,
-            pairs.cases.weight,
-            weight_type=pairs.cases.weight_type,
-        )
-        mark = find_mark(file.parent, cases, str(after))
+    cases, before = pairs.cases.given, pairs.columns.score
+    of_cases: dict[str, Any] = {name: cases.get(name) for name in ("y_true", "sample_weight")}
+    of_cases |= {"weight_type": reading.weight_type, "pos_label": reading.event}
+    with pairs.checked():
+        data = CalibrationData(y_prob=cases["y_prob"], **of_cases)
+    mark = None if after is None else find_mark(reading.file.parent, data, after)
+    title = f"{method or BAYESIAN} recalibration of {before}" if folds else f"{after} over {before}"
     say(
         console,
-        f"Gain of {title} as the probability that {pairs.outcome} is {pairs.cases.event} "
-        f"({file.name})",
+        f"Gain of {title} as the probability that {pairs.columns.outcome} is "
+        f"{reading.event or '1'} ({reading.file.name})",
         "bold",
     )
     seed = as_seed(seed)
-    predicted = _cross_fitted(pairs, folds, method, chosen, seed)
-    with working("Computing the gain"), warnings.catch_warnings():
+    predicted = pairs.cases.after
+    if folds is not None:
+        outcome = as_outcomes(cases["y_true"], pos_label=reading.event)
+        with counting("Fitting on all folds but one", "fits") as progress:
+            predicted = cross_fit(
+                outcome,
+                cases["y_prob"],
+                recalibrator_of(method or BAYESIAN, chosen, seed),
+                n_folds=folds,
+                sample_weight=cases.get("sample_weight"),
+                random_state=seed,
+                progress=progress,
+            )
+    with working("Computing the gain"), pairs.checked():
         warnings.filterwarnings("ignore", "after was fitted to these patients")
         result = recalibration_gain(
-            pairs.cases.outcome,
-            pairs.cases.score,
-            predicted,
+            before=cases["y_prob"],
+            after=predicted,
             thresholds=thresholds,
             in_sample=in_sample or mark is not None,
             prior=chosen,
-            sample_weight=pairs.cases.weight,
-            weight_type=pairs.cases.weight_type,
-            cluster=pairs.cases.roles.get("cluster"),
-            strata=pairs.cases.roles.get("stratum"),
+            cluster=cases.get("cluster"),
+            strata=cases.get("stratum"),
             random_state=seed,
+            **of_cases,
         )
         table = result.summary(level, parts=True)
-    if pairs.dropped:
-        say(console, f"{pairs.dropped} of {pairs.rows} rows left out: a value is missing.")
+    if pairs.cases.dropped:
+        say(console, f"{pairs.cases.dropped} of {pairs.rows} rows left out: a value is missing.")
     else_say = "" if folds is not None or result.in_sample else "; if not: --in-sample"
     say(console, f"{count(result.n, 'case')}; {result.evidence}{else_say}.")
-    if pairs.cases.weight is not None:
-        say(console, pairs.cases.about_weights())
+    if reading.weight is not None:
+        say(console, about_weights(data, pairs.cases.rows.size))
     if mark is not None:
         say(console, f"{mark.name} says that the map was fitted to these patients.")
     if result.in_sample:
@@ -190,8 +168,8 @@ def gain(
         "one curve, since after is a function of before"
         if result.route == "curve"
         else "paired Bayesian bootstrap, since after is not a function of before"
-        if cluster is None
-        else f"paired Bayesian bootstrap of the clusters of {cluster}"
+        if reading.cluster is None
+        else f"paired Bayesian bootstrap of the clusters of {reading.cluster}"
     )
     say(console, f"Method: {how}. Seed {result.seed} repeats these numbers.", "dim")
     if plot is not None:
@@ -215,9 +193,9 @@ def gain(
             numbers["mark"] = str(mark)
         if folds is not None:
             numbers |= {"folds": folds, "method": method or BAYESIAN}
-        source = {"file": str(file), "before": pairs.before, "after": after}
-        source |= {"outcome": pairs.outcome} | dict(roles.told) | form.source
-        write_record(json, numbers | source | {"rows_dropped": pairs.dropped})
+        source = {"file": str(reading.file), "before": before, "after": after}
+        source |= {"outcome": pairs.columns.outcome} | reading.roles | reading.form().source
+        write_record(json, numbers | source | {"rows_dropped": pairs.cases.dropped})
         say(console, f"Wrote {json}.", "dim")
 
 
@@ -243,27 +221,6 @@ def _check_columns(
         raise InputError(
             "--folds cross-fits a recalibration of the column --score, so --before, --after and "
             "--in-sample cannot be used with it."
-        )
-
-
-def _cross_fitted(
-    pairs: Pairs, folds: int | None, method: str | None, prior: Prior, seed: int
-) -> Floats:
-    """The predictions after: a column of the file, or repeats of a cross-fit."""
-    from bayescal.cli._progress import counting
-    from bayescal.gain import cross_fit
-
-    if pairs.after is not None:
-        return pairs.after
-    with counting("Fitting on all folds but one", "fits") as progress:
-        return cross_fit(
-            pairs.cases.outcome,
-            pairs.cases.score,
-            recalibrator_of(method or BAYESIAN, prior, seed),
-            n_folds=folds or 0,
-            sample_weight=pairs.cases.weight,
-            random_state=seed,
-            progress=progress,
         )
 
 

@@ -21,7 +21,13 @@ OPTIONS = {
     "engine='nuts'": "--engine nuts",
     "engine='auto'": "--engine auto",
     "prior='clinical'": "--prior clinical",
+    "weight_type='counts'": "--weight-type counts",
     "weight_type='sampling'": "--weight-type sampling",
+    "pos_label= (--event on the command line)": "--event",
+    "with pos_label=": "with --event",
+    "event pos_label=": "event ",
+    "Pass two classes, one of them the event.": "Name the event with --event, or another column "
+    "with --outcome.",
 }
 """How Python's arguments, as texts name them, are typed on the command line."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -35,6 +39,7 @@ __all__ = [
     "Threshold",
     "Weight",
     "WeightType",
+    "bundled",
 ]
 
 File = Annotated[
@@ -151,3 +156,28 @@ Html = Annotated[
     Path | None, typer.Option(help="Write the report, a web page, to this file (.html).")
 ]
 Record = Annotated[Path | None, typer.Option("--json", help="Write all numbers to this file.")]
+
+
+def bundled(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of a parameter that is a bundle as options of its own."""
+    hints = get_type_hints(command, include_extras=True)
+    del hints["return"]
+    bundles: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, kind in bundles.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given)
+
+    shown: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        of = bundles.get(name)
+        own = get_type_hints(of, include_extras=True) if of else hints
+        each = signature(of).parameters.values() if of else [parameter]
+        shown += [
+            one.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[one.name]) for one in each
+        ]
+    run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in shown}
+    return run

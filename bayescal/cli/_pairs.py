@@ -2,91 +2,75 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
-from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.cli._cases import Cases, read_cases, with_weight_type
+from bayescal.cli._cases import Cases, in_file, read_cases
 from bayescal.cli._columns import check_column, choose_columns
 from bayescal.cli._progress import working
-from bayescal.cli._roles import NO_ROLES, RoleColumns
-from bayescal.cli.form import AS_IS, Form
+from bayescal.cli._read import Source
+from bayescal.cli._reading import Reading
+from bayescal.data.sources.columns import Columns
 
 __all__ = ["Pairs", "read_pairs"]
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True)
+class Pairs:
     """Predictions before and after a recalibration, read from a file.
 
     Attributes
     ----------
     cases : Cases
-        With the predictions before.
-    after : ndarray of shape (n,) or None
-        None when only one column of predictions was asked for.
-    outcome, before : str
-        The columns of outcomes and of predictions before.
-    dropped, rows : int
-        Rows left out, and rows in all.
+        With the predictions before, and mostly those after.
+    after : str or None
+        The column of the predictions after.
+    rows : int
+        Rows in all, those left out among them.
     """
 
     cases: Cases
-    after: Floats | None
-    outcome: str
-    before: str
-    dropped: int
+    columns: Columns
+    after: str | None
     rows: int
+    source: Source
+    reading: Reading
+
+    def checked(self) -> Any:
+        """Faults in the cases are told in words of the file."""
+        columns, place = self.columns, self.cases.place(self.source)
+        others = {"before": columns.score, "after": self.after}
+        return in_file(columns, place, self.reading.form().scale, **others)
 
 
-def read_pairs(
-    path: Path,
-    *,
-    outcome: str | None,
-    before: str | None,
-    after: str | None,
-    event: str | None,
-    weight: str | None,
-    weight_type: str | None = None,
-    drop_missing: bool,
-    form: Form = AS_IS,
-    roles: RoleColumns = NO_ROLES,
-) -> Pairs:
+def read_pairs(reading: Reading, before: str | None, after: str | None) -> Pairs:
     """Read a file of one row per case, with one or two columns of predictions.
 
     Parameters
     ----------
-    weight_type : {"counts", "sampling"}, optional
-        Asked for when the weights can be either.
-    before, after : str, optional
+    before, after : str or None
         Columns of predictions. That before is guessed when only one fits; without `after` there
         is only that one.
-    form : Form
-        How the file is to be read; of both columns of predictions.
     """
     if before is not None and before == after:
         raise InputError(f"--before and --after name the same column, {before!r}. Name two.")
+    path, form = reading.file, reading.form()
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
-        rows = len(frame)
         named = {"score": before} if after is None else {"before": before, "after": after}
         for option, name in named.items():
             if name is not None:
                 check_column(name, [str(column) for column in frame.columns], option)
-        first = choose_columns(frame, outcome, before, weight, roles, form.scale)
-        both = [first]
-        if after is not None:
-            both.append(choose_columns(frame, first.outcome, after, weight))
-        options: dict[str, Any] = {"event": event, "drop_missing": drop_missing}
-        options["scale"] = form.scale
-        read = [read_cases(frame, columns, source, **options) for columns in both]
-        if any(cases.dropped for cases in read):
-            needed = {name for columns in both for name in columns if isinstance(name, str)}
-            frame = frame[frame[list(needed)].notna().all(axis=1)]
-            if frame.empty:
-                raise InputError(f"every row of {path} lacks an outcome or a prediction.")
-            read = [read_cases(frame, columns, source, **options) for columns in both]
-    scores = None if after is None else read[1].score
-    cases = with_weight_type(read[0], weight, weight_type)
-    return Pairs(cases, scores, first.outcome, first.score, rows - len(frame), rows)
+        columns = choose_columns(frame, replace(reading, score=before), form.scale)
+        cases = read_cases(
+            frame,
+            columns,
+            source,
+            form.scale,
+            event=reading.event,
+            drop_missing=reading.drop_missing,
+            after=after,
+        )
+    return Pairs(cases, columns, after, len(frame), source, reading)

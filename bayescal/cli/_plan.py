@@ -12,7 +12,6 @@ from bayescal.cli import _options as option
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bayescal.data.data import CalibrationData
     from bayescal.planning import Plan
 
 __all__ = ["plan"]
@@ -90,14 +89,17 @@ def plan(
 ) -> None:
     """Say how many patients a validation study needs, by simulating such studies."""
     from bayescal._base.errors import InputError
+    from bayescal.cli._predictions import read_predictions
     from bayescal.cli._progress import counting
+    from bayescal.cli._reading import Reading
     from bayescal.cli._terminal import output, say
     from bayescal.cli._write import check_targets
 
     check_targets(plot, inputs=[pilot] if pilot is not None else [])
     data = None
     if pilot is not None:
-        data = _read(pilot, outcome, score, event, drop_missing)
+        reading = Reading(pilot, outcome, score, event, drop_missing=drop_missing)
+        data = read_predictions(reading).data
     elif prevalence is None or c_statistic is None:
         raise InputError("--prevalence and --c-statistic are missing; or name the file of a pilot.")
     from bayescal.fitting import fit
@@ -157,16 +159,6 @@ def size_table(result: Plan) -> Table:
         cells += [f"{row['width']:.3g}"] if is_width else []
         shown.add_row(*cells, f"{row['reached']:.2f} ± {row['reached_error']:.2f}")
     return shown
-
-
-def _read(
-    pilot: Path, outcome: str | None, score: str | None, event: str | None, drop_missing: bool
-) -> CalibrationData:
-    from bayescal.cli._predictions import read_predictions
-
-    return read_predictions(
-        pilot, outcome=outcome, score=score, event=event, weight=None, drop_missing=drop_missing
-    ).data
 
 
 def _draw(result: Plan, path: Path) -> None:

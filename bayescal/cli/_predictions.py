@@ -12,20 +12,13 @@ from rich.console import Console
 
 from bayescal._base.text import count, shortened
 from bayescal.cli._batches import in_batches, read_batches
-from bayescal.cli._cases import (
-    Cases,
-    about_counts,
-    about_sampling_weights,
-    as_probabilities,
-    read_cases,
-    with_weight_type,
-)
-from bayescal.cli._columns import choose_columns
+from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
+from bayescal.cli._columns import ask_about_ids, choose_columns
 from bayescal.cli._progress import working
 from bayescal.cli._read import Source
-from bayescal.cli._roles import RoleColumns
+from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import say
-from bayescal.cli.form import AS_IS, PROBABILITY, Form
+from bayescal.cli.form import PROBABILITY, Form
 from bayescal.data.data import CalibrationData
 
 if TYPE_CHECKING:
@@ -81,7 +74,8 @@ class Predictions(NamedTuple):
         if self.form.scale is not PROBABILITY:
             say(console, self.form.describe(self.data))
         if self.columns.weight is not None:
-            say(console, self._about_weights())
+            rows = (self.rows - self.dropped) // max(1, len(self.data.imputations))
+            say(console, about_weights(self.data, rows))
         m = len(self.data.imputations)
         if m:
             of = shortened(str(self.columns.imputation))
@@ -93,12 +87,6 @@ class Predictions(NamedTuple):
                 "missing there, as in the data before imputation.",
             )
 
-    def _about_weights(self) -> str:
-        if self.data.weight_type == "counts":
-            return about_counts(self.data.n)
-        rows = (self.rows - self.dropped) // max(1, len(self.data.imputations))
-        return about_sampling_weights(rows, self.data.sampling_size)
-
     @property
     def source(self) -> dict[str, Any]:
         """Where the data came from, for the record."""
@@ -107,7 +95,7 @@ class Predictions(NamedTuple):
             "event": self.event,
             "rows_dropped": self.dropped,
             **self.columns.told,
-            "weight_type": None if self.columns.weight is None else self.data.weight_type,
+            "weight_type": self.columns.weight and self.data.weight_type,
         }
         if self.data.imputations:
             told["imputations"] = len(self.data.imputations)
@@ -125,50 +113,19 @@ class _Selected(Source):
         return super().where(int(self.rows[row]))
 
 
-def read_predictions(
-    path: Path,
-    *,
-    outcome: str | None,
-    score: str | None,
-    event: str | None,
-    weight: str | None,
-    weight_type: str | None = None,
-    drop_missing: bool,
-    form: Form = AS_IS,
-    roles: RoleColumns | None = None,
-) -> Predictions:
+def read_predictions(reading: Reading) -> Predictions:
     """Read a file of one row per case, or a folder of such Parquet files.
 
-    Parameters
-    ----------
-    outcome, score, event, weight : str, optional
-        Columns, and the label of the event; guessed where there is only one way to read them.
-    weight_type : {"counts", "sampling"}, optional
-        Asked for when the weights can be either.
-    form : Form
-        How the file is to be read.
-    roles : RoleColumns, optional
-        None where a command has none, and then ids that repeat are nobody's question.
+    Columns, and how weights are meant, are guessed where there is only one way to read them.
     """
-    named = roles or RoleColumns(independent=True)
-    if in_batches(path) and named.imputation is None:
-        batches = read_batches(
-            path,
-            outcome=outcome,
-            score=score,
-            event=event,
-            weight=weight,
-            weight_type=weight_type,
-            drop_missing=drop_missing,
-            roles=named,
-            scale=form.scale,
-        )
-        return Predictions(*batches, path, form)
+    path, form = reading.file, reading.form()
+    if in_batches(path) and "imputation" not in reading.roles:
+        return Predictions(*read_batches(reading, form.scale), path, form)
     with working(f"Reading {path}"):
         source = form.open(path)
         frame = source.load()
-        columns = choose_columns(frame, outcome, score, weight, named, form.scale)
-        named.ask(frame, columns.needed)
+        columns = choose_columns(frame, reading, form.scale)
+        ask_about_ids(frame, reading, columns.needed)
         rows, original = len(frame), 0
         if columns.imputation is not None:
             kept = _without_original(frame, columns, source, form)
@@ -176,12 +133,13 @@ def read_predictions(
             at = np.flatnonzero(kept)
             source = _Selected(source.path, source.names, source.separator, source.encoding, at)
             frame = frame[kept]
-        options: dict[str, Any] = {"scale": form.scale, "event": event}
-        cases = read_cases(frame, columns, source, drop_missing=drop_missing, **options)
-        cases = with_weight_type(cases, weight, weight_type)
-        data = CalibrationData(**cases.chunk, weight_type=cases.weight_type)
-        raw = _raw(cases, data)
-    read = (cases.event, cases.dropped, rows - original, path, form, original, raw)
+        event, drop = reading.event, reading.drop_missing
+        cases = read_cases(frame, columns, source, form.scale, event=event, drop_missing=drop)
+        with in_file(columns, cases.place(source), form.scale):
+            options: dict[str, Any] = {"weight_type": reading.weight_type, "pos_label": event}
+            data = CalibrationData(**cases.given, **options)
+        raw = _raw(cases, data, event)
+    read = (event or "1", cases.dropped, rows - original, path, form, original, raw)
     return Predictions(data, columns, *read)
 
 
@@ -189,31 +147,35 @@ def _without_original(
     frame: pd.DataFrame, columns: Columns, source: Source, form: Form
 ) -> NDArray[np.bool_]:
     """All rows but those of imputation 0 when scores are missing there."""
-    scores = as_probabilities(frame[columns.score], columns.score, source, form.scale)
+    import pandas as pd
+
+    missing = pd.isna(as_numbers(frame[columns.score], source, form.scale))
     text = frame[columns.imputation].astype("string").str.strip()
     original = text.isin([str(ORIGINAL), f"{ORIGINAL}.0"]).to_numpy(dtype=bool)
-    leave_out = not original.all() and bool(np.isnan(scores)[original].any())
+    leave_out = not original.all() and bool(missing[original].any())
     return ~original if leave_out else np.ones(len(frame), dtype=bool)
 
 
-def _raw(cases: Cases, data: CalibrationData) -> tuple[RawCases, ...]:
+def _raw(cases: Cases, data: CalibrationData, event: str | None) -> tuple[RawCases, ...]:
     """The cases, of each imputation, where their table is on a grid."""
     table = data.pooled() if data.groups else data
     if not table.is_compressed:
         return ()
     from bayescal.assessment.val_prob import raw_cases
+    from bayescal.data.validate import as_outcomes
 
+    given = {"sample_weight": None} | cases.given
+    outcome, weight = as_outcomes(given["y_true"], pos_label=event), given["sample_weight"]
     each: list[Any] = [slice(None)]
     if data.imputations:
-        labels = cases.roles["imputation"]
-        each = [labels == label for label in data.levels["imputation"]]
+        each = [given["imputation"] == label for label in data.levels["imputation"]]
     return tuple(
         raw
         for own in each
         for raw in raw_cases(
-            cases.outcome[own],
-            [cases.score[own]],
+            outcome[own],
+            [given["y_prob"][own]],
             table,
-            sample_weight=None if cases.weight is None else cases.weight[own],
+            sample_weight=None if weight is None else weight[own],
         )
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayescal.cli import _options as option
+from bayescal.cli._reading import Reading
 
 if TYPE_CHECKING:
     from bayescal._base.arrays import Floats
@@ -30,23 +31,14 @@ METHODS = (
 )
 
 
+@option.bundled
 def recalibrate(
-    file: option.File,
+    reading: Reading,
     output: Annotated[Path, typer.Option(help="CSV file to write.")],
     apply_to: Annotated[
         Path | None,
         typer.Option(help="Recalibrate the scores of this file. By default those of FILE."),
     ] = None,
-    outcome: option.Outcome = None,
-    score: option.Score = None,
-    event: option.Event = None,
-    weight: option.Weight = None,
-    weight_type: option.WeightType = None,
-    drop_missing: option.DropMissing = False,
-    logit: option.Logit = False,
-    percent: option.Percent = False,
-    encoding: option.Encoding = None,
-    sheet: option.Sheet = None,
     method: Annotated[
         str,
         typer.Option(help=METHODS),
@@ -62,27 +54,18 @@ def recalibrate(
     from bayescal.cli._terminal import note, say
     from bayescal.cli._terminal import output as terminal
     from bayescal.cli._write import check_csv, check_targets, write_table
-    from bayescal.cli.form import PROBABILITY, Form
+    from bayescal.cli.form import PROBABILITY
     from bayescal.data.validate import as_level
     from bayescal.model.priors import as_prior
 
-    level, chosen = as_level(ci_prob), as_prior(prior)
+    file, level, chosen = reading.file, as_level(ci_prob), as_prior(prior)
     recalibrator = recalibrator_of(method, chosen, seed)
     check_targets(None, output, inputs=[file, apply_to])
     check_csv(output)
     check_targets(None, output, mark_of(output), inputs=[file, apply_to])
-    form = Form.of(file, apply_to, encoding=encoding, sheet=sheet, logit=logit, percent=percent)
+    form = reading.form(apply_to)
     target = form.open(apply_to or file) if file.is_dir() else None
-    predictions = read_predictions(
-        file,
-        outcome=outcome,
-        score=score,
-        event=event,
-        weight=weight,
-        weight_type=weight_type,
-        drop_missing=drop_missing,
-        form=form,
-    )
+    predictions = read_predictions(reading)
     target = target or form.open(apply_to or file)
     scores = scores_of(target, predictions.columns.score, form.scale)
     new = new_names(target, predictions.columns.score, recalibrator)
@@ -135,7 +118,8 @@ def gain_command(predictions: Predictions, method: str, prior: str) -> str:
 def scores_of(source: Source, name: str, scale: Scale) -> Floats:
     """The probabilities in a column of a file, none missing."""
     from bayescal._base.errors import InputError
-    from bayescal.cli._cases import as_probabilities
+    from bayescal.cli._cases import as_numbers, in_file
+    from bayescal.data.sources.columns import Columns
     from bayescal.data.validate import as_scores
 
     if name not in source.names:
@@ -147,8 +131,9 @@ def scores_of(source: Source, name: str, scale: Scale) -> Floats:
             f"{source.names.count(name)} columns of {source.path} are called {name!r}. Rename all "
             "but one."
         )
-    scores = as_probabilities(source.load()[name], name, source, scale)
-    return as_scores(scores, f"column {name!r} of {source.path}")
+    scores = as_numbers(source.load()[name], source, scale)
+    with in_file(Columns("", name), lambda row: f"{source.where(row)} of {source.path}", scale):
+        return as_scores(scores)
 
 
 def new_names(source: Source, score: str, recalibrator: Recalibrator) -> list[str]:

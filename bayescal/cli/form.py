@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.arrays import Floats
@@ -41,6 +43,27 @@ class Scale:
     to_probability: Callable[[Floats], Floats]
     from_probability: Callable[[Floats], Floats]
 
+    def in_words(self, fault: str) -> str:
+        """What is wrong with a probability, said of the score that it was written as."""
+        if self is PERCENT:
+            fault = fault.replace(" If these are percentages, divide by 100.", "")
+        number = re.match(r" (\S+) is outside \[0, 1\]; scores are probabilities", fault)
+        if number is not None:
+            score = self.from_probability(np.array(float(number[1])))
+            where = f"[{self.lowest:g}, {self.highest:g}]; scores are {self.name}"
+            fault = f" {score:.12g} is outside {where}{fault[number.end() :]}"
+        for cure, option in CURES.items():
+            fault = fault.replace(cure, option)
+        return fault
+
+
+CURES = {
+    "divide by 100.": "read them with --percent.",
+    "pass scipy.special.expit(values).": "read them with --logit.",
+    "Pass percentages as numbers without the sign, / 100.": "Percentages, with or without the "
+    "sign, are read with --percent.",
+}
+"""What is to be done with other scores in Python, and the options that do it."""
 
 PROBABILITY = Scale("probabilities", 0, 1, lambda score: score, lambda probability: probability)
 LOGIT = Scale("log-odds", -math.inf, math.inf, expit, logit)

@@ -143,11 +143,11 @@ def test_missing_values_are_left_out_when_asked(capsys, folder) -> None:
 
 def test_labels_that_differ_between_files(refused, folder) -> None:
     died = ("assess", folder, "--outcome", "died", "--score", "p")
-    assert "Say which is the event with --event" in refused(*died)
-    assert "none of which is the event 'lost'" in refused(*died, "--event", "lost")
+    assert "Say which label is the event with --event" in refused(*died)
+    assert "not two classes with the event 'lost'" in refused(*died, "--event", "lost")
     change(folder, died="lost")
     line = refused(*died, "--event", "yes")
-    assert "3 distinct values ('lost', 'no', 'yes')" in line
+    assert "column 'died' holds 'lost', 'no', 'yes', which are not two classes" in line
 
 
 def test_other_errors_of_a_folder(refused, folder, tmp_path) -> None:
@@ -174,7 +174,7 @@ def test_weights_that_can_be_either_are_asked_for(refused, folder) -> None:
         frame = pd.read_parquet(path)
         frame.assign(w=np.resize([1, 40], len(frame))).to_parquet(path)
     line = refused("assess", folder, *NAMED, "--weight", "w")
-    assert "Add --weight-type counts or --weight-type sampling" in line
+    assert "Say which they are with --weight-type counts or --weight-type sampling" in line
 
 
 @pytest.mark.parametrize("output", ["--json", "--plot", "--html"])

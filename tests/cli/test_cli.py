@@ -452,9 +452,11 @@ def test_weights_that_can_be_either_are_asked_about(run, tmp_path, sampled, comm
         options = (*options, "--output", tmp_path / "better.csv")
     line = complains(run(command, sampled, *options))
     size = (28 * 4 + 72 * 20) ** 2 / (28 * 16 + 72 * 400)
-    assert "column 'w' can be counts of cases (n = 1552 cases), or sampling weights" in line
+    assert (
+        "column 'w' holds whole numbers that can be counts of cases (n = 1552 cases), or " in line
+    )
     assert f"(n = 100 cases of effective size {size:.4g})" in line
-    assert line.endswith("Add --weight-type counts or --weight-type sampling.")
+    assert line.endswith("Say which they are with --weight-type counts or --weight-type sampling.")
     told = {"counts": "counts, 1,552 cases", "sampling": f"100 cases, worth {size:.1f}"}
     for weight_type, sentence in told.items():
         result = run(command, sampled, *options, "--weight-type", weight_type)
@@ -590,13 +592,23 @@ BAD_FILES = {
     "gap.csv": ("y,p\n1,0.3\n\n0,\n", "1 of 2 rows lack an outcome, a score or a weight"),
     "gap2.csv": ("y,p\n1,0.3\n\n0,\n", "the first on line 4 of {path}"),
     "word.csv": ('y,p\n1,0.3\n0,"a\nb"\n1,x\n', "'a\\nb' is not a number on line 3 of {path}"),
+    "words.csv": ('y,p\n1,"a; b. c"\n0,.2\n', "'a; b. c' is not a number on line 2 of {path}."),
     "range.csv": ('y,p\n1,0.3\n"0",1.2\n', "column 'p': 1.2 is outside [0, 1] on line 3 of"),
     "negative.csv": ("y,p\n1,-0.3\n0,0.2\n", "-0.3 is outside [0, 1] on line 2 of"),
     "percent.csv": ("y,p\n1,30\n0,20\n", "If these are percentages, read them with --percent"),
     "infinite.csv": ("y,p\n1,inf\n0,0.2\n", "inf is outside [0, 1] on line 2 of"),
-    "labels.csv": ("y,p\nno,0.3\nyes,0.2\n", "holds 'no', 'yes'. Say which is the event"),
-    "codes.csv": ("y,p\n1,0.3\n2,0.2\n", "holds 1, 2. Say which is the event with --event"),
-    "three.csv": ("y,p\n1,0.3\n0,0.2\n3,0.4\n", "holds 3 distinct values (0, 1, 3)"),
+    "labels.csv": (
+        "y,p\nno,0.3\nyes,0.2\n",
+        "column 'y' must be 0/1 or boolean, but holds 'no', 'yes'. Say which label",
+    ),
+    "codes.csv": (
+        "y,p\n1,0.3\n2,0.2\n",
+        "column 'y': 2 is neither 0 nor 1 on line 3 of {path}. Outcomes",
+    ),
+    "three.csv": (
+        "y,p\n1,0.3\n0,0.2\n3,0.4\n",
+        "3 is neither 0 nor 1 on line 4 of {path}. Outcomes",
+    ),
     "sheet.xlsx": (b"PK", "Excel workbook"),
     "broken.csv.gz": (b"no", "cannot be read: Not a gzipped file"),
     "cut.csv.gz": (gzip.compress(b"y,p\n1,0.3\n" * 99)[:20], "cannot be read"),
@@ -626,7 +638,10 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--event", "dead"], "holds 0, 1, none of which is the event 'dead'"),
+        (
+            ["--event", "dead"],
+            "not two classes with the event 'dead'. Name the event with --event",
+        ),
         (["--curve", "wave"], "curve must be one of 'average', 'beta'"),
         (["--prior", "mine"], "prior must be one of 'clinical'"),
         ([*ONE, "--engine", "steam"], "engine must be one of 'auto'"),
@@ -641,7 +656,7 @@ def test_a_folder_is_no_file(run, tmp_path) -> None:
         (["--edge", "2"], "edge must lie strictly between 0 and 0.5"),
         (["--seed", "-1"], "'--seed'"),
         (["--seed", "x"], "'--seed'"),
-        (["--weight", "w"], "column 'w': -1 is no weight on line 2 of"),
+        (["--weight", "w"], "column 'w': -1 is not a finite, non-negative number on line 2 of"),
         (["--weight", "v", "--weight-type", "counts"], "column 'v': 1.5 is not a whole number"),
         (["--weight", "v", "--weight-type", "x"], "--weight-type must be one of 'counts'"),
         (["--weight-type", "counts"], "--weight-type goes with --weight"),

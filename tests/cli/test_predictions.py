@@ -10,13 +10,14 @@ from scipy.special import logit
 
 from bayescal._base.errors import InputError
 from bayescal.cli._predictions import read_predictions
-from bayescal.cli.form import LOGIT, PERCENT, Form
+from bayescal.cli._reading import Reading
+from bayescal.cli.form import LOGIT, PERCENT
 from bayescal.data.validate import as_scores
 
 
 def refused(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read_predictions(path, outcome="y", score="p", event=None, weight=None, drop_missing=False)
+        read_predictions(Reading(path, "y", "p"))
     return str(caught.value)
 
 
@@ -42,22 +43,20 @@ PROBABILITIES = [0.02, 0.35, 0.5, 0.875]
 
 @pytest.mark.parametrize("guessed", [False, True])
 @pytest.mark.parametrize(
-    ("form", "texts"),
+    ("scale", "texts"),
     [
-        (Form(scale=LOGIT), [repr(float(x)) for x in logit(PROBABILITIES)]),
-        (Form(scale=PERCENT), ["2.0", "35", "50", "87.5"]),
-        (Form(scale=PERCENT), ["2%", "35.0 %", "50%", "87.5%"]),
+        (LOGIT, [repr(float(x)) for x in logit(PROBABILITIES)]),
+        (PERCENT, ["2.0", "35", "50", "87.5"]),
+        (PERCENT, ["2%", "35.0 %", "50%", "87.5%"]),
     ],
 )
-def test_log_odds_and_percentages_are_read(tmp_path, form, texts, guessed) -> None:
+def test_log_odds_and_percentages_are_read(tmp_path, scale, texts, guessed) -> None:
     name = "x" if guessed and "%" not in texts[0] else "p"
     path = tmp_path / "a.csv"
     path.write_text("\n".join([f"y,{name}", *(f"{k % 2},{text}" for k, text in enumerate(texts))]))
-    read = read_predictions(
-        path, outcome=None, score=None, event=None, weight=None, drop_missing=False, form=form
-    )
+    read = read_predictions(Reading(path, logit=scale is LOGIT, percent=scale is PERCENT))
     np.testing.assert_allclose(read.data.score, PROBABILITIES, rtol=1e-14)
-    assert read.source["scale"] == form.scale.name
+    assert read.source["scale"] == scale.name
 
 
 @pytest.mark.parametrize("score", ["-3", "101"])
@@ -66,24 +65,17 @@ def test_percentages_have_a_range(tmp_path, score) -> None:
     path.write_text(f"y,p\n1,20\n0,{score}\n")
     message = rf"column 'p': {score} is outside \[0, 100\] on line 3 of"
     with pytest.raises(InputError, match=message):
-        read_predictions(
-            path,
-            outcome="y",
-            score="p",
-            event=None,
-            weight=None,
-            drop_missing=False,
-            form=Form(scale=PERCENT),
-        )
+        read_predictions(Reading(path, "y", "p", percent=True))
 
 
 def test_the_sign_of_a_weight_is_no_reason_for_percent(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("y,p,w\n1,.3,10%\n0,.4,20\n")
-    with pytest.raises(
-        InputError, match=r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\.$"
-    ):
-        read_predictions(path, outcome="y", score="p", event=None, weight="w", drop_missing=False)
+    message = (
+        r"column 'w': '10%' is not a number on line 2 of [^.]*\.csv\..*without the sign, / 100\.$"
+    )
+    with pytest.raises(InputError, match=message):
+        read_predictions(Reading(path, "y", "p", weight="w"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""What was said of a file of predictions: which columns hold what, and how they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import InputError
+from bayescal.cli import _options as option
+
+if TYPE_CHECKING:
+    from bayescal.cli.form import Form
+    from bayescal.data.sources.columns import Columns
+
+__all__ = ["ClusterReading", "GroupReading", "Reading", "RowReading"]
+
+ROLE_OPTIONS = ("site", "period", "cluster", "stratum", "imputation")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Options of a command that reads predictions; checked before the file is opened."""
+
+    file: option.File
+    outcome: option.Outcome = None
+    score: option.Score = None
+    event: option.Event = None
+    weight: option.Weight = None
+    weight_type: option.WeightType = None
+    drop_missing: option.DropMissing = False
+    logit: option.Logit = False
+    percent: option.Percent = False
+    encoding: option.Encoding = None
+    sheet: option.Sheet = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        from bayescal.data.validate import check_choice
+        from bayescal.data.weights import WEIGHT_TYPES
+
+        if self.weight_type is not None:
+            check_choice(self.weight_type, WEIGHT_TYPES, "--weight-type")
+            if self.weight is None:
+                raise InputError("--weight-type goes with --weight, the column of the weights.")
+        if len(self._role("site") or ()) > 1:
+            raise InputError("--site is one column. Name several factors with --factor.")
+        for name in self.factors:
+            if self.factors.count(name) > 1:
+                raise InputError(f"--factor {name!r} was given twice. Name each factor once.")
+        if self._role("stratum") is not None and self._role("cluster") is None:
+            raise InputError("--stratum goes with --cluster, the column of the clusters.")
+        if self._role("cluster") is not None and self._role("independent"):
+            raise InputError("--cluster and --independent contradict each other. Leave one out.")
+
+    def _role(self, name: str) -> Any:
+        """An option of roles; None where the command has none."""
+        return getattr(self, name, None)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Columns of factors."""
+        return tuple(self._role("factor") or ())
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Columns of the other roles that were named."""
+        named = {name: self._role(name) for name in ROLE_OPTIONS}
+        named["site"] = (named["site"] or [None])[0]
+        return {name: column for name, column in named.items() if column is not None}
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Options and columns, in order."""
+        of_cases = {name: getattr(self, name) for name in ("outcome", "score", "weight")}
+        one = [(name, column) for name, column in of_cases.items() if column is not None]
+        return [*one, *self.roles.items(), *(("factor", name) for name in self.factors)]
+
+    @property
+    def asks_about_ids(self) -> bool:
+        """Whether an option could say why ids repeat, and none does."""
+        return self._role("independent") is False and not {"cluster", "imputation"} & {*self.roles}
+
+    @property
+    def groups(self) -> dict[str, bool]:
+        """The options that give a table its groups, and whether each was given."""
+        return {
+            "--site (--group)": "site" in self.roles,
+            "--period": "period" in self.roles,
+            "--factor": bool(self.factors),
+        }
+
+    def columns(self, outcome: str, score: str) -> Columns:
+        """All columns that matter."""
+        from bayescal.data.sources.columns import Columns
+
+        return Columns(outcome, score, self.weight, factors=self.factors, **self.roles)
+
+    def form(self, other: Path | None = None) -> Form:
+        """How the file is written, and another one that is written alike."""
+        from bayescal.cli.form import Form
+
+        how = {"encoding": self.encoding, "sheet": self.sheet}
+        return Form.of(self.file, other, **how, logit=self.logit, percent=self.percent)
+
+
+@dataclass(frozen=True)
+class RowReading(Reading):
+    """Of one file, in which there may be clusters."""
+
+    file: option.RowFile
+    cluster: option.Cluster = None
+    stratum: option.Stratum = None
+
+
+@dataclass(frozen=True)
+class ClusterReading(Reading):
+    """Of cases that may depend on each other, or have several imputations."""
+
+    imputation: option.Imputation = None
+    cluster: option.Cluster = None
+    stratum: option.Stratum = None
+    independent: option.Independent = False
+
+
+@dataclass(frozen=True)
+class GroupReading(ClusterReading):
+    """Of cases that may also have a site, a period or factors."""
+
+    site: option.Site = None
+    period: option.Period = None
+    factor: option.Factor = None
