@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -13,83 +13,72 @@ from bayescal.cli._notes import as_typed, noted
 from bayescal.cli._progress import working
 from bayescal.cli._terminal import announce, is_narrow, note, say
 from bayescal.cli._write import check_targets, numbers_of, write_figure, write_record
-from bayescal.data.validate import as_level, check_choice
-from bayescal.model.curves import Curve, as_curve
-from bayescal.model.priors import Prior, as_prior
+from bayescal.data.validate import as_level, as_order, check_choice
+from bayescal.model.curves import as_curve
+from bayescal.model.priors import as_prior
 
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
     from bayescal.posterior.posterior import CalibrationPosterior
 
-__all__ = ["Analysis"]
+__all__ = ["Analysis", "Settings"]
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """What to compute and where to leave it; checked when it is made, before any data are read.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every analysis is told; checked when it is made, before any data are read.
+
+    Attributes
+    ----------
+    plot, record : Path or None
+        Files for the figure and for the numbers.
+    file : Path or None
+        The file or folder that is read.
+    table : Path or None
+        A file that is written too, by whoever makes this.
+    """
+
+    prior: str = "neutral"
+    ci_prob: float = 0.95
+    seed: int | None = None
+    edge: float | None = None
+    plot: Path | None = None
+    record: Path | None = None
+    file: Path | None = None
+    table: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options as they were typed."""
+        as_prior(self.prior)
+        as_level(self.ci_prob)
+        if self.edge is not None and not 0 < self.edge < 0.5:
+            raise InputError(f"edge must lie strictly between 0 and 0.5, got {self.edge!r}.")
+        page = getattr(self, "html", None)
+        check_targets(self.plot, self.record, self.table, page=page, inputs=[self.file])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis(Settings):
+    """One family of curves.
 
     Attributes
     ----------
     p : float
         Norm of the true calibration error.
-    plot, record : Path or None
-        Files for the figure and for the numbers.
     """
 
-    curve: Curve
-    prior: Prior
-    engine: Literal["auto", "importance", "nuts"]
-    p: float
-    ci_prob: float
-    seed: int | None
-    edge: float | None
-    plot: Path | None
-    record: Path | None
+    curve: str
+    engine: str = "auto"
+    p: float = 1
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        curve: str = "beta",
-        prior: str = "neutral",
-        engine: str = "auto",
-        p: float = 1,
-        ci_prob: float = 0.95,
-        seed: int | None = None,
-        edge: float | None = None,
-        plot: Path | None = None,
-        record: Path | None = None,
-        file: Path | None = None,
-        table: Path | None = None,
-    ) -> Analysis:
-        """Check the options as they were typed.
-
-        Parameters
-        ----------
-        file : Path, optional
-            The file or folder that is read.
-        table : Path, optional
-            A file that is written too, by whoever calls this.
-        """
+    def __post_init__(self) -> None:
+        """Check the options as they were typed."""
         from bayescal.fitting import ENGINES
 
-        check_choice(engine, ENGINES, "engine")
-        if not p >= 1:
-            raise InputError(f"p must be at least 1 (inf is the largest error), got {p!r}.")
-        if edge is not None and not 0 < edge < 0.5:
-            raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, table, inputs=[file])
-        return cls(
-            as_curve(curve),
-            as_prior(prior),
-            cast("Literal['auto', 'importance', 'nuts']", engine),
-            p,
-            as_level(ci_prob),
-            seed,
-            edge,
-            plot,
-            record,
-        )
+        check_choice(self.engine, ENGINES, "engine")
+        as_order(self.p, infinite=True)
+        as_curve(self.curve)
+        super().__post_init__()
 
     def run(
         self,
@@ -137,13 +126,9 @@ class Analysis:
 
         if self.engine == "nuts":
             announce("Compiling the model, then sampling it with NUTS: this may take a minute.")
+        how: dict[str, Any] = {"engine": self.engine, "random_state": self.seed}
         post: CalibrationPosterior = fit(
-            data,
-            curve=self.curve,
-            prior=self.prior,
-            engine=self.engine,
-            random_state=self.seed,
-            edge=self.edge,
+            data, curve=self.curve, prior=self.prior, edge=self.edge, **how
         )
         return post
 

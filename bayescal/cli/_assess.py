@@ -62,6 +62,8 @@ def assess(
     ] = False,
 ) -> None:
     """Assess the calibration of the predictions in a file: one row per case."""
+    from dataclasses import replace
+
     from bayescal.cli._analysis import Analysis
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._predictions import read_predictions
@@ -89,18 +91,12 @@ def assess(
     }
     if curve == AVERAGED:
         _refuse({"--p": p != 1, "--engine": engine != "auto"}, "one family: add --curve beta")
-        analysis = Averaged.of(close=close, thresholds=threshold or (), html=html, **common)
+        analysis = Averaged(close=close, thresholds=threshold or (), html=html, **common)
     else:
-        wanted = {
-            "--close": close,
-            "--threshold": threshold or None,
-            "--html": html,
-        }
-        _refuse(
-            {name: value is not None for name, value in wanted.items()} | reading.groups,
-            "the average: leave out --curve",
-        )
-        analysis = Analysis.of(curve=curve, engine=engine, p=p, **common)
+        averaged = {"--close": close, "--threshold": threshold or None, "--html": html}
+        given = {name: value is not None for name, value in averaged.items()}
+        _refuse(given | reading.groups, "the average: leave out --curve")
+        analysis = Analysis(curve=curve, engine=engine, p=p, **common)
     _refuse({"--force": force and update is None}, "--update, the file of a running table")
     running = None if update is None else RunningTable.open(update)
     predictions = read_predictions(reading)
@@ -113,7 +109,7 @@ def assess(
     if running is not None:
         say(console, running.introduce())
     if isinstance(analysis, Averaged) and running is None:
-        analysis = analysis.with_raw(predictions.raw)
+        analysis = replace(analysis, raw=predictions.raw)
     analysis.run(data, console, source)
     if running is not None:
         running.write()

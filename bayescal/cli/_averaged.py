@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from bayescal._base.errors import InputError
+from bayescal.cli._analysis import Settings
 from bayescal.cli._notes import as_typed
 from bayescal.cli._progress import Steps
 from bayescal.cli._terminal import is_narrow, note, say
-from bayescal.cli._write import check_targets, write_figure, write_record, write_report
+from bayescal.cli._write import write_figure, write_record, write_report
 from bayescal.data.validate import as_level
-from bayescal.model.priors import Prior, as_prior
 
 if TYPE_CHECKING:
     from bayescal.assessment import Assessment
@@ -26,76 +25,34 @@ if TYPE_CHECKING:
 __all__ = ["Averaged"]
 
 
-@dataclass(frozen=True)
-class Averaged:
-    """What to compute and where to leave it; checked when it is made, before any data are read.
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Settings):
+    """An assessment.
 
     Attributes
     ----------
     close : float or None
         A true calibration error that is close enough to none.
-    thresholds : tuple of float
+    thresholds : sequence of float
         Risks from which a patient is treated.
-    plot, record, html : Path or None
-        Files for the figure, the numbers and the report.
+    html : Path or None
+        File for the report.
     raw : tuple of RawCases
         As of `Findings`.
     """
 
-    prior: Prior
-    close: float | None
-    ci_prob: float
-    seed: int | None
-    edge: float | None
-    thresholds: tuple[float, ...]
-    plot: Path | None
-    record: Path | None
-    html: Path | None
+    close: float | None = None
+    thresholds: Sequence[float] = ()
+    html: Path | None = None
     raw: tuple[RawCases, ...] = ()
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        prior: str = "neutral",
-        close: float | None = None,
-        ci_prob: float = 0.95,
-        seed: int | None = None,
-        edge: float | None = None,
-        thresholds: Sequence[float] = (),
-        plot: Path | None = None,
-        record: Path | None = None,
-        html: Path | None = None,
-        file: Path | None = None,
-        table: Path | None = None,
-    ) -> Averaged:
-        """Check the options as they were typed.
-
-        Parameters
-        ----------
-        file : Path, optional
-            The file or folder that is read.
-        table : Path, optional
-            A file that is written too, by whoever calls this.
-        """
-        if edge is not None and not 0 < edge < 0.5:
-            raise InputError(f"edge must lie strictly between 0 and 0.5, got {edge!r}.")
-        check_targets(plot, record, table, page=html, inputs=[file])
-        return cls(
-            as_prior(prior),
-            None if close is None else as_level(close, "close"),
-            as_level(ci_prob),
-            seed,
-            edge,
-            tuple(as_level(risk, "threshold") for risk in thresholds),
-            plot,
-            record,
-            html,
-        )
-
-    def with_raw(self, raw: tuple[RawCases, ...]) -> Averaged:
-        """The same for a table on a grid, of these cases."""
-        return replace(self, raw=raw)
+    def __post_init__(self) -> None:
+        """Check the options as they were typed."""
+        for risk in self.thresholds:
+            as_level(risk, "threshold")
+        if self.close is not None:
+            as_level(self.close, "close")
+        super().__post_init__()
 
     def run(
         self,

@@ -34,7 +34,7 @@ def demo(
     from bayescal.cli._averaged import Averaged
     from bayescal.cli._terminal import output, say
 
-    analysis = Averaged.of(seed=SEED, plot=plot, record=json, html=html)
+    analysis = Averaged(seed=SEED, plot=plot, record=json, html=html)
     console = output()
     say(console, "Is this breast tumour malignant? A classifier says how likely.", "bold")
     data = predictions()
