@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from bayescal.cli._cases import (
 )
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._progress import working
-from bayescal.cli._read import Source
+from bayescal.cli._read import Source, TableFile
 from bayescal.cli._roles import RoleColumns
 from bayescal.cli._terminal import say
 from bayescal.cli.form import AS_IS, PROBABILITY, Form
@@ -62,7 +61,7 @@ class Predictions(NamedTuple):
     event: str
     dropped: int
     rows: int
-    path: Path
+    path: TableFile
     form: Form
     original: int = 0
     raw: tuple[RawCases, ...] = ()
@@ -126,7 +125,7 @@ class _Selected(Source):
 
 
 def read_predictions(
-    path: Path,
+    path: TableFile,
     *,
     outcome: str | None,
     score: str | None,

@@ -1,0 +1,244 @@
+"""What one tab's process does: read the table, and assess it with the options of the page."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from bayescal._base.errors import InputError
+from bayescal.cli.page.upload import Upload
+
+if TYPE_CHECKING:
+    from bayescal.cli.form import Form
+
+__all__ = ["Result", "work"]
+
+COLUMNS = ("outcome", "score", "weight", "site", "cluster")
+CHOICES = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
+TEXTS = (*COLUMNS, "event", "prior", "encoding", "sheet")
+NUMBERS = ("close", "ci_prob", "seed")
+FLAGS = ("drop_missing", "independent")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an assessment gave.
+
+    Attributes
+    ----------
+    page : str
+        The report.
+    record : str
+        All numbers, as JSON.
+    words : dict
+        What the page shows of it: headline, sentences, notes, command and seed.
+    """
+
+    page: str
+    record: str
+    words: dict[str, Any]
+
+
+def work(connection: Connection) -> None:
+    """Do what is asked, one thing after the other, until nobody asks any more."""
+    import bayescal.assessment
+    import bayescal.cli._averaged
+    import bayescal.cli._predictions  # noqa: F401
+
+    upload: Upload | None = None
+    answer: tuple[str, Any]
+
+    def doing(what: str) -> None:
+        connection.send(("doing", what))
+
+    while True:
+        try:
+            asked, of = connection.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            with _silent():
+                if asked != "assess":
+                    upload = Upload(*of)
+                if asked == "keep":
+                    continue
+                assert upload is not None
+                answer = (
+                    ("columns", columns_of(upload))
+                    if asked == "open"
+                    else ("result", assessed(upload, of, doing))
+                )
+        except InputError as error:
+            answer = ("error", str(error))
+        except MemoryError:
+            answer = ("error", "This table needs more memory than there is.")
+        connection.send(answer)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """The terminal belongs to whoever started the server."""
+    before = sys.stdout, sys.stderr
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+
+
+def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The columns of a table, and which of them are outcome and score, where that is clear.
+
+    Returns
+    -------
+    dict
+        names; outcome and score, None where there is a choice; question, what is to be chosen.
+    """
+    from bayescal.cli._columns import choose_columns
+
+    source = _form(upload, options or {}).open(upload)
+    frame = source.load()
+    told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
+    try:
+        chosen = choose_columns(frame, None, None, None)
+    except InputError as error:
+        return told | {"outcome": None, "score": None, "question": str(error)}
+    return told | {"outcome": chosen.outcome, "score": chosen.score, "question": None}
+
+
+def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]) -> Result:
+    """Assess a table, as the command line does with the same options.
+
+    Parameters
+    ----------
+    options : mapping
+        From the page, by the names of the command's options.
+    doing : callable
+        Is told what is being done.
+    """
+    from bayescal.assessment.html import render
+    from bayescal.assessment.verdict import words
+    from bayescal.assessment.words import first_words
+    from bayescal.cli._averaged import Averaged, record_of
+    from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._roles import RoleColumns
+    from bayescal.cli._write import record_text, source_lines
+
+    given = checked(options)
+    doing("Reading the file")
+    roles = RoleColumns.of(
+        site=[given["site"]] if given["site"] else None,
+        cluster=given["cluster"],
+        independent=given["independent"],
+    )
+    seed = given["seed"]
+    analysis = Averaged.of(
+        prior=given["prior"] or "neutral",
+        close=given["close"],
+        ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
+        seed=None if seed is None else int(seed),
+        thresholds=given["thresholds"],
+    )
+    form = _form(upload, given)
+    predictions = read_predictions(
+        upload,
+        **{name: given[name] for name in ("outcome", "score", "event", "weight", "weight_type")},
+        drop_missing=given["drop_missing"],
+        form=form,
+        roles=roles,
+    )
+    doing("Fitting the families of curves")
+    assessment, notes = analysis.with_raw(predictions.raw).assessed(predictions.data)
+    doing("Computing what is printed")
+    headline = assessment.headline()
+    sentences = [words.ranges(assessment), words.whom(assessment), words.to_do(assessment)]
+    record = record_text(record_of(assessment, notes, predictions.source))
+    doing("Drawing the report")
+    page = render(assessment, source=source_lines(predictions.source))
+    first = len(first_words(assessment))
+    told = {
+        "headline": headline,
+        "verdict": assessment.verdict,
+        "sentences": [*map(str, notes[:first]), *filter(None, sentences)],
+        "notes": notes[first:],
+        "seed": assessment.seed,
+        "command": command(upload.name, given | {"seed": assessment.seed}, form),
+    }
+    return Result(page, record, told)
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's options with their types; what is empty is None."""
+    given: dict[str, Any] = {}
+    for name in TEXTS:
+        value = options.get(name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be a text, got {value!r}.")
+        given[name] = value or None
+    for name, allowed in CHOICES.items():
+        value = options.get(name) or ""
+        if value not in allowed:
+            raise InputError(f"{name} must be one of {', '.join(filter(None, allowed))}.")
+        given[name] = value or None
+    for name in NUMBERS:
+        given[name] = _number(options.get(name), name)
+    seed = given["seed"]
+    if seed is not None and not (seed >= 0 and seed == int(seed)):
+        raise InputError(f"seed must be a whole number of at least 0, got {seed:g}.")
+    thresholds = options.get("thresholds") or []
+    if not isinstance(thresholds, list):
+        raise InputError("thresholds must be a list of risks.")
+    given["thresholds"] = [_number(each, "threshold") for each in thresholds]
+    for name in FLAGS:
+        given[name] = bool(options.get(name))
+    return given
+
+
+def _number(value: Any, name: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, got {value!r}.") from None
+    if not abs(number) < 2**63:
+        raise InputError(f"{name} must be a number, got {value!r}.")
+    return number
+
+
+def _form(upload: Upload, given: Mapping[str, Any]) -> Form:
+    from bayescal.cli.form import Form
+
+    return Form.of(
+        upload,
+        encoding=given.get("encoding"),
+        sheet=given.get("sheet"),
+        logit=given.get("scale") == "logit",
+        percent=given.get("scale") == "percent",
+    )
+
+
+def _typed(value: str | float) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def command(name: str, given: Mapping[str, Any], form: Form) -> str:
+    """The command that gives the same report and the same numbers."""
+    words = ["bayescal", "assess", name]
+    for option in (*COLUMNS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
+        value = given[option]
+        if value is not None:
+            text = str(int(value)) if option == "seed" else _typed(value)
+            words += [f"--{option.replace('_', '-')}", text]
+    for risk in given["thresholds"]:
+        words += ["--threshold", _typed(risk)]
+    words += [f"--{flag.replace('_', '-')}" for flag in FLAGS if given[flag]]
+    words += [*form.words, "--html", "report.html", "--json", "report.json"]
+    return shlex.join(words)
