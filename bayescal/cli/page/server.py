@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 import socket
+from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bayescal.cli.page.guard import Guard
-from bayescal.cli.page.tabs import Tab, Tabs
+from bayescal.cli.page.tabs import Tab, Tabs, Worker
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -45,6 +46,8 @@ class Server:
     ----------
     port : int
         0 for any that is free.
+    start : callable
+        Starts a worker of a tab.
 
     Attributes
     ----------
@@ -52,12 +55,12 @@ class Server:
         What the browser opens; its secret part changes with every start.
     """
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, start: Callable[[], Worker] = Worker) -> None:
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = int(self._socket.getsockname()[1])
         token = secrets.token_urlsafe(32)
         self.address = f"http://127.0.0.1:{self.port}/{token}/"
-        self._tabs = Tabs()
+        self._tabs = Tabs(start)
         config = uvicorn.Config(
             Guard(_routes(self._tabs), token, self.port),
             log_level="warning",

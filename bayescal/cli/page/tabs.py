@@ -5,12 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 from bayescal.cli.page.worker import Result, work
 
-__all__ = ["MOST_TABS", "Tab", "Tabs"]
+__all__ = ["MOST_TABS", "Tab", "Tabs", "Worker"]
 
 MOST_TABS = 8
 
@@ -36,6 +37,13 @@ class Worker:
 class Tab:
     """What one tab of the browser works on.
 
+    Parameters
+    ----------
+    worker : Worker
+        That does it.
+    start : callable
+        Starts another, when this one was ended.
+
     Attributes
     ----------
     state : dict
@@ -44,8 +52,9 @@ class Tab:
         The last one.
     """
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, start: Callable[[], Worker] = Worker) -> None:
         self._worker = worker
+        self._start = start
         self._lock = threading.Lock()
         self._file: tuple[str, bytes] | None = None
         self._task = 0
@@ -77,7 +86,7 @@ class Tab:
             busy = self.state["phase"] in {"reading", "working"}
         if busy:
             self._worker.end()
-            self._worker = Worker()
+            self._worker = self._start()
             if self._file is not None:
                 self._worker.connection.send(("keep", self._file))
             self.state |= {"phase": "stopped", "doing": None}
@@ -118,7 +127,8 @@ class Tab:
         except (EOFError, OSError, BrokenPipeError):
             with self._lock:
                 if task == self._task:
-                    self._worker = Worker()
+                    self._worker = self._start()
+                    self._worker.connection.send(("keep", self._file))
                     self._take("error", "The analysis ended unexpectedly; perhaps memory ran out.")
 
     def _take(self, kind: str, told: Any) -> None:
@@ -134,11 +144,18 @@ class Tab:
 
 
 class Tabs:
-    """All tabs, by the name that each gave itself; a worker is kept ready for the next."""
+    """All tabs, by the name that each gave itself; a worker is kept ready for the next.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    start : callable
+        Starts a worker.
+    """
+
+    def __init__(self, start: Callable[[], Worker] = Worker) -> None:
+        self._start = start
         self._tabs: dict[str, Tab] = {}
-        self._spare: Worker | None = Worker()
+        self._spare: Worker | None = start()
         self._lock = threading.Lock()
 
     def at(self, name: str) -> Tab:
@@ -152,9 +169,9 @@ class Tabs:
                 if len(self._tabs) >= MOST_TABS:
                     oldest = min(self._tabs, key=lambda key: self._tabs[key].last_asked)
                     self._tabs.pop(oldest).end()
-                worker, self._spare = self._spare or Worker(), None
-                tab = self._tabs[name] = Tab(worker)
-                self._spare = Worker()
+                worker, self._spare = self._spare or self._start(), None
+                tab = self._tabs[name] = Tab(worker, self._start)
+                self._spare = self._start()
             return tab
 
     def close(self, name: str) -> None:

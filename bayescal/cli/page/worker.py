@@ -37,7 +37,7 @@ class Result:
     record : str
         All numbers, as JSON.
     words : dict
-        What the page shows of it: headline, sentences, notes, command and seed.
+        What the page shows of it: headline, command and seed.
     """
 
     page: str
@@ -78,6 +78,8 @@ def work(connection: Connection) -> None:
             answer = ("error", str(error))
         except MemoryError:
             answer = ("error", "This table needs more memory than there is.")
+        except Exception as error:  # the page says so; a worker that ends says nothing
+            answer = ("error", f"This is a fault of bayescal, please report it: {error!r}.")
         connection.send(answer)
 
 
@@ -124,8 +126,6 @@ def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], 
         Is told what is being done.
     """
     from bayescal.assessment.html import render
-    from bayescal.assessment.verdict import words
-    from bayescal.assessment.words import first_words
     from bayescal.cli._averaged import Averaged, record_of
     from bayescal.cli._predictions import read_predictions
     from bayescal.cli._roles import RoleColumns
@@ -158,16 +158,11 @@ def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], 
     assessment, notes = analysis.with_raw(predictions.raw).assessed(predictions.data)
     doing("Computing what is printed")
     headline = assessment.headline()
-    sentences = [words.ranges(assessment), words.whom(assessment), words.to_do(assessment)]
     record = record_text(record_of(assessment, notes, predictions.source))
     doing("Drawing the report")
     page = render(assessment, source=source_lines(predictions.source))
-    first = len(first_words(assessment))
     told = {
         "headline": headline,
-        "verdict": assessment.verdict,
-        "sentences": [*map(str, notes[:first]), *filter(None, sentences)],
-        "notes": notes[first:],
         "seed": assessment.seed,
         "command": command(upload.name, given | {"seed": assessment.seed}, form),
     }

@@ -80,7 +80,6 @@ function follow(state) {
   }
 }
 
-let columnsShown = null;
 function show(state) {
   const busy = state.phase === "reading" || state.phase === "working";
   at("stop").hidden = !busy;
@@ -96,13 +95,9 @@ function show(state) {
   if (state.phase === "failed") {
     if (form.hidden) at("file-told").textContent = "";
     complain(state.error);
-    if (!form.hidden || !state.columns) form.hidden = form.hidden && !/--(encoding|sheet)/.test(state.error);
+    if (/--(encoding|sheet)/.test(state.error)) form.hidden = false;
   }
   if (state.phase === "done") answer(state.result);
-}
-
-function lines(parent, kind, texts) {
-  parent.replaceChildren(...texts.map((text) => Object.assign(document.createElement(kind), { textContent: text })));
 }
 
 function answer(result) {
@@ -111,8 +106,6 @@ function answer(result) {
   at("result").hidden = false;
   at("result").classList.remove("old");
   at("headline").textContent = result.headline;
-  lines(at("sentences"), "p", result.sentences);
-  lines(at("notes"), "li", result.notes);
   at("command").value = result.command;
   form.elements.seed.value = result.seed;
   at("save-html").href = `report.html?tab=${tab}&save`;
