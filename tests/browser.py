@@ -91,8 +91,8 @@ class Browser:
     def choose_file(self, session, path):
         """Choose a file, as a person does with the button."""
         root = self.call("DOM.getDocument", session)["root"]["nodeId"]
-        found = self.call("DOM.querySelector", session, nodeId=root, selector="#file")
-        self.call("DOM.setFileInputFiles", session, nodeId=found["nodeId"], files=[str(path)])
+        field = self.call("DOM.querySelector", session, nodeId=root, selector="#file")
+        self.call("DOM.setFileInputFiles", session, nodeId=field["nodeId"], files=[str(path)])
 
     def size(self, session, width, height):
         """Make the window this large."""

@@ -32,7 +32,7 @@ UTF_8 = "utf-8-sig"
 
 
 class TableFile(Protocol):
-    """A file that holds a table: a path, or what was sent and is held in memory."""
+    """A file that holds a table: a path, or what was sent and is kept in memory."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""A table that the browser sent: held in memory, asked like a file, and small when unpacked."""
+"""A table that the browser sent: kept in memory, read like a file, and small when unpacked."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from io import BytesIO
 from bayescal._base.errors import InputError
 from bayescal.cli._read import PARQUET, is_workbook
 
-__all__ = ["LARGEST_UNPACKED", "MOST_CELLS", "Upload"]
+__all__ = ["LARGEST_UNPACKED", "MOST_UPLOADED_CELLS", "Upload"]
 
 LARGEST_UNPACKED = 1024**3
 """Bytes of text, or of a workbook's parts."""
-MOST_CELLS = 400_000_000
+MOST_UPLOADED_CELLS = 400_000_000
 """Of Parquet, which packs a column of one value to a few bytes."""
-BLOCK = 1024**2
+UNPACKED_BLOCK = 1024**2
 
 
 class Upload:
@@ -75,7 +75,7 @@ class Upload:
         total = 0
         try:
             with gzip.open(self.open()) as file:
-                while block := file.read(BLOCK):
+                while block := file.read(UNPACKED_BLOCK):
                     total += len(block)
                     if total > LARGEST_UNPACKED:
                         raise self._too_large()
@@ -101,7 +101,7 @@ class Upload:
             described = parquet.ParquetFile(self.open()).metadata
         except (pa.ArrowException, OSError):
             return
-        if described.num_rows * described.num_columns > MOST_CELLS:
+        if described.num_rows * described.num_columns > MOST_UPLOADED_CELLS:
             raise self._too_large()
 
     def _too_large(self) -> InputError:

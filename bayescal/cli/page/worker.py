@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from bayescal._base.errors import InputError
+from bayescal._base.errors import InputError, as_count
 from bayescal.cli.page.upload import Upload
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Result", "work"]
 
-COLUMNS = ("outcome", "score", "weight", "site", "cluster")
-CHOICES = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
-TEXTS = (*COLUMNS, "event", "prior", "encoding", "sheet")
-NUMBERS = ("close", "ci_prob", "seed")
-FLAGS = ("drop_missing", "independent")
+COLUMN_FIELDS = ("outcome", "score", "weight", "site", "cluster")
+CHOSEN_FROM = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
+TEXT_FIELDS = (*COLUMN_FIELDS, "event", "prior", "encoding", "sheet")
+NUMBER_FIELDS = ("close", "ci_prob", "seed")
+TICKED = ("drop_missing", "independent")
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,11 @@ def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], 
         cluster=given["cluster"],
         independent=given["independent"],
     )
-    seed = given["seed"]
     analysis = Averaged.of(
         prior=given["prior"] or "neutral",
         close=given["close"],
         ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
-        seed=None if seed is None else int(seed),
+        seed=given["seed"],
         thresholds=given["thresholds"],
     )
     form = _form(upload, given)
@@ -172,26 +171,26 @@ def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], 
 def checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """The page's options with their types; what is empty is None."""
     given: dict[str, Any] = {}
-    for name in TEXTS:
+    for name in TEXT_FIELDS:
         value = options.get(name)
         if value is not None and not isinstance(value, str):
             raise InputError(f"{name} must be a text, got {value!r}.")
         given[name] = value or None
-    for name, allowed in CHOICES.items():
+    for name, allowed in CHOSEN_FROM.items():
         value = options.get(name) or ""
         if value not in allowed:
             raise InputError(f"{name} must be one of {', '.join(filter(None, allowed))}.")
         given[name] = value or None
-    for name in NUMBERS:
+    for name in NUMBER_FIELDS:
         given[name] = _number(options.get(name), name)
     seed = given["seed"]
-    if seed is not None and not (seed >= 0 and seed == int(seed)):
-        raise InputError(f"seed must be a whole number of at least 0, got {seed:g}.")
+    if seed is not None:
+        given["seed"] = as_count(int(seed) if seed.is_integer() else seed, "seed", 0)
     thresholds = options.get("thresholds") or []
     if not isinstance(thresholds, list):
         raise InputError("thresholds must be a list of risks.")
     given["thresholds"] = [_number(each, "threshold") for each in thresholds]
-    for name in FLAGS:
+    for name in TICKED:
         given[name] = bool(options.get(name))
     return given
 
@@ -227,13 +226,12 @@ def _typed(value: str | float) -> str:
 def command(name: str, given: Mapping[str, Any], form: Form) -> str:
     """The command that gives the same report and the same numbers."""
     words = ["bayescal", "assess", name]
-    for option in (*COLUMNS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
+    for option in (*COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
         value = given[option]
         if value is not None:
-            text = str(int(value)) if option == "seed" else _typed(value)
-            words += [f"--{option.replace('_', '-')}", text]
+            words += [f"--{option.replace('_', '-')}", _typed(value)]
     for risk in given["thresholds"]:
         words += ["--threshold", _typed(risk)]
-    words += [f"--{flag.replace('_', '-')}" for flag in FLAGS if given[flag]]
+    words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
     words += [*form.words, "--html", "report.html", "--json", "report.json"]
     return shlex.join(words)

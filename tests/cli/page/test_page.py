@@ -221,7 +221,7 @@ def test_what_becomes_too_large_when_unpacked_is_refused(monkeypatch):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
 
-    monkeypatch.setattr(uploads, "MOST_CELLS", 1_000_000)
+    monkeypatch.setattr(uploads, "MOST_UPLOADED_CELLS", 1_000_000)
     file = io.BytesIO()
     parquet.write_table(pa.table({"y": np.zeros(1_000_001)}), file)
     with pytest.raises(InputError, match=r"a\.parquet is too large"):
