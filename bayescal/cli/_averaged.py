@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bayescal.assessment.val_prob import RawCases
     from bayescal.data.data import CalibrationData
 
-__all__ = ["Averaged"]
+__all__ = ["Averaged", "record_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +76,8 @@ class Averaged(Settings):
         say(console, describe_cases(data))
         steps = Steps(5 + bool(data.groups) + sum(path is not None for path in self._pictures))
         with steps.working("Fitting the families of curves"):
-            assessment = self._assess(data)
-            assessment = replace(assessment, raw=self.raw or assessment.raw)
+            assessment, notes = self.assessed(data)
             first = first_words(assessment)
-            notes = [as_typed(text) for text in assessment.notes]
         for text in first:
             say(console, text, "bold")
         for text in notes[len(first) :]:
@@ -90,10 +88,11 @@ class Averaged(Settings):
             if path is not None:
                 say(console, f"Wrote {path}.", "dim")
 
-    def _assess(self, data: CalibrationData) -> Assessment:
+    def assessed(self, data: CalibrationData) -> tuple[Assessment, list[str]]:
+        """Assess a table, without a word; and the notes, in the words of the command line."""
         from bayescal.assessment import assess
 
-        return assess(
+        assessment = assess(
             data,
             close=self.close,
             ci_prob=self.ci_prob,
@@ -102,6 +101,8 @@ class Averaged(Settings):
             edge=self.edge,
             thresholds=self.thresholds,
         )
+        assessment = replace(assessment, raw=self.raw or assessment.raw)
+        return assessment, [as_typed(text) for text in assessment.notes]
 
     @property
     def _pictures(self) -> tuple[Path | None, Path | None]:
@@ -161,10 +162,15 @@ class Averaged(Settings):
             with steps.working("Drawing"):
                 write_figure(self.plot, a.posterior, p=1, ci_prob=self.ci_prob)
         if self.record is not None:
-            write_record(self.record, a.to_dict() | {"notes": notes, "source": source})
+            write_record(self.record, record_of(a, notes, source))
         if self.html is not None:
             with steps.working("Writing the report"):
                 write_report(self.html, a, source, title)
+
+
+def record_of(a: Assessment, notes: list[str], source: dict[str, Any]) -> dict[str, Any]:
+    """All numbers, the notes and where the data came from."""
+    return a.to_dict() | {"notes": notes, "source": source}
 
 
 def _describe_method(a: Assessment) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from bayescal._base.errors import InputError
 from bayescal.cli._cases import in_file, read_cases
 from bayescal.cli._columns import choose_columns
 from bayescal.cli._notes import noted
 from bayescal.cli._progress import counting
-from bayescal.cli._read import PARQUET, Source
+from bayescal.cli._read import PARQUET, Source, TableFile
 from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import note, output
 from bayescal.cli.form import Scale
@@ -60,8 +60,10 @@ class BatchSource(Source):
         return f"row {self.first + row + 1} of row group {self.row_group}"
 
 
-def in_batches(path: Path) -> bool:
-    """Whether a path is read in batches: a folder, or a Parquet file."""
+def in_batches(path: TableFile) -> TypeGuard[Path]:
+    """Whether a table is read in batches: a folder, or a Parquet file, on disk."""
+    if not isinstance(path, Path):
+        return False
     return path.is_dir() or (path.is_file() and path.name.lower().endswith(PARQUET))
 
 

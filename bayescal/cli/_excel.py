@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal._base.versions import needed
-from bayescal.cli._read import Source, check_file
+from bayescal.cli._read import Source, TableFile, check_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +55,7 @@ class WorkbookSource(Source):
         return f"row {self.rows[row][0]}"
 
 
-def open_workbook(path: Path, sheet: str | None = None) -> WorkbookSource:
+def open_workbook(path: TableFile, sheet: str | None = None) -> WorkbookSource:
     """Read a sheet of a workbook.
 
     Parameters
@@ -68,13 +67,14 @@ def open_workbook(path: Path, sheet: str | None = None) -> WorkbookSource:
     otherwise = "Or save the sheet as CSV UTF-8 in Excel (File, Save As)."
     with needed("reading Excel workbooks", "bayescal[excel]", otherwise):
         import openpyxl
-    with _understood(path):
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    try:
+    with path.open("rb") as file:
         with _understood(path):
-            sheets = {table.title: list(_filled(table)) for table in book.worksheets}
-    finally:
-        book.close()
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        try:
+            with _understood(path):
+                sheets = {table.title: list(_filled(table)) for table in book.worksheets}
+        finally:
+            book.close()
     rows = _chosen(path, sheets, sheet)
     (number, header), *records = rows
     width = max(k for k, name in enumerate(header, 1) if name is not None)
@@ -98,7 +98,7 @@ def _filled(table: Any) -> Iterator[Row]:
             yield number, cells
 
 
-def _chosen(path: Path, sheets: dict[str, list[Row]], sheet: str | None) -> list[Row]:
+def _chosen(path: TableFile, sheets: dict[str, list[Row]], sheet: str | None) -> list[Row]:
     """The rows of the sheet that was named, or of the only one that has any."""
     filled = [name for name, rows in sheets.items() if rows]
     shown = ", ".join(repr(shortened(name)) for name in filled)
@@ -112,7 +112,7 @@ def _chosen(path: Path, sheets: dict[str, list[Row]], sheet: str | None) -> list
 
 
 @contextmanager
-def _understood(path: Path) -> Iterator[None]:
+def _understood(path: TableFile) -> Iterator[None]:
     """Say which file is broken, rather than how a library stumbled over it."""
     try:
         yield

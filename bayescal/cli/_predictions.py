@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from bayescal.cli._batches import in_batches, read_batches
 from bayescal.cli._cases import Cases, about_weights, as_numbers, in_file, read_cases
 from bayescal.cli._columns import ask_about_ids, choose_columns
 from bayescal.cli._progress import working
-from bayescal.cli._read import Source
+from bayescal.cli._read import Source, TableFile
 from bayescal.cli._reading import Reading
 from bayescal.cli._terminal import say
 from bayescal.cli.form import PROBABILITY, Form
@@ -55,7 +54,7 @@ class Predictions(NamedTuple):
     event: str
     dropped: int
     rows: int
-    path: Path
+    path: TableFile
     form: Form
     original: int = 0
     raw: tuple[RawCases, ...] = ()
@@ -118,7 +117,8 @@ def read_predictions(reading: Reading) -> Predictions:
 
     Columns, and how weights are meant, are guessed where there is only one way to read them.
     """
-    path, form = reading.file, reading.form()
+    path: TableFile = reading.file
+    form = reading.form()
     if in_batches(path) and "imputation" not in reading.roles:
         return Predictions(*read_batches(reading, form.scale), path, form)
     with working(f"Reading {path}"):

@@ -9,11 +9,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedReader, BytesIO, TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from itertools import islice
-from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, Literal, Protocol, TextIO, cast
 
 from bayescal._base.errors import InputError
 from bayescal._base.versions import needed
@@ -21,7 +20,7 @@ from bayescal._base.versions import needed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PARQUET", "Source", "check_file", "is_text", "is_workbook", "open_source"]
+__all__ = ["PARQUET", "Source", "TableFile", "check_file", "is_text", "is_workbook", "open_source"]
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -30,6 +29,30 @@ OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 SEPARATORS = ",;\t"
 UTF_8 = "utf-8-sig"
 """With or without the mark at its beginning."""
+
+
+class TableFile(Protocol):
+    """A file that holds a table: a path, or what was sent and is kept in memory."""
+
+    @property
+    def name(self) -> str:
+        """Without its folder."""
+
+    @property
+    def suffix(self) -> str:
+        """The end of its name, with the point."""
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+
+    def open(self, mode: Literal["rb"]) -> IO[bytes]:
+        """Its content, from the beginning."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +69,7 @@ class Source:
         Of text.
     """
 
-    path: Path
+    path: TableFile
     names: tuple[str, ...]
     separator: str | None
     encoding: str = UTF_8
@@ -62,7 +85,8 @@ class Source:
         """
         with _understood(self.path):
             if self.separator is None:
-                table = _parquet().read_table(self.path)
+                with self.path.open("rb") as file:
+                    table = _parquet().read_table(file)
                 frame: pd.DataFrame = table.to_pandas(
                     ignore_metadata=True, integer_object_nulls=verbatim
                 )
@@ -81,7 +105,7 @@ class Source:
         return f"line {line}"
 
 
-def open_source(path: Path, encoding: str | None = None) -> Source:
+def open_source(path: TableFile, encoding: str | None = None) -> Source:
     """Look at a file: what it is, and which columns it has.
 
     Parameters
@@ -97,8 +121,8 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
         with _understood(path):
             return _look_at_text(path, _encoding_of(path, encoding))
     if path.name.lower().endswith(PARQUET):
-        with _understood(path):
-            return Source(path, tuple(_parquet().read_schema(path).names), None)
+        with _understood(path), path.open("rb") as file:
+            return Source(path, tuple(_parquet().read_schema(file).names), None)
     if path.name.lower().endswith(OTHER_WORKBOOKS):
         raise InputError(
             f"{path} is a workbook in a format that is not read. Save it as .xlsx, or its sheet as "
@@ -110,7 +134,7 @@ def open_source(path: Path, encoding: str | None = None) -> Source:
     )
 
 
-def check_file(path: Path) -> None:
+def check_file(path: TableFile) -> None:
     """Refuse what is no file on disk."""
     if not path.exists():
         raise InputError(f"there is no file {path}.")
@@ -122,17 +146,17 @@ def check_file(path: Path) -> None:
         )
 
 
-def is_text(path: Path) -> bool:
+def is_text(path: TableFile) -> bool:
     """Whether a file is text by its name."""
     return path.name.lower().removesuffix(".gz").endswith(TEXT)
 
 
-def is_workbook(path: Path) -> bool:
+def is_workbook(path: TableFile) -> bool:
     """Whether a file is a workbook that can be read, by its name."""
     return path.name.lower().endswith(EXCEL)
 
 
-def _encoding_of(path: Path, told: str | None) -> str:
+def _encoding_of(path: TableFile, told: str | None) -> str:
     """The encoding as told, or else UTF-16 or UTF-8, if the file is in it from end to end."""
     if told is not None:
         try:
@@ -154,7 +178,7 @@ def _encoding_of(path: Path, told: str | None) -> str:
     return UTF_8
 
 
-def _not_utf_8(path: Path, number: int, line: bytes, index: int) -> InputError:
+def _not_utf_8(path: TableFile, number: int, line: bytes, index: int) -> InputError:
     if b"\0" in line:
         return InputError(f"{path} is not a text file.")
     return InputError(
@@ -164,7 +188,7 @@ def _not_utf_8(path: Path, number: int, line: bytes, index: int) -> InputError:
     )
 
 
-def _look_at_text(path: Path, encoding: str) -> Source:
+def _look_at_text(path: TableFile, encoding: str) -> Source:
     with _open_text(path, encoding) as file:
         head = next((line for line in file if line.strip()), "")
     if not head:
@@ -190,23 +214,32 @@ def _load_text(source: Source, *, verbatim: bool) -> pd.DataFrame:
     import pandas as pd
 
     # All columns, always: when it is told which to use, pandas overlooks lines that are too long.
-    return pd.read_csv(
-        source.path,
-        sep=source.separator,
-        encoding=source.encoding,
-        index_col=False,
-        low_memory=False,
-        dtype=str if verbatim else None,
-        keep_default_na=not verbatim,
-    )
+    with _open_bytes(source.path) as file:
+        return pd.read_csv(
+            file,
+            sep=source.separator,
+            encoding=source.encoding,
+            index_col=False,
+            low_memory=False,
+            dtype=str if verbatim else None,
+            keep_default_na=not verbatim,
+        )
 
 
-def _open_text(path: Path, encoding: str) -> TextIO:
-    return TextIOWrapper(_open_bytes(path), encoding, newline="")
+@contextmanager
+def _open_text(path: TableFile, encoding: str) -> Iterator[TextIO]:
+    with _open_bytes(path) as file, TextIOWrapper(file, encoding, newline="") as text:
+        yield text
 
 
-def _open_bytes(path: Path) -> gzip.GzipFile | BufferedReader:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+@contextmanager
+def _open_bytes(path: TableFile) -> Iterator[IO[bytes]]:
+    with path.open("rb") as packed:
+        if path.suffix.lower() != ".gz":
+            yield packed
+            return
+        with gzip.open(packed) as file:
+            yield cast("IO[bytes]", file)
 
 
 def _records(file: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -235,7 +268,7 @@ def _parquet() -> ModuleType:
 
 
 @contextmanager
-def _understood(path: Path) -> Iterator[None]:
+def _understood(path: TableFile) -> Iterator[None]:
     """Say which file is broken, rather than how a library stumbled over it."""
     try:
         yield

@@ -26,7 +26,9 @@ __all__ = [
     "check_csv",
     "check_targets",
     "numbers_of",
+    "record_text",
     "save_figure",
+    "source_lines",
     "write_figure",
     "write_record",
     "write_report",
@@ -154,15 +156,24 @@ def write_report(
     path: Path, assessment: Assessment, source: dict[str, Any], title: str | None = None
 ) -> None:
     """Write the report of an assessment, with the lines of its source."""
-    told = {key.replace("_", " ").capitalize(): value for key, value in source.items()}
-    assessment.to_html(path, title=title, source=told)
+    assessment.to_html(path, title=title, source=source_lines(source))
+
+
+def source_lines(source: dict[str, Any]) -> dict[str, Any]:
+    """Where the data came from, as the report's lines name it."""
+    return {key.replace("_", " ").capitalize(): value for key, value in source.items()}
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write numbers as JSON; what is not finite becomes null."""
-    text = json.dumps(_finite(record), indent=2, allow_nan=False)
+    text = record_text(record)
     with replacing(path) as file:
-        file.write_text(text + "\n", "utf-8")
+        file.write_text(text, "utf-8")
+
+
+def record_text(record: dict[str, Any]) -> str:
+    """Numbers as JSON; what is not finite becomes null."""
+    return json.dumps(_finite(record), indent=2, allow_nan=False) + "\n"
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayescal._base.errors import InputError
+from bayescal.cli._app import app_command
 from bayescal.cli._assess import assess
 from bayescal.cli._compare import compare
 from bayescal.cli._demo import demo
@@ -68,6 +69,7 @@ app = typer.Typer(
 )
 for subcommand in (demo, assess, compare, gain, recalibrate, plan, simulate, validate):
     app.command(cls=Command)(subcommand)
+app.command("app", cls=Command)(app_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.special import expit, logit
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
 from bayescal.cli._excel import open_workbook
-from bayescal.cli._read import Source, is_text, is_workbook, open_source
+from bayescal.cli._read import Source, TableFile, is_text, is_workbook, open_source
 
 if TYPE_CHECKING:
     from bayescal.data.data import CalibrationData
@@ -93,7 +92,7 @@ class Form:
     @classmethod
     def of(
         cls,
-        *files: Path | None,
+        *files: TableFile | None,
         encoding: str | None,
         sheet: str | None,
         logit: bool,
@@ -111,7 +110,7 @@ class Form:
             raise InputError("--logit and --percent exclude each other: name one scale of scores.")
         return cls(encoding, sheet, LOGIT if logit else PERCENT if percent else PROBABILITY)
 
-    def open(self, path: Path) -> Source:
+    def open(self, path: TableFile) -> Source:
         """Look at a file; see `open_source` and `open_workbook`."""
         if is_workbook(path):
             return open_workbook(path, self.sheet)

@@ -1,0 +1,233 @@
+"""What one tab's process does: read the table, and assess it with the options of the page."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, cast
+
+from bayescal._base.errors import InputError, as_count
+from bayescal.cli.page.upload import Upload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bayescal.cli._reading import GroupReading
+    from bayescal.cli.form import Form
+
+__all__ = ["Result", "work"]
+
+COLUMN_FIELDS = ("outcome", "score", "weight", "site", "cluster")
+CHOSEN_FROM = {"scale": ("", "logit", "percent"), "weight_type": ("", "counts", "sampling")}
+TEXT_FIELDS = (*COLUMN_FIELDS, "event", "prior", "encoding", "sheet")
+NUMBER_FIELDS = ("close", "ci_prob", "seed")
+TICKED = ("drop_missing", "independent")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an assessment gave.
+
+    Attributes
+    ----------
+    page : str
+        The report.
+    record : str
+        All numbers, as JSON.
+    words : dict
+        What the page shows of it: headline, command and seed.
+    """
+
+    page: str
+    record: str
+    words: dict[str, Any]
+
+
+def work(connection: Connection) -> None:
+    """Do what is asked, one thing after the other, until nobody asks any more."""
+    import bayescal.assessment
+    import bayescal.cli._averaged
+    import bayescal.cli._predictions  # noqa: F401
+
+    upload: Upload | None = None
+    answer: tuple[str, Any]
+
+    def doing(what: str) -> None:
+        connection.send(("doing", what))
+
+    while True:
+        try:
+            asked, of = connection.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            with _silent():
+                if asked != "assess":
+                    upload = Upload(*of)
+                if asked == "keep":
+                    continue
+                assert upload is not None
+                answer = (
+                    ("columns", columns_of(upload))
+                    if asked == "open"
+                    else ("result", assessed(upload, of, doing))
+                )
+        except InputError as error:
+            answer = ("error", str(error))
+        except MemoryError:
+            answer = ("error", "This table needs more memory than there is.")
+        except Exception as error:  # the page says so; a worker that ends says nothing
+            answer = ("error", f"This is a fault of bayescal, please report it: {error!r}.")
+        connection.send(answer)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """The terminal belongs to whoever started the server."""
+    before = sys.stdout, sys.stderr
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+
+
+def columns_of(upload: Upload, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The columns of a table, and which of them are outcome and score, where that is clear.
+
+    Returns
+    -------
+    dict
+        names; outcome and score, None where there is a choice; question, what is to be chosen.
+    """
+    from bayescal.cli._columns import choose_columns
+
+    reading = _reading(upload, options or {})
+    source = reading.form().open(upload)
+    frame = source.load()
+    told: dict[str, Any] = {"names": list(map(str, frame.columns)), "rows": len(frame)}
+    try:
+        chosen = choose_columns(frame, reading, reading.form().scale)
+    except InputError as error:
+        return told | {"outcome": None, "score": None, "question": str(error)}
+    return told | {"outcome": chosen.outcome, "score": chosen.score, "question": None}
+
+
+def assessed(upload: Upload, options: Mapping[str, Any], doing: Callable[[str], None]) -> Result:
+    """Assess a table, as the command line does with the same options.
+
+    Parameters
+    ----------
+    options : mapping
+        From the page, by the names of the command's options.
+    doing : callable
+        Is told what is being done.
+    """
+    from bayescal.assessment.html import render
+    from bayescal.cli._averaged import Averaged, record_of
+    from bayescal.cli._predictions import read_predictions
+    from bayescal.cli._write import record_text, source_lines
+
+    given = checked(options)
+    doing("Reading the file")
+    reading = _reading(upload, given)
+    analysis = Averaged(
+        prior=given["prior"] or "neutral",
+        close=given["close"],
+        ci_prob=0.95 if given["ci_prob"] is None else given["ci_prob"],
+        seed=given["seed"],
+        thresholds=given["thresholds"],
+    )
+    predictions = read_predictions(reading)
+    doing("Fitting the families of curves")
+    assessment, notes = replace(analysis, raw=predictions.raw).assessed(predictions.data)
+    doing("Computing what is printed")
+    headline = assessment.headline()
+    record = record_text(record_of(assessment, notes, predictions.source))
+    doing("Drawing the report")
+    page = render(assessment, source=source_lines(predictions.source))
+    told = {
+        "headline": headline,
+        "seed": assessment.seed,
+        "command": command(upload.name, given | {"seed": assessment.seed}, reading.form()),
+    }
+    return Result(page, record, told)
+
+
+def checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's options with their types; what is empty is None."""
+    given: dict[str, Any] = {}
+    for name in TEXT_FIELDS:
+        value = options.get(name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be a text, got {value!r}.")
+        given[name] = value or None
+    for name, allowed in CHOSEN_FROM.items():
+        value = options.get(name) or ""
+        if value not in allowed:
+            raise InputError(f"{name} must be one of {', '.join(filter(None, allowed))}.")
+        given[name] = value or None
+    for name in NUMBER_FIELDS:
+        given[name] = _number(options.get(name), name)
+    seed = given["seed"]
+    if seed is not None:
+        given["seed"] = as_count(int(seed) if seed.is_integer() else seed, "seed", 0)
+    thresholds = options.get("thresholds") or []
+    if not isinstance(thresholds, list):
+        raise InputError("thresholds must be a list of risks.")
+    given["thresholds"] = [_number(each, "threshold") for each in thresholds]
+    for name in TICKED:
+        given[name] = bool(options.get(name))
+    return given
+
+
+def _number(value: Any, name: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, got {value!r}.") from None
+    if not abs(number) < 2**63:
+        raise InputError(f"{name} must be a number, got {value!r}.")
+    return number
+
+
+def _reading(upload: Upload, given: Mapping[str, Any]) -> GroupReading:
+    """The options of reading, as the command takes them."""
+    from bayescal.cli._reading import GroupReading
+
+    same = ("outcome", "score", "event", "weight", "weight_type", "encoding", "sheet", "cluster")
+    options: dict[str, Any] = {name: given.get(name) for name in same}
+    options |= {name: given.get(name, False) for name in TICKED}
+    return GroupReading(
+        file=cast("Path", upload),  # the command's is a path; what is read is a TableFile
+        **options,
+        logit=given.get("scale") == "logit",
+        percent=given.get("scale") == "percent",
+        site=[given["site"]] if given.get("site") else None,
+    )
+
+
+def _typed(value: str | float) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def command(name: str, given: Mapping[str, Any], form: Form) -> str:
+    """The command that gives the same report and the same numbers."""
+    words = ["bayescal", "assess", name]
+    for option in (*COLUMN_FIELDS, "event", "weight_type", "prior", "close", "ci_prob", "seed"):
+        value = given[option]
+        if value is not None:
+            words += [f"--{option.replace('_', '-')}", _typed(value)]
+    for risk in given["thresholds"]:
+        words += ["--threshold", _typed(risk)]
+    words += [f"--{flag.replace('_', '-')}" for flag in TICKED if given[flag]]
+    words += [*form.words, "--html", "report.html", "--json", "report.json"]
+    return shlex.join(words)

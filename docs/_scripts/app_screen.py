@@ -1,0 +1,54 @@
+"""The picture of the page of `bayescal app`: `python app_screen.py`. It needs Chromium."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+
+import bayescal as bc
+from bayescal.cli.page.server import Server
+
+DOCS = Path(__file__).parents[1]
+sys.path.append(str(DOCS.parent / "tests"))
+
+from browser import Browser  # noqa: E402
+
+DONE = (
+    "document.getElementById('command').value && document.getElementById('doing').innerText === ''"
+)
+
+
+def main() -> None:
+    server = Server()
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    died, risk = bc.simulate.sample("clinical-middle-overconfident", 894, random_state=3)
+    table = pd.DataFrame({"died": died.astype(int), "risk": risk.round(4)})
+    with tempfile.TemporaryDirectory() as folder:
+        table.to_csv(Path(folder) / "predictions.csv", index=False)
+        browser = Browser(Path(folder) / "profile")
+        tab = browser.tab(server.address)
+        browser.size(tab, 1200, 1500)
+        browser.choose_file(tab, Path(folder) / "predictions.csv")
+        browser.wait(tab, DONE)
+        browser.value(tab, "document.forms[0].elements.seed.value = '1'")
+        browser.value(tab, "document.forms[0].elements.close.value = '0.05'")
+        browser.value(tab, "document.forms[0].dispatchEvent(new Event('input', {bubbles: true}))")
+        browser.wait(tab, "document.getElementById('command').value.includes('0.05')")
+        browser.wait(tab, DONE)
+        time.sleep(2)  # until the report is drawn
+        browser.picture(tab, DOCS / "_static" / "app.png")
+        browser.end()
+    server.stop()
+    thread.join(10)
+
+
+if __name__ == "__main__":
+    main()
