@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,20 +45,33 @@ def by_score(problem: Problem, thresholds: Floats) -> Treated:
     return _treated(problem, problem.data.share_reaching(thresholds))
 
 
-def by_mean_curve(of: Evaluation, thresholds: Floats) -> Treated:
-    """Treat the cases at whose score the mean of the curves reaches the threshold.
+def by_mean_curve(parts: Sequence[Evaluation], thresholds: Floats) -> list[Treated]:
+    """Treat the cases at whose score the mean of the curves of all tables reaches the threshold.
 
     Parameters
     ----------
     thresholds : ndarray of shape (thresholds,)
+
+    Returns
+    -------
+    list of Treated
+        Of each table.
     """
-    problem, size = of.problem, len(of.u)
-    score = problem.data.score
-    curves = problem.curves_at(score)
+    treated = []
+    for own in parts:
+        score = own.problem.data.score
+        mean = np.mean([_mean_at(score, of) for of in parts], axis=0)
+        reaching = mean[:, None] >= least_treated(thresholds)
+        treated.append(_treated(own.problem, reaching.astype(np.float64)))
+    return treated
+
+
+def _mean_at(score: Floats, of: Evaluation) -> Floats:
+    """The mean of the curves of one table."""
+    curves, size = of.problem.curves_at(score), len(of.u)
     parts = blocks(size, score.size)
-    mean = np.sum([curves.probability(of.u[part]).sum(axis=0) for part in parts], axis=0) / size
-    reaching = mean[:, None] >= least_treated(thresholds)
-    return _treated(problem, reaching.astype(np.float64))
+    total = np.sum([curves.probability(of.u[part]).sum(axis=0) for part in parts], axis=0)
+    return np.asarray(total / size)
 
 
 def _treated(problem: Problem, reaching: Floats) -> Treated:
