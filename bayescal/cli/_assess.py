@@ -94,7 +94,7 @@ def assess(
     groups = [name for name, given in roles.groups.items() if given]
     if groups:
         alone = {name: True for name in groups[1:]}
-        alone |= {"--cluster": cluster is not None, "--imputation": imputation is not None}
+        alone |= {"--cluster": cluster is not None}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged

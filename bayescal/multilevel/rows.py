@@ -51,8 +51,8 @@ def known_of_group(
 
 
 def size_of(view: CurveView) -> dict[str, float]:
-    """Cases and events."""
-    table = view.problem.table
+    """Cases and events: those of any imputation."""
+    table = view._posterior.parts[0].problem.table
     return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
 
 

@@ -99,8 +99,9 @@ def combine_imputations(
 
 def _pooled(post: Any) -> Problem:
     """The problem of one curve, or that of all cases as one table."""
-    problem: Problem = post.problem.pooled if isinstance(post, MultilevelPosterior) else post.problem
-    return problem
+    problem = post.problem
+    one: Problem = problem.pooled if isinstance(post, MultilevelPosterior) else problem
+    return one
 
 
 def _check_alike(first: Any, other: Any, index: int) -> None:

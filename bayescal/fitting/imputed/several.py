@@ -22,10 +22,11 @@ from bayescal.fitting.imputed.posterior import (
 )
 from bayescal.fitting.imputed.tree import imputed_tree, trees_of_imputations
 from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
+from bayescal.multilevel.compared import OFF_BY
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.factors import SubgroupPosterior
+from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.tree import is_multilevel_tree
@@ -59,8 +60,9 @@ class ImputedView(ImputedPosterior, CurveView):
         view, first = super().of_posteriors(posts), posts[0]
         view.title, view.is_new, view._key = first.title, first.is_new, first._key
         view._has_outcomes = first._has_outcomes
-        if first.prob_calibrated is not None:
-            view._prob_calibrated = float(np.mean([post.prob_calibrated for post in posts]))
+        known = [post.prob_calibrated for post in posts if post.prob_calibrated is not None]
+        if len(known) == len(posts):
+            view._prob_calibrated = float(np.mean(known))
         return view
 
     def __repr__(self) -> str:
@@ -171,7 +173,7 @@ class ImputedCurves(MultilevelPosterior):
         """The view on one curve of every imputation, mixed."""
         return ImputedView.of_posteriors([look(post) for post in self._posts])
 
-    def _lines(self) -> Sequence[str]:
+    def _lines(self) -> list[str]:
         first, *lines = super()._lines()
         average = self.average()
         assert isinstance(average, ImputedView)
@@ -185,7 +187,7 @@ class ImputedCurves(MultilevelPosterior):
 class ImputedSites(ImputedCurves, HierarchicalPosterior):
     """Several sites, of several imputations."""
 
-    def prob_differs_from_average(self, delta: float = 0.05) -> pd.Series:
+    def prob_differs_from_average(self, delta: float = OFF_BY) -> pd.Series:
         """Probability that a site's curve is further than delta from that of the average site.
 
         The mean over the imputations; see `HierarchicalPosterior.prob_differs_from_average`.
@@ -199,8 +201,11 @@ class ImputedSites(ImputedCurves, HierarchicalPosterior):
         pandas.Series
             By site.
         """
-        first, *more = (post.prob_differs_from_average(delta) for post in self.imputations)
-        return sum(more, first) / len(self.imputations)
+        import pandas as pd
+
+        each = [post.prob_differs_from_average(delta) for post in self.imputations]
+        mean: pd.Series = pd.concat(each, axis=1).mean(axis=1)
+        return mean.rename(each[0].name)
 
 
 class ImputedSubgroups(ImputedCurves, SubgroupPosterior):
@@ -254,13 +259,15 @@ def joined(each: Sequence[MultilevelDraws]) -> MultilevelDraws:
     data = CalibrationData.from_imputations([one.problem.data for one in each])
     size = sum(one.size for one in each)
     optional: dict[str, Any] = {}
-    if first.correlation is not None:
-        z = [np.arctanh(np.clip(one.correlation, -NEAR_ONE, NEAR_ONE)) for one in each]
-        optional["correlation"] = np.tanh(in_turn(widened(np.stack(z))))
+    correlations = [one.correlation for one in each if one.correlation is not None]
+    if correlations:
+        z = np.arctanh(np.clip(np.stack(correlations), -NEAR_ONE, NEAR_ONE))
+        optional["correlation"] = np.tanh(in_turn(widened(z)))
     if first.following is not None:
         optional["following"] = in_turn(_at_one_centre(each, lambda one: one.following))
-    if first.explanation is not None:
-        optional["explanation"] = in_turn(np.stack([one.explanation for one in each]))
+    explanations = [one.explanation for one in each if one.explanation is not None]
+    if explanations:
+        optional["explanation"] = in_turn(np.stack(explanations))
         shares = np.mean([explanation_probabilities(one) for one in each], axis=0)
         relative = shares / explanation_prior(first.problem)
         optional["log_evidence"] = np.log(np.maximum(relative, np.finfo(float).tiny))

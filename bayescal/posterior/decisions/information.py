@@ -85,9 +85,8 @@ def by_curve(
     mixed : callable
         Makes one array of those of all tables, whose first axis has the draws.
     """
-    updated = by_mean_curve(parts, thresholds)
     treated = [
-        (by_score(of.problem, thresholds), own) for of, own in zip(parts, updated, strict=True)
+        (by_score(of.problem, thresholds), by_mean_curve(of, thresholds, parts)) for of in parts
     ]
 
     def worth(drawn: Sequence[Iterable[CurveDraws]]) -> tuple[Floats, Floats]:

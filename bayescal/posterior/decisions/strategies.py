@@ -45,25 +45,19 @@ def by_score(problem: Problem, thresholds: Floats) -> Treated:
     return _treated(problem, problem.data.share_reaching(thresholds))
 
 
-def by_mean_curve(parts: Sequence[Evaluation], thresholds: Floats) -> list[Treated]:
-    """Treat the cases at whose score the mean of the curves of all tables reaches the threshold.
+def by_mean_curve(of: Evaluation, thresholds: Floats, parts: Sequence[Evaluation] = ()) -> Treated:
+    """Treat the cases at whose score the mean of the curves reaches the threshold.
 
     Parameters
     ----------
     thresholds : ndarray of shape (thresholds,)
-
-    Returns
-    -------
-    list of Treated
-        Of each table.
+    parts : sequence of Evaluation
+        Of all tables, if the mean is that of the curves of several.
     """
-    treated = []
-    for own in parts:
-        score = own.problem.data.score
-        mean = np.mean([_mean_at(score, of) for of in parts], axis=0)
-        reaching = mean[:, None] >= least_treated(thresholds)
-        treated.append(_treated(own.problem, reaching.astype(np.float64)))
-    return treated
+    problem, score = of.problem, of.problem.data.score
+    mean = np.mean([_mean_at(score, each) for each in parts or (of,)], axis=0)
+    reaching = mean[:, None] >= least_treated(thresholds)
+    return _treated(problem, reaching.astype(np.float64))
 
 
 def _mean_at(score: Floats, of: Evaluation) -> Floats:
