@@ -29,7 +29,8 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
 
     Either arm of an interval is the root of the mean squared arm within an imputation and
     z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates. Tables have
-    the columns title and estimate, and others that are averaged; one alone, or without rows, is returned as it is.
+    the columns title and estimate, and others that are averaged; one alone, or without rows, is
+    returned as it is.
 
     References
     ----------

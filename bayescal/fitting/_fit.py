@@ -16,8 +16,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.each import each_imputation
+from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.curve.average import Averaging, fit_average
 from bayescal.inference.curve.fit import fit_curve

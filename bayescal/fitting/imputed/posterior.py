@@ -14,8 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
-from bayescal.fitting.imputed.missing import missing_information
-from bayescal.fitting.imputed.pooled import Pooled, in_turn, widened
+from bayescal.fitting.imputed.pooled import Pooled, in_turn, missing_information, widened
 from bayescal.fitting.imputed.tree import (
     imputed_tree,
     is_imputed_tree,
