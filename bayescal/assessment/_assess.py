@@ -105,7 +105,7 @@ def assess(
     pos_label : object, optional
     imputations : array-like of shape (m, n), optional
         As in `bayescal.fit`. The posteriors of the imputations are mixed; estimators are computed
-        on each imputation and averaged. Not together with `groups`.
+        on each imputation and averaged.
     cluster, strata : array-like of shape (n,), optional
         As in `bayescal.fit`; not beside `groups`.
     judged : Judged, optional

@@ -33,7 +33,6 @@ from bayescal.gain import Recommendation, recommendation
 from bayescal.inference import CurveComparison
 from bayescal.model.priors import Prior, as_prior
 from bayescal.multilevel.factors import SubgroupPosterior
-from bayescal.multilevel.fit import fit_terms
 from bayescal.multilevel.sites import HierarchicalPosterior
 from bayescal.multilevel.term import crossed
 from bayescal.posterior.intervals import verdict_of
@@ -371,8 +370,7 @@ class Findings:
         kept = {name: self.options[name] for name in ("draws", "edge") if name in self.options}
         table, terms = self.crossed, crossed(self.crossed.names)
         kept |= {"curve": "logistic", "prior": self.prior, "random_state": self.seed}
-        post = fit_terms(table.data, terms, **kept)
-        return cast(SubgroupPosterior, post)
+        return cast(SubgroupPosterior, fit(table.data, vary=terms, **kept))
 
     @cached_property
     def by_subgroup(self) -> pd.DataFrame:

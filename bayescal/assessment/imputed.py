@@ -29,14 +29,15 @@ def combined_estimates(tables: Sequence[pd.DataFrame], ci_prob: float) -> pd.Dat
 
     Either arm of an interval is the root of the mean squared arm within an imputation and
     z^2 (1 + 1 / m) B, with z the normal quantile and B the variance of the estimates. Tables have
-    the columns title and estimate, and others that are averaged; one alone is returned as it is.
+    the columns title and estimate, and others that are averaged; one alone, or without rows, is
+    returned as it is.
 
     References
     ----------
     Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.1.
     """
     first = tables[0]
-    if len(tables) == 1:
+    if len(tables) == 1 or first.empty:
         return first
     table = first.copy()
     for column in first.columns.drop(["title", "verdict"], errors="ignore"):

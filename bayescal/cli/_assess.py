@@ -75,7 +75,7 @@ def assess(
     groups = [name for name, given in reading.groups.items() if given]
     if groups:
         alone = {name: True for name in groups[1:]}
-        alone |= {f"--{role}": role in reading.roles for role in ("cluster", "imputation")}
+        alone |= {"--cluster": "cluster" in reading.roles}
         _refuse(alone, f"all cases as one, not with {groups[0]}")
     check_choice(curve, (AVERAGED, *CURVES), "curve")
     analysis: Analysis | Averaged

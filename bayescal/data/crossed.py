@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
 from bayescal.data.data import CalibrationData
-from bayescal.data.roles import MOST_COMBINATIONS
+from bayescal.data.roles import IMPUTATION, MOST_COMBINATIONS
 
 __all__ = ["CrossedTable"]
 
@@ -24,7 +24,7 @@ class CrossedTable:
     Attributes
     ----------
     data : CalibrationData
-        With two or more factors, and no other role that makes groups.
+        With two or more factors, and no other role that makes groups but the imputation.
     """
 
     data: CalibrationData
@@ -48,7 +48,7 @@ class CrossedTable:
     @cached_property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of each factor, in order."""
-        return self.data.levels
+        return {name: of for name, of in self.data.levels.items() if name != IMPUTATION}
 
     @property
     def names(self) -> tuple[str, ...]:

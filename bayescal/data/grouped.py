@@ -90,13 +90,18 @@ class GroupedRows:
         return self._contents.structure
 
     @property
+    def _any(self) -> Self:
+        """The table of one imputation, or the table itself: they have the same cases."""
+        return (self._imputations or (self,))[0]
+
+    @property
     def roles(self) -> tuple[str, ...]:
         """Names of the roles that the cases have: imputation, site, period, factors, cluster."""
         return (*self._structure.levels, *self._dependence)
 
     @property
     def _dependence(self) -> tuple[str, ...]:
-        members = (self._imputations or (self,))[0]._contents.members
+        members = self._any._contents.members
         if members is None:
             return ()
         return ("cluster",) if members.layer is None else ("cluster", "stratum")
@@ -271,13 +276,13 @@ class GroupedRows:
     @property
     def n(self) -> float:
         """Cases in the table: the sum of the weights."""
-        return float(sum(rows.trials.sum() for rows in self._tables.values()))
+        return float(sum(rows.trials.sum() for rows in self._any._tables.values()))
 
     @property
     def events(self) -> float:
         """Events in the table; refused where there are no outcomes."""
         self._check_outcomes()
-        return float(sum(rows.hits.sum() for rows in self._tables.values()))
+        return float(sum(rows.hits.sum() for rows in self._any._tables.values()))
 
     @property
     def is_compressed(self) -> bool:

@@ -12,8 +12,8 @@ from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.validate import as_draws
 from bayescal.data.weights import WeightType
+from bayescal.fitting.imputed.combine import each_imputation
 from bayescal.fitting.imputed.comparison import ImputedComparison
-from bayescal.fitting.imputed.each import each_imputation
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.comparison.curves import CurveComparison
 from bayescal.inference.curve.average import Averaging

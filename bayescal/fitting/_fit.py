@@ -16,8 +16,7 @@ from bayescal.data.read import Outcomes
 from bayescal.data.roles import Crossed
 from bayescal.data.validate import as_draws, check_choice
 from bayescal.data.weights import WeightType
-from bayescal.fitting.imputed.combine import combine_imputations
-from bayescal.fitting.imputed.each import each_imputation
+from bayescal.fitting.imputed.combine import combine_imputations, each_imputation
 from bayescal.fitting.imputed.posterior import ImputedPosterior
 from bayescal.inference.candidates import PRIOR_CALIBRATED
 from bayescal.inference.curve.average import Averaging, fit_average
@@ -237,7 +236,8 @@ def fit(
     -------
     CalibrationPosterior, HierarchicalPosterior, SubgroupPosterior or DriftPosterior
         The second of several sites, the third of crossed factors, the last of periods. With
-        `imputations` an ImputedPosterior, which is a CalibrationPosterior.
+        `imputations` an ImputedPosterior, which is a CalibrationPosterior; of several curves one of
+        the others, with `imputations` and `missing_information`.
 
     Raises
     ------
@@ -297,14 +297,8 @@ def fit(
     refuse_judged(judged, data, known=known)
     fixed: dict[str, Any] = {"prior": prior, "edge": edge, "random_state": random_state}
     if data.imputations:
-        if vary is not None or terms_of(data, known):
-            raise InputError(
-                f"the table has {' and '.join(data.roles)}, and only posteriors of one curve are "
-                "combined over imputations. Fit each of data.imputations, and compare the "
-                "answers, or forget the groups with data.pooled()."
-            )
         over: dict[str, Any] = {"curves": curves, "prior_calibrated": prior_calibrated}
-        over |= {"prior_weights": prior_weights, "curve": curve}
+        over |= {"prior_weights": prior_weights, "curve": curve, "vary": vary}
         how = {"engine": engine, "sampler": sampler, "draws": draws}
         of_sites = {"heterogeneity_prior": heterogeneity_prior, "known": known}
         return combine_imputations(each_imputation(fit, data, **over, **how, **of_sites, **fixed))

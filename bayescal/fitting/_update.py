@@ -7,11 +7,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bayescal._base.errors import InputError
+from bayescal.data.data import CalibrationData
 from bayescal.data.keywords import as_data
 from bayescal.data.read import Outcomes
 from bayescal.data.weights import WeightType
 from bayescal.fitting._fit import fit
+from bayescal.fitting.imputed.combine import combine_imputations
 from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.fitting.imputed.several import ImputedCurves
 from bayescal.inference.curve.average import fit_average
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import check_few_labels
@@ -29,6 +32,7 @@ def update(
     *,
     groups: ArrayLike | None = None,
     periods: ArrayLike | None = None,
+    imputations: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -56,6 +60,8 @@ def update(
         Site of each case, if the posterior is of several sites; new sites may be among them.
     periods : array-like of shape (n,), optional
         When each case was, if the posterior is of periods; new ones may be among them.
+    imputations : array-like of shape (m, n), optional
+        In place of `y_prob`, if the posterior is of as many imputations: each gets its own.
     cluster, strata : array-like of shape (n,), optional
         Of each case, if the posterior has clusters. Those that it has already keep their labels.
     sample_weight : array-like of shape (n,), optional
@@ -75,7 +81,7 @@ def update(
     Raises
     ------
     InputError
-        If the posterior is of several imputations; if one has a role that the other has not, or one
+        If one has a role that the other has not, or one
         has counts and the other sampling weights; or as `bayescal.fit`.
 
     Examples
@@ -92,11 +98,6 @@ def update(
             f"post is a view on one site, {post.title!r}, whose curve depends on the other sites. "
             "Update the hierarchical posterior, with groups=."
         )
-    if isinstance(post, ImputedPosterior):
-        raise InputError(
-            "post is of several imputations. Update each, post.imputations[0] and so on, with the "
-            "imputed scores of the new cases, and combine them with bayescal.combine_imputations."
-        )
     if sample_weight is not None and weight_type is None and post.data.is_pseudo:
         weight_type = "sampling"
     more = as_data(
@@ -109,8 +110,28 @@ def update(
         periods=periods,
         cluster=cluster,
         strata=strata,
+        imputations=imputations,
         check_sites=check_few_labels,
     )
+    mixed = post.imputations if isinstance(post, ImputedPosterior | ImputedCurves) else ()
+    if len(mixed) != len(more.imputations):
+        raise InputError(
+            f"post is of {len(mixed) or 'no'} imputations and the new cases have "
+            f"{len(more.imputations) or 'none'}. Pass as many, imputations=, or fit all cases anew."
+        )
+    if mixed:
+        each: list[Any] = [
+            _updated(old, new) for old, new in zip(mixed, more.imputations, strict=True)
+        ]
+        combined: CalibrationPosterior | MultilevelPosterior = combine_imputations(each)
+        return combined
+    return _updated(post, more)
+
+
+def _updated(
+    post: CalibrationPosterior | MultilevelPosterior, more: CalibrationData
+) -> CalibrationPosterior | MultilevelPosterior:
+    """With more cases, of one imputation."""
     several = post if isinstance(post, MultilevelPosterior) else None
     if several and "period" in several.levels and more.roles != ("period",):
         raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayescal._base.errors import InputError
 from bayescal._base.text import shortened
-from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.fitting.imputed.several import mixture_of_tree
 from bayescal.fitting.imputed.tree import is_imputed_tree
 from bayescal.multilevel.fit import posterior_of_tree
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -32,8 +32,9 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
     -------
     CalibrationPosterior or MultilevelPosterior
         As it was: of several sites a HierarchicalPosterior, of subgroups by several factors a
-        SubgroupPosterior, of periods a DriftPosterior, and of imputations an ImputedPosterior. A
-        view on one curve is read back as that view.
+        SubgroupPosterior, of periods a DriftPosterior, and of imputations an ImputedPosterior, or,
+        of several curves, one of these with `imputations`. A view on one curve is read back as
+        that view.
 
     Raises
     ------
@@ -52,9 +53,11 @@ def load(path: str | PathLike[str]) -> CalibrationPosterior | MultilevelPosterio
 
 
 def _posterior_of(tree: xr.DataTree) -> CalibrationPosterior | MultilevelPosterior:
-    imputed = is_imputed_tree(tree)
-    if is_multilevel_tree(tree) and not imputed:
+    if is_imputed_tree(tree):
+        posterior: CalibrationPosterior | MultilevelPosterior = mixture_of_tree(tree)
+    elif is_multilevel_tree(tree):
         return posterior_of_tree(tree)
-    posterior = ImputedPosterior(tree) if imputed else CalibrationPosterior(tree)
+    else:
+        posterior = CalibrationPosterior(tree)
     _ = posterior.problem  # read now, so that a fault is named here
     return posterior

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SELF_NAMED", "RelatedCurves"]
 
-SELF_NAMED = ("site", "period")
+PERIOD = "period"
+SELF_NAMED = ("site", PERIOD)
 """Axes that name their levels by themselves; those of a factor are named with the factor."""
 
 
@@ -97,6 +98,11 @@ class RelatedCurves:
     def has_outcomes(self) -> bool:
         """Whether there are groups with patients, beside sites known by their summaries."""
         return self.problem.has_outcomes
+
+    @property
+    def imputations(self) -> tuple[Self, ...]:
+        """The posterior of each imputation; empty where nothing was imputed."""
+        return ()
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
@@ -182,14 +188,8 @@ class RelatedCurves:
         InputError
             If there is no such axis or level, or no case has all of the levels.
         """
-        given = {} if levels is None else levels
-        if not isinstance(given, Mapping):
-            raise InputError(
-                "levels must be a level for each of some factors, such as {'sex': 'F'}, got "
-                f"{shortened(repr(given))}."
-            )
         problem = self.problem
-        chosen = check_levels(problem.axes, problem.cells, {**given, **by_name})
+        chosen = check_levels(problem.axes, problem.cells, as_mapping(levels) | by_name)
         return self._kept({"at": chosen}, lambda: self._at(chosen))
 
     def _at(self, levels: dict[str, str]) -> CurveView:
@@ -203,6 +203,40 @@ class RelatedCurves:
         title = title or "All cases"
         observed = not any(problem.labels[k] in problem.summaries for k in groups)
         return self._view(title, problem.together(title, groups), u, prior, has_outcomes=observed)
+
+    def now(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
+        """The posterior of the curve of the last period, where curves change with time.
+
+        Parameters
+        ----------
+        levels : mapping of str to str, optional
+            Levels of other axes, as `at` takes them.
+        **by_name
+            The same, as `site="A"`.
+
+        Returns
+        -------
+        CalibrationPosterior
+
+        Raises
+        ------
+        InputError
+            If there are no periods, or as `at`.
+        """
+        periods = self.levels.get(PERIOD)
+        if periods is None:
+            raise InputError(
+                f"now() is the last period, and curves vary by {' and '.join(self.levels)}. Fit "
+                "data that say with period= when each case was, or ask for at(), average() or "
+                "new()."
+            )
+        given = as_mapping(levels) | by_name
+        if PERIOD in given:
+            raise InputError(
+                f"now() is the last period, {periods[-1]!r}, and period={given[PERIOD]!r} was "
+                "given. Use at(period=...) for another."
+            )
+        return self.at(given | {PERIOD: periods[-1]})
 
     def average(self) -> CurveView:
         """The posterior of the curve without effects, over the scores of all cases.
@@ -362,6 +396,17 @@ class RelatedCurves:
         """The axis that is named, or the only one."""
         names = list(self.levels)
         return names[0] if by is None and len(names) == 1 else check_choice(by, names, "by")
+
+
+def as_mapping(levels: Any) -> dict[str, Any]:
+    """Levels by axis, as they are given by position."""
+    given = {} if levels is None else levels
+    if not isinstance(given, Mapping):
+        raise InputError(
+            "levels must be a level for each of some factors, such as {'sex': 'F'}, got "
+            f"{shortened(repr(given))}."
+        )
+    return dict(given)
 
 
 def _side_by_side(groups: Floats) -> Floats:

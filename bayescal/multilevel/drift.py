@@ -78,15 +78,6 @@ class DriftPosterior(MultilevelPosterior):
         (axis,) = self.levels
         return self.at({axis: check_choice(label, self.labels, "label")})
 
-    def now(self) -> CurveView:
-        """The posterior of the last period's curve.
-
-        Returns
-        -------
-        CalibrationPosterior
-        """
-        return self.period(self.labels[-1])
-
     def next_period(self, y_prob: ArrayLike | None = None) -> CurveView:
         """What the period after the last one will meet: `new`.
 
@@ -217,11 +208,16 @@ class DriftPosterior(MultilevelPosterior):
             lower and upper, falls of the mean score of a patient, and prob_gain, the probability
             that it falls.
         """
-        level, now = as_level(ci_prob), self.now()
+        return table_of_gains(self._gains, as_level(ci_prob))
+
+    @cached_property
+    def _gains(self) -> dict[tuple[str, str], Floats]:
+        """Draws of the gain of either update."""
+        now = self.now()
         curves = now.problem.probability(now._drawn.u)
         single = now.problem.probability(self._drawn.average).mean(axis=0)
         maps = {"now": curves.mean(axis=0), "all periods": single}
-        return gain_of_maps(now.problem, curves, maps, level)
+        return gain_of_maps(now.problem, curves, maps)
 
     @cached_property
     def periods(self) -> pd.DataFrame:
@@ -236,12 +232,11 @@ class DriftPosterior(MultilevelPosterior):
         """
         import pandas as pd
 
-        rows = {
-            label: beside_raw(
-                self.period(label), *known_of_group(self.problem, label), ROW_FUNCTIONALS
-            )
-            for label in self.labels
-        }
+        rows = {}
+        for label in self.labels:
+            view = self.period(label)
+            known = known_of_group(self.problem, label, view)
+            rows[label] = beside_raw(view, *known, ROW_FUNCTIONALS)
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("period")
 
     def _shown(self) -> dict[str, CurveView]:
@@ -287,15 +282,13 @@ def steps_of(drawn: MultilevelDraws) -> Floats:
 
 
 def gain_of_maps(
-    problem: Problem, curves: Floats, maps: dict[str, Floats], ci_prob: float
-) -> pd.DataFrame:
+    problem: Problem, curves: Floats, maps: dict[str, Floats]
+) -> dict[tuple[str, str], Floats]:
     """Gain of replacing scores by a map of them, if events have the probabilities of a curve.
 
     `curves` are draws of the probability of an event at each score of the problem, and `maps` the
-    recalibrated scores. The table is that of `DriftPosterior.gain_of_updating`.
+    recalibrated scores. Draws are by map and score.
     """
-    import pandas as pd
-
     score = problem.score
     gains: dict[tuple[str, str], list[Floats]] = {
         (name, rule): [] for name in maps for rule in RULES
@@ -306,10 +299,16 @@ def gain_of_maps(
         for (name, rule), each in gains.items():
             lost = RULES[rule](curves[part], score) - RULES[rule](curves[part], maps[name])
             each.append((population.weight * lost).sum(axis=-1))
+    return {key: np.concatenate(each) for key, each in gains.items()}
+
+
+def table_of_gains(gains: dict[tuple[str, str], Floats], ci_prob: float) -> pd.DataFrame:
+    """The table of `DriftPosterior.gain_of_updating`."""
+    import pandas as pd
+
     tail = (1 - ci_prob) / 2
     rows = {}
-    for key, each in gains.items():
-        gain = np.concatenate(each)
+    for key, gain in gains.items():
         lower, upper = np.quantile(gain, [tail, 1 - tail])
         rows[key] = {
             "mean": gain.mean(),

@@ -15,7 +15,7 @@ from bayescal.data.validate import as_level, as_number
 from bayescal.multilevel.compared import OFF_BY, Part, subgroups_of
 from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.rows import beside_raw, raw_estimates, size_of
+from bayescal.multilevel.rows import beside_raw, raw_of, size_of
 from bayescal.multilevel.view import CurveView
 
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ class SubgroupPosterior(MultilevelPosterior):
 
     def _row(self, part: Part, limit: float, level: float) -> dict[str, float]:
         view = self.at(part.levels)
-        table = view.problem.table
-        row = beside_raw(view, size_of(table), raw_estimates(table), MEASURED, level)
+        row = beside_raw(view, size_of(view), raw_of(view), MEASURED, level)
         return row | {"prob_off": view.prob_tce_above(limit)}
 
     def _shown(self) -> dict[str, CurveView]:

@@ -222,7 +222,12 @@ def prepare_terms(
     check_few_sites(len(data.groups), "the table holds {} groups")
     summaries = as_known(known, data.groups)
     check_few_sites(len(data.groups) + len(summaries), "groups and known hold {} sites together")
-    if not data.groups and not (summaries and data.events == 0):
+    if summaries and not data.groups and data.events:
+        raise InputError(
+            f"known has {len(summaries)} sites, and the patients have none. Say which site each of "
+            "them is from with groups=; one label will do."
+        )
+    if not data.groups and not summaries:
         raise InputError(
             "the table has no site, period or factor for vary= to name. Say which site each case "
             "is from with groups=, or make the table with bc.CalibrationData(..., site=...)."

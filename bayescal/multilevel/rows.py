@@ -13,7 +13,7 @@ from bayescal.data.table import Rows
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import CurveView
 
-__all__ = ["beside_raw", "known_of_group", "raw_estimates", "size_of"]
+__all__ = ["beside_raw", "known_of_group", "raw_estimates", "raw_of", "size_of"]
 
 RATIO_AND_SLOPE = ("observed_expected", "calibration_slope")
 
@@ -36,9 +36,9 @@ def beside_raw(
 
 
 def known_of_group(
-    problem: MultilevelProblem, label: str
+    problem: MultilevelProblem, label: str, view: CurveView
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Cases and events of a group, and what they alone say of its calibration.
+    """Cases and events of a group, of which there is a view, and what they alone say.
 
     What is not known, or has no estimate, is not a number.
     """
@@ -46,14 +46,20 @@ def known_of_group(
         site = problem.summaries[label].site
         known = {"cases": site.n, "events": site.observed}
         return {name: np.nan if x is None else x for name, x in known.items()}, site.raw
-    table = problem.groups[label].table
-    raw = raw_estimates(table)
-    return size_of(table), {name: raw[name] for name in RATIO_AND_SLOPE}
+    raw = raw_of(view)
+    return size_of(view), {name: raw[name] for name in RATIO_AND_SLOPE}
 
 
-def size_of(table: Rows) -> dict[str, float]:
-    """Cases and events."""
+def size_of(view: CurveView) -> dict[str, float]:
+    """Cases and events: those of any imputation."""
+    table = view._posterior.parts[0].problem.table
     return {"cases": float(table.trials.sum()), "events": float(table.hits.sum())}
+
+
+def raw_of(view: CurveView) -> dict[str, float]:
+    """What the cases of a view say by themselves: of several imputations, on average."""
+    each = [raw_estimates(part.problem.table) for part in view._posterior.parts]
+    return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
 
 def raw_estimates(table: Rows) -> dict[str, float]:

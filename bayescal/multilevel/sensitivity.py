@@ -33,7 +33,8 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
         Index: the prior in use, both scales halved, both doubled, and the shift at a score of 1/2.
         Columns: sd_shift and sd_log_slope, the medians of the standard deviations between sites
         (those that the family has); and of the average site and of a new site the estimate of
-        tce and its interval, and the interval of observed_expected.
+        tce and its interval, and the interval of observed_expected. Of several imputations, the
+        means over them.
 
     Raises
     ------
@@ -51,7 +52,10 @@ def heterogeneity_sensitivity(post: HierarchicalPosterior) -> pd.DataFrame:
     """
     import pandas as pd
 
-    problem = as_hierarchical(post).problem
+    if as_hierarchical(post).imputations:
+        each = [heterogeneity_sensitivity(one) for one in post.imputations]
+        return sum(each[1:], each[0]) / len(each)
+    problem = post.problem
     pooled, prior = problem.pooled, problem.heterogeneity
     vary = by(*problem.terms[0].axes)
     options: dict[str, Any] = {

@@ -122,12 +122,11 @@ class HierarchicalPosterior(MultilevelPosterior):
         """
         import pandas as pd
 
-        rows = {
-            label: beside_raw(
-                self.site(label), *known_of_group(self.problem, label), ROW_FUNCTIONALS
-            )
-            for label in self.labels
-        }
+        rows = {}
+        for label in self.labels:
+            view = self.site(label)
+            known = known_of_group(self.problem, label, view)
+            rows[label] = beside_raw(view, *known, ROW_FUNCTIONALS)
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("site")
         table["prob_differs"] = self.prob_differs_from_average().to_numpy()
         table["prob_worst"] = self.prob_worst().to_numpy()

@@ -15,7 +15,7 @@ from bayescal._base.errors import InputError
 from bayescal.data.validate import as_number, check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
-from bayescal.posterior.evaluation import CurvesOfTable
+from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
 from bayescal.posterior.functionals import FUNCTIONALS
 from bayescal.posterior.populations.bootstrap import Mixture
 from bayescal.posterior.posterior import CalibrationPosterior
@@ -109,11 +109,11 @@ class CurveView(CalibrationPosterior):
         return self._prob_calibrated
 
     @cached_property
-    def _posterior(self) -> CurvesOfTable:
+    def _posterior(self) -> SampledCurves:
         return CurvesOfTable(self.problem, self._drawn.u, bootstrap=self._mixture)
 
     @cached_property
-    def _prior(self) -> CurvesOfTable:
+    def _prior(self) -> SampledCurves:
         assert self._drawn.prior is not None
         return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._mixture)
 

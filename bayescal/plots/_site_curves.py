@@ -87,9 +87,10 @@ def site_curves(
 
 def _size(post: HierarchicalPosterior, site: str) -> str:
     """How many cases a site has, and whether it is known by its summary."""
-    cases = known_of_group(post.problem, site)[0]["cases"]
+    view = post.site(site)
+    cases = known_of_group(post.problem, site, view)[0]["cases"]
     size = count(cases, "case") if np.isfinite(cases) else ""
-    if post.site(site).has_outcomes:
+    if view.has_outcomes:
         return size
     return f"{size}, summary" if size else "summary"
 

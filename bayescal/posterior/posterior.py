@@ -308,6 +308,8 @@ class CalibrationPosterior(DecisionMeasures):
 def as_posterior(post: Any, name: str = "post") -> CalibrationPosterior:
     """A posterior, and nothing else that has one, which the error says how to take it from."""
     cure = "Pass what bayescal.fit returns, or the `posterior` of a comparison or an assessment."
+    if hasattr(post, "average"):  # of several curves
+        cure = f"Pass one of its curves by {' and '.join(post.levels)}, such as {name}.average()."
     return check_type(post, CalibrationPosterior, name, cure)
 
 

@@ -218,8 +218,16 @@ def test_views_of_several_imputations_are_combined(cases, title, tmp_path):
     assert again.summary().equals(post.summary())
 
 
-def test_views_that_cannot_be_combined_are_refused(posteriors):
+def test_views_of_different_curves_are_not_combined(posteriors):
     post = posteriors["sites"]
-    for view in (post.new("site"), post.average()):
-        with pytest.raises(InputError, match=r"Combine sites, subgroups or periods"):
-            bc.combine_imputations([view, view])
+    with pytest.raises(InputError, match=r"posts\[0\] has the curve 'A new site' and posts\[1\]"):
+        bc.combine_imputations([post.new("site"), post.average()])
+
+
+def test_now_is_the_last_period(posteriors):
+    post = posteriors["periods"]
+    assert post.now() is post.at(period=post.labels[-1])
+    with pytest.raises(InputError, match=r"now.. is the last period, .* and period='x' was given"):
+        post.now(period="x")
+    with pytest.raises(InputError, match=r"now.. is the last period, and curves vary by site"):
+        posteriors["sites"].now()

@@ -1,23 +1,85 @@
-"""combine_imputations(): posteriors of the same cases under several imputations, mixed."""
+"""Each imputation fitted, and combine_imputations(): their posteriors, mixed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
+from bayescal._base.text import shortened
+from bayescal.data.data import CalibrationData
+from bayescal.data.validate import as_draws
 from bayescal.fitting.imputed.posterior import ImputedPosterior
+from bayescal.fitting.imputed.several import ImputedCurves, mixture
+from bayescal.model.problem import Problem
+from bayescal.multilevel.posterior import MultilevelPosterior
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.posterior import CalibrationPosterior, as_posterior
 
-__all__ = ["combine_imputations"]
+__all__ = ["combine_imputations", "draws_of_each", "each_imputation"]
+
+Result = TypeVar("Result")
+
+FULL_SHARES = 5
+FEWEST_DRAWS = 400
 
 SAME_CASES = 1e-9
 """Relative difference of two sums of weights of the same cases."""
 
 
-def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosterior:
+def draws_of_each(draws: Any, m: int) -> int:
+    """Draws of each of m imputations: all that were asked for of up to five, of more a share.
+
+    Parameters
+    ----------
+    draws : int
+        As for one fit.
+
+    Returns
+    -------
+    int
+        A multiple of four: five times `draws` in all, at least 400 each (or `draws`).
+    """
+    size = as_draws(draws)
+    return as_draws(min(size, max(FEWEST_DRAWS, FULL_SHARES * size // m)))
+
+
+def each_imputation(
+    analyse: Callable[..., Result],
+    data: CalibrationData,
+    *,
+    draws: Any,
+    random_state: Any,
+    **options: Any,
+) -> list[Result]:
+    """What one function of a table makes of every imputation, all with one seed.
+
+    With one seed, equal imputations give equal draws, and what differs between imputations is not
+    chance of the computation.
+
+    Parameters
+    ----------
+    analyse : callable
+        Of a table, with `draws`, `random_state` and options.
+    data : CalibrationData
+        Of several imputations.
+    """
+    seed, size = as_seed(random_state), draws_of_each(draws, len(data.imputations))
+    return [analyse(each, draws=size, random_state=seed, **options) for each in data.imputations]
+
+
+@overload
+def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosterior: ...
+@overload
+def combine_imputations(posts: Sequence[MultilevelPosterior]) -> ImputedCurves: ...
+
+
+def combine_imputations(
+    posts: Sequence[CalibrationPosterior] | Sequence[MultilevelPosterior],
+) -> ImputedPosterior | ImputedCurves:
     """Combine posteriors of the same cases whose scores were imputed several times.
 
     Their draws are mixed in equal shares, whatever is then asked of them; see
@@ -25,13 +87,16 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
 
     Parameters
     ----------
-    posts : sequence of CalibrationPosterior
+    posts : sequence of CalibrationPosterior or of MultilevelPosterior
         One for each imputation, two at least: of the same cases, family, prior and number of draws.
-        Averages of several families, `bayescal.compare(...).posterior`, too.
+        Averages of several families, `bayescal.compare(...).posterior`, too; and of sites, factors
+        or periods, with the same levels and terms, or views on one of their curves.
 
     Returns
     -------
-    ImputedPosterior
+    ImputedPosterior or MultilevelPosterior
+        Of several curves the second, which has the posterior of each in `imputations` and the
+        fractions of missing information in `missing_information`.
 
     Raises
     ------
@@ -57,50 +122,70 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
     >>> len(bc.combine_imputations(posts).imputations)
     2
     """
-    each = [as_posterior(post, f"posts[{k}]") for k, post in enumerate(as_items(posts, "posts"))]
+    each = [
+        post if isinstance(post, MultilevelPosterior) else as_posterior(post, f"posts[{k}]")
+        for k, post in enumerate(as_items(posts, "posts"))
+    ]
     if len(each) < 2:
         raise InputError(
             f"posts must hold at least two posteriors, one for each imputation, got {len(each)}."
         )
     for index, post in enumerate(each):
-        if isinstance(post, ImputedPosterior):
+        if isinstance(post, ImputedPosterior | ImputedCurves):
             raise InputError(
-                f"posts[{index}] is an ImputedPosterior, which cannot be combined again. Pass "
+                f"posts[{index}] is an {type(post).__name__}, which cannot be combined again. Pass "
                 "what bayescal.fit or bayescal.compare makes of the scores of one imputation."
             )
-        if not post.problem.likelihood.is_linear:
+        if not _pooled(post).likelihood.is_linear:
             raise InputError(
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
                 "that are known are combined. Read each posterior by itself."
             )
-        if isinstance(post, CurveView) and (post.is_new or post.prob_calibrated is not None):
-            raise InputError(
-                f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
-                "calibration or whose own scores imputations do not share. Combine sites, "
-                "subgroups or periods that were seen, such as post.at(site='A')."
-            )
         if index:
             _check_alike(each[0], post, index)
-    return ImputedPosterior.of_posteriors(each)
+    return mixture(each)
 
 
-def _check_alike(first: CalibrationPosterior, other: CalibrationPosterior, index: int) -> None:
-    """Refuse posteriors that are not of the same cases and settings."""
+def _pooled(post: Any) -> Problem:
+    """The problem of one curve, or that of all cases as one table."""
+    problem = post.problem
+    one: Problem = problem.pooled if isinstance(post, MultilevelPosterior) else problem
+    return one
+
+
+def _check_alike(first: Any, other: Any, index: int) -> None:
+    """Refuse posteriors that are not of the same cases, curves and settings."""
 
     def both(what: str, one: object, two: object, cure: str) -> InputError:
         return InputError(f"posts[0] has {what} {one} and posts[{index}] has {what} {two}. {cure}")
 
+    alike = "Fit every imputation in the same way."
+    if type(first) is not type(other):
+        raise both("the type", type(first).__name__, type(other).__name__, alike)
+    if isinstance(first, MultilevelPosterior):
+        for what in ("levels", "vary"):
+            one, two = getattr(first, what), getattr(other, what)
+            if one != two:
+                raise both(what, shortened(repr(one)), shortened(repr(two)), alike)
+        one, two = first.problem.heterogeneity, other.problem.heterogeneity
+        if one != two:
+            raise both("the prior of scales", one, two, alike)
+    elif isinstance(first, CurveView) and first.title != other.title:
+        raise both("the curve", repr(first.title), repr(other.title), "Take the same one of each.")
     same_cases = "Imputations are of the same cases with the same outcomes."
+    problems = _pooled(first), _pooled(other)
     for what in ("n", "events", "effective_size"):
-        one, two = getattr(first.data, what), getattr(other.data, what)
+        one, two = (getattr(problem.data, what) for problem in problems)
         if not np.isclose(one, two, SAME_CASES, 0):
             raise both({"n": "cases"}.get(what, what), f"{one:g}", f"{two:g}", same_cases)
-    alike = "Fit every imputation in the same way."
-    families = [post._families or post.family.name for post in (first, other)]
+    families = [
+        getattr(post, "_families", None) or problem.curve.name
+        for post, problem in zip((first, other), problems, strict=True)
+    ]
     if families[0] != families[1]:
         raise both("the family", families[0], families[1], alike)
-    if first.problem.prior != other.problem.prior:
-        raise both("the prior", first.problem.prior, other.problem.prior, alike)
+    if problems[0].prior != problems[1].prior:
+        raise both("the prior", problems[0].prior, problems[1].prior, alike)
     shapes = [(post._drawn.chains, post.draws) for post in (first, other)]
     if shapes[0] != shapes[1]:
         raise both("(chains, draws)", shapes[0], shapes[1], alike)

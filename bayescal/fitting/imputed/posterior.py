@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -14,8 +14,7 @@ from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.data.validate import as_level
-from bayescal.fitting.imputed.missing import missing_information
-from bayescal.fitting.imputed.pooled import Pooled, in_turn, widened
+from bayescal.fitting.imputed.pooled import Pooled, in_turn, missing_information, widened
 from bayescal.fitting.imputed.tree import (
     imputed_tree,
     is_imputed_tree,
@@ -23,6 +22,7 @@ from bayescal.fitting.imputed.tree import (
     trees_of_imputations,
 )
 from bayescal.model.clusters.design import Design
+from bayescal.model.problem import Problem
 from bayescal.multilevel.fit import posterior_of_curve
 from bayescal.posterior.averaged.draws import Averaged
 from bayescal.posterior.evaluation import FunctionalCalls
@@ -35,11 +35,18 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["ImputedPosterior", "by_imputation"]
+__all__ = [
+    "ImputedPosterior",
+    "at_centre",
+    "by_imputation",
+    "of_all",
+    "worst_diagnostics",
+    "worst_of",
+]
 
 WORST: dict[str, Callable[[Sequence[float]], float]] = {
     "pareto_k": max, "ess": min, "log_evidence_error": max,
-    "r_hat": max, "ess_bulk": min, "ess_tail": min, "divergences": sum,
+    "site_ess": min, "r_hat": max, "ess_bulk": min, "ess_tail": min, "divergences": sum,
 }  # fmt: skip
 
 
@@ -155,22 +162,8 @@ class ImputedPosterior(CalibrationPosterior):
     @cached_property
     def _drawn(self) -> Drawn:
         each = [post._drawn for post in self._posts]
-        first, m = each[0], len(each)
-        edges = first.problem.edges
-        moved = float(np.mean([drawn.problem.edges.moved for drawn in each]))
-        problem = replace(
-            first.problem,
-            data=CalibrationData.from_imputations([drawn.problem.data for drawn in each]),
-            edges=edges._replace(moved=moved),
-        )
-        stats = {
-            name: worst([drawn.stats[name] for drawn in each])
-            for name, worst in WORST.items()
-            if all(name in drawn.stats for drawn in each)
-        }
-        if all("log_evidence" in drawn.stats for drawn in each):
-            evidence = [drawn.stats["log_evidence"] for drawn in each]
-            stats["log_evidence"] = float(logsumexp(evidence) - np.log(m))
+        first = each[0]
+        stats = worst_of([drawn.stats for drawn in each])
         engines = sorted({drawn.engine for drawn in each})
         averages = [drawn.averaged for drawn in each if drawn.averaged is not None]
         averaged = None
@@ -182,6 +175,7 @@ class ImputedPosterior(CalibrationPosterior):
                 None,
             )
         no_coordinates = np.empty((sum(len(drawn.u) for drawn in each), 0))
+        problem = of_all([drawn.problem for drawn in each])
         return Drawn(problem, no_coordinates, first.chains, ", ".join(engines), stats, averaged)
 
     @property
@@ -193,7 +187,9 @@ class ImputedPosterior(CalibrationPosterior):
         have different coordinates.
         """
         centre = self.problem.frame.centre
-        each = [_at_centre(post, centre) for post in self._posts]
+        each = [
+            at_centre(post.coordinates, post.problem.frame.centre, centre) for post in self._posts
+        ]
         stacks = {name: np.stack([one[name] for one in each]) for name in each[0]}
         return {
             name: in_turn(values if self.is_average else widened(values))
@@ -243,22 +239,10 @@ class ImputedPosterior(CalibrationPosterior):
         dict
             As `CalibrationPosterior.diagnostics`; `verdict` names the imputation, counted from 1.
         """
-        each = [post.diagnostics for post in self._posts]
-        numbers: dict[str, float | str] = {
-            name: worst([float(one[name]) for one in each])
-            for name, worst in WORST.items()
-            if all(name in one for one in each)
-        }
-        if "log_evidence" in self._drawn.stats:
-            numbers["log_evidence"] = self._drawn.stats["log_evidence"]
-        if self.design is not None:
-            numbers |= self.design.to_dict()
-        bad = [
-            f"imputation {number}: {one['verdict']}"
-            for number, one in enumerate(each, 1)
-            if one["verdict"] != "ok"
-        ]
-        return {"engine": self.engine, **numbers, "verdict": "; ".join(bad) or "ok"}
+        told = worst_diagnostics([post.diagnostics for post in self._posts])
+        verdict = told.pop("verdict")
+        design = {} if self.design is None else self.design.to_dict()
+        return {"engine": self.engine, **told, **design, "verdict": verdict}
 
     @cached_property
     def _posterior(self) -> Pooled:
@@ -274,47 +258,6 @@ class ImputedPosterior(CalibrationPosterior):
         if len(each) < len(self._posts):
             return None
         return Pooled(tuple(one.parts[0] for one in each)).with_common_side()
-
-    def net_benefit(self, thresholds: Any, population: str = "bootstrap") -> xr.Dataset:
-        """Posterior of the net benefit; see `CalibrationPosterior.net_benefit`.
-
-        Each imputation treats by the scores of its own.
-
-        Parameters
-        ----------
-        thresholds : array-like of shape (k,)
-        population : {"bootstrap", "sample", "beta"}
-
-        Returns
-        -------
-        xarray.Dataset
-        """
-        each = [post.net_benefit(thresholds, population) for post in self._posts]
-        at = each[0]["threshold"].to_numpy()
-        model, everyone = (
-            self._mixed([one[name].to_numpy().reshape(-1, at.size) for one in each])
-            for name in ("model", "treat_all")
-        )
-        return self._benefit(model, everyone, at)
-
-    def value_of_information(
-        self,
-        thresholds: Any,
-        n_more: Any = None,
-        method: str = "curve",
-        population: str = "bootstrap",
-    ) -> xr.Dataset:
-        """Refused: decisions are about the scores of one imputation.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError(
-            "value_of_information is of the scores of one imputation. Ask each of "
-            "post.imputations, and compare the answers."
-        )
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:
         return in_turn(widened(np.stack(values)))
@@ -355,18 +298,20 @@ class ImputedPosterior(CalibrationPosterior):
 
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()
-        shares = self.missing_information["missing_information"]
-        told = ", ".join(
-            f"{name} {shares[name]:.2f}" for name in main_functionals() if name in shares.index
-        )
         return "\n".join(
             [
                 "ImputedPosterior",
                 f"  {len(self._posts)} imputations of {cases.strip()}",
                 *lines,
-                f"  missing information: {told}",
+                f"  {self._missing_in_words}",
             ]
         )
+
+    @property
+    def _missing_in_words(self) -> str:
+        shares = self.missing_information["missing_information"]
+        told = [f"{name} {shares[name]:.2f}" for name in main_functionals() if name in shares.index]
+        return f"missing information: {', '.join(told)}"
 
 
 def by_imputation(post: CalibrationPosterior) -> tuple[CalibrationPosterior, ...]:
@@ -374,9 +319,39 @@ def by_imputation(post: CalibrationPosterior) -> tuple[CalibrationPosterior, ...
     return post.imputations if isinstance(post, ImputedPosterior) else (post,)
 
 
-def _at_centre(post: CalibrationPosterior, centre: float) -> dict[str, Floats]:
-    """The coordinates, with the shift that the same curve, or line of it, has at another centre."""
-    drawn, own = post.coordinates, post.problem.frame.centre
+def of_all(problems: Sequence[Problem]) -> Problem:
+    """The table of all imputations, with the settings of the first."""
+    first = problems[0]
+    moved = float(np.mean([each.edges.moved for each in problems]))
+    data = CalibrationData.from_imputations([each.data for each in problems])
+    return replace(first, data=data, edges=first.edges._replace(moved=moved))
+
+
+def worst_of(each: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Of numbers that say how far draws can be trusted, the worst; the evidence is the mean."""
+    told = {
+        name: worst([float(one[name]) for one in each])
+        for name, worst in WORST.items()
+        if all(name in one for one in each)
+    }
+    if all("log_evidence" in one for one in each):
+        evidence = [float(one["log_evidence"]) for one in each]
+        told["log_evidence"] = float(logsumexp(evidence) - np.log(len(each)))
+    return told
+
+
+def worst_diagnostics(each: Sequence[Mapping[str, Any]]) -> dict[str, float | str]:
+    """The same of diagnostics, with a verdict that names the imputation, counted from 1."""
+    bad = [
+        f"imputation {number}: {one['verdict']}"
+        for number, one in enumerate(each, 1)
+        if one["verdict"] != "ok"
+    ]
+    return {**worst_of(each), "verdict": "; ".join(bad) or "ok"}
+
+
+def at_centre(drawn: dict[str, Floats], own: float, centre: float) -> dict[str, Floats]:
+    """Coordinates, with the shift that the same curve, or line of it, has at another centre."""
     if own == centre or "shift" not in drawn:
         return drawn
     slope, bend = (drawn.get(name, np.zeros(1)) for name in ("log_slope", "asymmetry"))

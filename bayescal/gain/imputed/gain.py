@@ -12,8 +12,7 @@ from bayescal._base.arrays import as_seed
 from bayescal._base.errors import InputError, as_items
 from bayescal.data.data import CalibrationData
 from bayescal.data.imputations import as_imputations
-from bayescal.fitting.imputed.missing import missing_information
-from bayescal.fitting.imputed.pooled import in_turn, widened
+from bayescal.fitting.imputed.pooled import in_turn, missing_information, widened
 from bayescal.gain._curve_route import Posterior
 from bayescal.gain._result import RecalibrationGain
 from bayescal.gain.paired import is_function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from bayescal.posterior.decisions.strategies import (
     value_of_curve,
 )
 from bayescal.posterior.evaluation import CurvesOfTable
+from bayescal.posterior.functionals import CurveDraws
 
 __all__ = ["Information", "Sampled", "best_now", "by_cells", "by_curve"]
 
@@ -65,37 +66,52 @@ class Information(NamedTuple):
 
 
 def by_curve(
-    of: CurvesOfTable, thresholds: Floats, sizes: Sequence[int], population: str = "bootstrap"
+    parts: Sequence[CurvesOfTable],
+    thresholds: Floats,
+    sizes: Sequence[int],
+    population: str,
+    mixed: Callable[[Sequence[Floats]], Floats],
 ) -> Information:
     """By the posterior of the curve and the population of the scores.
 
     Parameters
     ----------
+    parts : sequence of CurvesOfTable
+        The curves of each table.
     thresholds : ndarray of shape (thresholds,)
     sizes : sequence of int
         Numbers of further cases.
     population : {"bootstrap", "sample"}
+    mixed : callable
+        Makes one array of those of all tables, whose first axis has the draws.
     """
-    treated = by_score(of.problem, thresholds), by_mean_curve(of, thresholds)
-    values = np.empty((len(STRATEGIES), len(of.u), thresholds.size))
-    known = np.empty(values.shape[1:])
-    for part, draws in of.draws(population):
-        values[:, part] = benefits(draws, thresholds, *treated)
-        known[part] = value_of_curve(draws, thresholds)
-    known = np.maximum(known, values.max(axis=0))  # rows may hold cases of several scores
+    treated = [
+        (by_score(of.problem, thresholds), by_mean_curve(of, thresholds, parts)) for of in parts
+    ]
+
+    def worth(drawn: Sequence[Iterable[CurveDraws]]) -> tuple[Floats, Floats]:
+        """Of each strategy, and of knowing the curve, in the draws of all tables."""
+        values, known = [], []
+        for draws_of_table, whom in zip(drawn, treated, strict=True):
+            each = [
+                (benefits(draws, thresholds, *whom), value_of_curve(draws, thresholds))
+                for draws in draws_of_table
+            ]
+            values.append(np.concatenate([one.transpose(1, 2, 0) for one, _ in each]))
+            known.append(np.concatenate([one for _, one in each]))
+        of_strategies = mixed(values).transpose(2, 0, 1)
+        # rows may hold cases of several scores
+        return of_strategies, np.maximum(mixed(known), of_strategies.max(axis=0))
+
+    values, known = worth([(draws for _, draws in of.draws(population)) for of in parts])
     now = _now(values)
     of_curve = np.maximum(known.mean(axis=0) - now.net_benefit.max(axis=1), now.evpi)
     sampled = []
-    rng = of.problem.rng("value of information")
-    futures = Futures(of, population, rng) if sizes else None
+    futures = [
+        Futures(of, population, of.problem.rng("value of information")) for of in parts if sizes
+    ]
     for size in sizes:
-        assert futures is not None
-        after = [
-            (benefits(draws, thresholds, *treated), value_of_curve(draws, thresholds))
-            for draws in futures.after(size)
-        ]
-        then = np.concatenate([each for each, _ in after], axis=1)
-        best = np.maximum(np.concatenate([each for _, each in after]), then.max(axis=0))
+        then, best = worth([each.after(size) for each in futures])
         evsi, error = _gain(then, then.max(axis=0), now)
         again, _ = _gain(then, best, now)
         sampled.append(Sampled(np.minimum(evsi, now.evpi), error, np.minimum(again, of_curve)))

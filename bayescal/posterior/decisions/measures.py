@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class DecisionMeasures(Measures):
         decides nothing. Scores of exactly 0 and 1 decide as they were given. Past 128 distinct
         scores neighbouring ones are merged, and of the merged cases those whose score reaches the
         threshold are treated; in a table of more than 2048 the cell of the grid that holds a
-        threshold is shared by its width.
+        threshold is shared by its width. Of several imputations, each treats by the scores of its
+        own.
 
         References
         ----------
@@ -75,20 +77,19 @@ class DecisionMeasures(Measures):
         >>> benefit["model"].dims
         ('chain', 'draw', 'threshold')
         """
-        at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
-        treated = by_score(self.problem, at)
-        model, everyone = np.empty((2, self.draws, at.size))
-        (curves,) = self._posterior.parts
-        for part, draws in curves.draws(population):
-            own = draws.population.score.ndim == 1
-            model[part] = net_benefit(draws, at, *(treated if own else ()))
-            everyone[part] = net_benefit_of_all(draws, at)
-        return self._benefit(model, everyone, at)
-
-    def _benefit(self, model: Floats, everyone: Floats, at: Floats) -> xr.Dataset:
-        """Draws of net benefit by threshold, and how probable it is that the model is best."""
         import xarray as xr
 
+        at = np.array(as_levels(as_vector(thresholds, "thresholds"), "thresholds"))
+        each = []
+        for of in self._posterior.parts:
+            treated = by_score(of.problem, at)
+            benefit = np.empty((len(of.u), 2, at.size))
+            for part, draws in of.draws(population):
+                own = draws.population.score.ndim == 1
+                benefit[part, 0] = net_benefit(draws, at, *(treated if own else ()))
+                benefit[part, 1] = net_benefit_of_all(draws, at)
+            each.append(benefit)
+        model, everyone = self._mixed(each).swapaxes(0, 1)
         best = (model > np.maximum(everyone, 0) + ROUNDING).mean(axis=0)
         return xr.Dataset(
             {
@@ -97,6 +98,11 @@ class DecisionMeasures(Measures):
                 "prob_best": ("threshold", best),
             }
         )
+
+    def _mixed(self, values: Sequence[Floats]) -> Floats:
+        """One array of those of each table, whose first axis has the draws."""
+        (only,) = values
+        return only
 
     def value_of_information(
         self,
@@ -166,7 +172,9 @@ class DecisionMeasures(Measures):
         `n_more` up to Monte Carlo error. When `n_more` is many times the number of patients at
         hand, few draws carry the weight and both tend to be too large.
 
-        Of an averaged posterior, the draws are of the families that are not exact calibration.
+        Of an averaged posterior, the draws are of the families that are not exact calibration. Of
+        several imputations, the draws are those of all, and the updated model has the mean curve
+        of all; after more patients the best strategy is chosen in each imputation by itself.
 
         References
         ----------
@@ -190,7 +198,8 @@ class DecisionMeasures(Measures):
         sizes = _as_sizes(n_more)
         check_choice(population, INFORMATION_POPULATIONS, "population")
         check_choice(method, INFORMATION_METHODS, "method")
-        if self.problem.clusters is not None:
+        parts = self._posterior.parts
+        if any(part.problem.clusters is not None for part in parts):
             _check_without_clusters(sizes, method)
         law = self.problem.likelihood
         if method == "cells" and not law.is_linear:
@@ -199,11 +208,15 @@ class DecisionMeasures(Measures):
                 f"{(law.described() and 'those of ' + law.described()) or 'of another law'}. Take "
                 "method='curve', which is of the true outcomes."
             )
+        if method == "cells" and len(parts) > 1:
+            raise InputError(
+                "method='cells' counts the cases of one table, and these are several imputations. "
+                "Use method='curve'."
+            )
         if method == "cells":
             information = by_cells(self.problem, at, sizes)
         else:
-            (curves,) = self._posterior.parts
-            information = by_curve(curves, at, sizes, population)
+            information = by_curve(parts, at, sizes, population, self._mixed)
         coords: dict[str, Any] = {"threshold": at, "strategy": list(information.strategies)}
         if n_more is not None:
             coords["n_more"] = sizes if np.ndim(n_more) else sizes[0]

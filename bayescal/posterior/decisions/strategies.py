@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,20 +45,29 @@ def by_score(problem: Problem, thresholds: Floats) -> Treated:
     return _treated(problem, problem.data.share_reaching(thresholds))
 
 
-def by_mean_curve(of: CurvesOfTable, thresholds: Floats) -> Treated:
+def by_mean_curve(
+    of: CurvesOfTable, thresholds: Floats, parts: Sequence[CurvesOfTable] = ()
+) -> Treated:
     """Treat the cases at whose score the mean of the curves reaches the threshold.
 
     Parameters
     ----------
     thresholds : ndarray of shape (thresholds,)
+    parts : sequence of CurvesOfTable
+        Of all tables, if the mean is that of the curves of several.
     """
-    problem, size = of.problem, len(of.u)
-    score = problem.data.score
-    curves = problem.curves_at(score)
-    parts = blocks(size, score.size)
-    mean = np.sum([curves.probability(of.u[part]).sum(axis=0) for part in parts], axis=0) / size
+    problem, score = of.problem, of.problem.data.score
+    mean = np.mean([_mean_at(score, each) for each in parts or (of,)], axis=0)
     reaching = mean[:, None] >= least_treated(thresholds)
     return _treated(problem, reaching.astype(np.float64))
+
+
+def _mean_at(score: Floats, of: CurvesOfTable) -> Floats:
+    """The mean of the curves of one table."""
+    curves, size = of.problem.curves_at(score), len(of.u)
+    parts = blocks(size, score.size)
+    total = np.sum([curves.probability(of.u[part]).sum(axis=0) for part in parts], axis=0)
+    return np.asarray(total / size)
 
 
 def _treated(problem: Problem, reaching: Floats) -> Treated:

@@ -63,12 +63,6 @@ def test_every_door_refuses_two_kinds_of_scores(door):
         door(Y, imputations=[SCORES[0], SCORES[1, :4]])
 
 
-@pytest.mark.parametrize("door", [bc.fit, bc.assess])
-def test_groups_of_imputations_are_refused(door):
-    with pytest.raises(InputError, match="the table has imputation and site"):
-        door(Y, imputations=SCORES, groups=[0, 0, 0, 1, 1, 1])
-
-
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_stack_has_the_cases_of_one_table(m, seed, weighted):
     rng = np.random.default_rng(seed)

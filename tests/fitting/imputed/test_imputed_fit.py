@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayescal as bc
-from bayescal.fitting.imputed.each import draws_of_each
+from bayescal.fitting.imputed.combine import draws_of_each
 
 VAGUE = {"shift": bc.priors.Normal(0, 10), "log_slope": bc.priors.Normal(0, 10)}
 PSFMI = {
@@ -111,10 +111,3 @@ def test_clusters_reach_every_imputation(visits, of, tmp_path):
     assert widths[0] > widths[1]
     clustered.to_netcdf(tmp_path / "visits.nc")
     assert bc.load(tmp_path / "visits.nc").summary().equals(clustered.summary())
-
-
-@pytest.mark.parametrize(("name", "role"), [("periods", "period"), ("groups", "site")])
-def test_what_cannot_be_combined_is_refused(visits, name, role):
-    y, scores, patient = visits
-    with pytest.raises(bc.errors.InputError, match=f"the table has imputation and {role}"):
-        bc.fit(y, imputations=scores, **{name: patient % 4})

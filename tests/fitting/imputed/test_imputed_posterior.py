@@ -136,7 +136,7 @@ def test_figures_draw_it(post):
 
 def test_it_cannot_be_updated_or_checked_as_one_table(post, cases):
     y, scores = cases
-    with pytest.raises(InputError, match=r"post is of several imputations.*each"):
+    with pytest.raises(InputError, match=r"post is of 3 imputations and the new cases have none"):
         bc.update(post, y, scores[0])
     with pytest.raises(InputError, match=r"post is of several imputations.*each"):
         bc.check_consistency(post)

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayescal.fitting.imputed.missing import missing_information
-from bayescal.fitting.imputed.pooled import between_factor, in_turn, widened, widening_of
+from bayescal.fitting.imputed.pooled import (
+    between_factor,
+    in_turn,
+    missing_information,
+    widened,
+    widening_of,
+)
 
 SHAPES = st.tuples(st.integers(2, 30), st.integers(2, 40), st.integers(0, 2**32 - 1))
 
