@@ -18,7 +18,13 @@ from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
-__all__ = ["change_prior", "changes_of_prior", "draw_changes", "explanation_probabilities"]
+__all__ = [
+    "change_prior",
+    "changes_of_prior",
+    "draw_changes",
+    "explanation_prior",
+    "explanation_probabilities",
+]
 
 PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.25, 0.25
 

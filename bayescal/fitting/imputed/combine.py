@@ -73,7 +73,7 @@ def combine_imputations(posts: Sequence[CalibrationPosterior]) -> ImputedPosteri
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
                 "that are known are combined. Read each posterior by itself."
             )
-        if isinstance(post, CurveView) and (post.is_new or post.prob_calibrated is not None):
+        if isinstance(post, CurveView) and not post.is_of_cases:
             raise InputError(
                 f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
                 "calibration or whose own scores imputations do not share. Combine sites, "
