@@ -197,7 +197,15 @@ def _with_paths(
     step *= walked.scales[0][chosen] * np.sqrt(_next_step(problem))
     following[rows[:, None], problem.columns] += step
     return MultilevelDraws(
-        *(problem, average, periods[order], np.empty((0, *step.shape)), CHAINS, engine, stats),
+        *(
+            problem,
+            average,
+            periods[order],
+            np.empty((0, len(average), step.shape[1])),
+            CHAINS,
+            engine,
+            stats,
+        ),
         following=following,
         explanation=explanation,
         log_evidence=log_evidence,

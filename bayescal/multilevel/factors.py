@@ -145,8 +145,8 @@ class SubgroupPosterior(MultilevelPosterior):
 
     def _row(self, part: Part, limit: float, level: float) -> dict[str, float]:
         view = self.at(part.levels)
-        table = view.problem.table
-        row = beside_raw(view, size_of(table), raw_estimates(table), MEASURED, level)
+        raw = raw_estimates(view.problem)
+        row = beside_raw(view, size_of(view.problem), raw, MEASURED, level)
         return row | {"prob_off": view.prob_tce_above(limit)}
 
     def _shown(self) -> dict[str, CurveView]:

@@ -118,9 +118,7 @@ def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> Multilev
         """Of shape (draws, ...), chain by chain."""
         values = np.asarray(posterior[name].transpose(*CHAIN_DRAW, ...), np.float64)
         if not np.isfinite(values).all():
-            raise InputError(
-                f"the tree's {group} holds draws that are not finite. Refit the data."
-            )
+            raise InputError(f"the tree's {group} holds draws that are not finite. Refit the data.")
         return values.reshape(-1, *values.shape[2:])
 
     average = np.column_stack([draws(name) for name in names])

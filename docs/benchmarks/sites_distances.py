@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def table_of(rows: list[dict[str, Any]], view: str) -> dict[str, Any]:
     each = [value for row in rows for name, value in row.items() if name.split(" ")[0] == view]
     said, true = (np.concatenate([one[name] for one in each]) for name in ("said", "true"))
     bins = []
-    for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+    for low, high in pairwise(BINS):
         mine = (low <= said) & (said < high)
         if mine.any():
             bins.append([float(said[mine].mean()), float(true[mine].mean()), int(mine.sum())])
@@ -107,13 +108,15 @@ def table_of(rows: list[dict[str, Any]], view: str) -> dict[str, Any]:
 
 
 def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """By cell, and of the three kinds that the components name, all together."""
+    """By cell, by kind, and of the three kinds that the components name, all together."""
     views = ("average", "new", "site")
     cells = {cell: {view: table_of(some, view) for view in views} for cell, some in rows.items()}
-    named = [row for cell, some in rows.items() if not cell.startswith("some") for row in some]
-    together = {view: table_of(named, view) for view in views}
+    kinds = {}
+    for names in (*((kind,) for kind in KINDS), KINDS[:3]):
+        mine = [row for cell, some in rows.items() if cell.split(",")[0] in names for row in some]
+        kinds[", ".join(names)] = {view: table_of(mine, view) for view in views}
     sets = {cell: len(some) for cell, some in rows.items()}
-    return {"sets": sets, "cells": cells, "together": together, "limits": LIMITS}
+    return {"sets": sets, "cells": cells, "kinds": kinds, "limits": LIMITS}
 
 
 def main() -> None:
