@@ -292,7 +292,8 @@ def gain_of_maps(
     """Gain of replacing scores by a map of them, if events have the probabilities of a curve.
 
     `curves` are draws of the probability of an event at each score of the problem, and `maps` the
-    recalibrated scores; what is gained is gained on the scores as they came in. The table is that of `DriftPosterior.gain_of_updating`.
+    recalibrated scores, which are compared with the scores as they came in. The table is that of
+    `DriftPosterior.gain_of_updating`.
     """
     import pandas as pd
 

@@ -110,7 +110,11 @@ def table_of(rows: list[dict[str, Any]], view: str) -> dict[str, Any]:
 def summarised(rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """By cell, by kind, and of the three kinds that the components name, all together."""
     views = ("average", "new", "site")
-    cells = {cell: {view: table_of(some, view) for view in views} for cell, some in rows.items()}
+    cells: dict[str, dict[str, Any]] = {}
+    for cell, some in rows.items():
+        exact = [row["prob_calibrated"] for row in some]
+        cells[cell] = {view: table_of(some, view) for view in views}
+        cells[cell] |= {name: float(np.mean([one[name] for one in exact])) for name in exact[0]}
     kinds = {}
     for names in (*((kind,) for kind in KINDS), KINDS[:3]):
         mine = [row for cell, some in rows.items() if cell.split(",")[0] in names for row in some]
