@@ -193,13 +193,13 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
     bins = [[0.2, 0.25, 40], [0.99, 1.0, 10]]
     row = {"cover": 0.94, "width": 0.05, "bins": bins}
     of_view = {"average": row, "new": row, "site": row}
-    said = {
+    distances = {
         "sets": {"off, 5 sites": 34},
         "cells": {"off, 5 sites": of_view | {"every_site": 0.01, "average_site": 0.03}},
         "kinds": {"off": of_view},
         "limits": [0.01, 0.02],
     }
-    (folder / "sites_distances.json").write_text(json.dumps(said), "utf-8")
+    (folder / "sites_distances.json").write_text(json.dumps(distances), "utf-8")
     (folder / "sites.json").write_text(json.dumps({"cells": record}), "utf-8")
     (folder / "sites_rivals.json").write_text(json.dumps({"cells": rivals}), "utf-8")
     text = sites_page.sites_page()

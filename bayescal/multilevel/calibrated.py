@@ -84,7 +84,7 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
 
     Every curve is exactly calibrated with prior probability 0.1, and the average with another 0.1.
     The evidence of the first is its likelihood, of ordered periods that of no change from exact
-    calibration; of the second that of a fit whose average is held there. A second scale of the
+    calibration; of the second that of a fit whose average is exactly calibrated. A second scale of the
     prior of the average weighs the draws of the fit anew, since nothing else depends on it.
 
     Parameters
@@ -99,18 +99,18 @@ def distances_of(drawn: MultilevelDraws) -> Distances | None:
     """
     if "log_evidence" not in drawn.stats:
         return None
-    held = draw_terms(_held(drawn.problem), drawn.size)
+    pinned = draw_terms(_with_exact_average(drawn.problem), drawn.size)
     if drawn.problem.is_walk:
-        return _of_walk(drawn, held)
+        return _of_walk(drawn, pinned)
     own, even = drawn.stats["log_evidence"], np.ones(drawn.size)
     free = _at_two_scales(drawn, drawn.average)
     components = [
-        _Component(held.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0),
-        _Component(held.from_diagonal(), even, held.stats["log_evidence"], 1.0),
+        _Component(pinned.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0),
+        _Component(pinned.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),
         _Component(drawn, free, own + float(np.log(free.mean())), _FREE, is_free=True),
     ]
     posterior, share = _shares(components)
-    _warn_of(held, float(share[1]))
+    _warn_of(pinned, float(share[1]))
     mixed = _mixed(components, share, "distances")
     return Distances(
         replace(mixed, **_of_fit(drawn)),
@@ -122,35 +122,35 @@ _FREE = 1 / PRIOR_CALIBRATED - 2
 """Prior odds of nothing exact against either of the others."""
 
 
-def _of_walk(drawn: MultilevelDraws, held: MultilevelDraws) -> Distances:
+def _of_walk(drawn: MultilevelDraws, pinned: MultilevelDraws) -> Distances:
     """Of ordered periods: those that begin exactly calibrated, and those that do not.
 
     Without a change all periods of the first are exactly calibrated. One curve for all periods, the
     average, has shares of its own: those without a change.
     """
     problem, even = drawn.problem, np.ones(drawn.size)
-    assert drawn.log_evidence is not None and held.log_evidence is not None
+    assert drawn.log_evidence is not None and pinned.log_evidence is not None
     log_prior = np.log(explanation_prior(problem))
 
     def both(start: Floats, evidence: tuple[float, float]) -> list[_Component]:
         free = _at_two_scales(drawn, start)
         log_evidence = evidence[1] + float(np.log(free.mean()))
         return [
-            _Component(held.from_diagonal(), even, evidence[0], 2.0),
+            _Component(pinned.from_diagonal(), even, evidence[0], 2.0),
             _Component(drawn, free, log_evidence, _FREE, is_free=True),
         ]
 
-    total = [float(logsumexp(each.log_evidence + log_prior)) for each in (held, drawn)]
+    total = [float(logsumexp(each.log_evidence + log_prior)) for each in (pinned, drawn)]
     components = both(drawn.start, (total[0], total[1]))
     posterior, share = _shares(components)
-    _warn_of(held, float(share[0]))
+    _warn_of(pinned, float(share[0]))
     mixed = _mixed(components, share, "distances")
-    single = both(drawn.average, (float(held.log_evidence[0]), float(drawn.log_evidence[0])))
+    single = both(drawn.average, (float(pinned.log_evidence[0]), float(drawn.log_evidence[0])))
     average = _mixed(single, _shares(single)[1], "distances of one curve").average
     begins = float(posterior[0])
     return Distances(
         replace(mixed, average=average, **_of_fit(drawn)),
-        ProbCalibrated(begins * float(explanation_probabilities(held)[0]), begins),
+        ProbCalibrated(begins * float(explanation_probabilities(pinned)[0]), begins),
     )
 
 
@@ -159,7 +159,7 @@ def _of_fit(drawn: MultilevelDraws) -> dict[str, Any]:
     return {name: getattr(drawn, name) for name in ("problem", "stats", "log_evidence")}
 
 
-def _held(problem: MultilevelProblem) -> MultilevelProblem:
+def _with_exact_average(problem: MultilevelProblem) -> MultilevelProblem:
     """The same problem with the average, or the first period, held at exact calibration."""
     pooled, law = problem.pooled, Normal(0.0, ON_DIAGONAL)
     prior = replace(pooled.prior, shift=law, log_slope=law, asymmetry=law)
@@ -199,11 +199,11 @@ def _mixed(components: list[_Component], share: Floats, purpose: str) -> Multile
     return reduce(MultilevelDraws.beside, parts).taken(order)
 
 
-def _warn_of(held: MultilevelDraws, share: float) -> None:
+def _warn_of(pinned: MultilevelDraws, share: float) -> None:
     """Warn if draws that distances are read from cannot be trusted."""
-    if share >= SEEN and held.verdict != "ok":
+    if share >= SEEN and pinned.verdict != "ok":
         warnings.warn(
-            f"of a calibrated average, from which distances are read too: {held.verdict}.",
+            f"of a calibrated average, from which distances are read too: {pinned.verdict}.",
             DiagnosticWarning,
             stacklevel=2,
         )

@@ -149,18 +149,18 @@ def distances_part() -> list[str]:
     ]
     for view, title in {"average": "the average", "new": "a new site", "site": "a site"}.items():
         each = {kind: rows[view]["bins"] for kind, rows in record["kinds"].items()}
-        paragraphs += [f"**{title.capitalize()}.**", markdown(said_and_true(each), 2)]
+        paragraphs += [f"**{title.capitalize()}.**", markdown(stated_and_true(each), 2)]
     return paragraphs
 
 
-def said_and_true(kinds: dict[str, list[list[float]]]) -> pd.DataFrame:
+def stated_and_true(kinds: dict[str, list[list[float]]]) -> pd.DataFrame:
     """By kind of population, a column for each range of what was said."""
     rows = {}
     for kind, bins in kinds.items():
         rows[kind] = dict.fromkeys(RANGES, "")
-        for said, true, count in bins:
-            at = RANGES[int(np.searchsorted(ENDS, said, side="right"))]
-            rows[kind][at] = f"{said:.2f} > {true:.2f} ({count})"
+        for stated_as, true, count in bins:
+            at = RANGES[int(np.searchsorted(ENDS, stated_as, side="right"))]
+            rows[kind][at] = f"{stated_as:.2f} > {true:.2f} ({count})"
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("population")
 
 

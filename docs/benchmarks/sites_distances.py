@@ -95,14 +95,14 @@ def one_run(kind: str, sites: int, seed: int) -> dict[str, Any]:
 
 
 def table_of(rows: list[dict[str, Any]], view: str) -> dict[str, Any]:
-    """Coverage of a view, and the share of true statements by what was said."""
+    """Coverage of a view, and the share of true statements by what was stated."""
     each = [value for row in rows for name, value in row.items() if name.split(" ")[0] == view]
-    said, true = (np.concatenate([one[name] for one in each]) for name in ("said", "true"))
+    stated, true = (np.concatenate([one[name] for one in each]) for name in ("said", "true"))
     bins = []
     for low, high in pairwise(BINS):
-        mine = (low <= said) & (said < high)
+        mine = (low <= stated) & (stated < high)
         if mine.any():
-            bins.append([float(said[mine].mean()), float(true[mine].mean()), int(mine.sum())])
+            bins.append([float(stated[mine].mean()), float(true[mine].mean()), int(mine.sum())])
     mean = {name: float(np.mean([one[name] for one in each])) for name in ("cover", "below", "off")}
     return mean | {"width": float(np.median([one["width"] for one in each])), "bins": bins}
 
