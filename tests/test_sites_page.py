@@ -12,9 +12,11 @@ from scipy.special import expit, logit
 
 import benchmark_pages
 import sites
+import sites_distances
 import sites_page
 import sites_rivals
 import sites_sbc
+import terms_sbc
 import variance_coverage
 import variance_page
 
@@ -125,6 +127,28 @@ def test_truths_of_the_ranks_are_evaluated_as_their_draws_are():
     assert facts["pareto_k"] < 0.7
 
 
+@pytest.mark.parametrize("name", ["factors", "periods"])
+def test_truths_of_terms_are_evaluated_as_their_draws_are(name):
+    """As for sites; and a truth without effects is that of every group."""
+    experiment = terms_sbc.experiments()[name]
+    rng = np.random.default_rng(1)
+    truth = experiment.truth(rng)
+    points, facts = experiment.posterior(experiment.observe(truth, rng), 50, 1)
+    values = experiment.evaluate(np.vstack([truth, points]))
+    assert values.shape == (51, len(experiment.quantities))
+    assert np.isfinite(values).all()
+    assert facts["pareto_k"] < 0.7
+    assert not experiment.evaluate(0 * truth[None]).round(12).any()
+
+
+def test_statements_of_calibrated_sites_are_counted():
+    row = sites_distances.one_run("calibrated", 5, 3)
+    table = sites_distances.table_of([row], "site")
+    assert sum(count for *_, count in table["bins"]) == 5 * len(sites_distances.LIMITS)
+    assert all(true == 1 for _, true, _ in table["bins"])
+    assert table["cover"] == 1
+
+
 def test_the_known_gain_of_variances_is_that_of_many_cases():
     law, _ = variance_coverage.LAWS["normal, bends in v"]
     rng = np.random.default_rng(1)
@@ -166,18 +190,22 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
         calm | sites.summarised([stored_rival(0.7, 0.3)] * 4),
         apart | sites.summarised([stored_rival(0.7, 0.6)] * 6),
     ]
-    share = {"average.calibrated": 0.5, "new.calibrated": 0.25}
-    tce = [
-        cell | sites.summarised([share | {"average.tce": good, "new.tce": good}] * 4)
-        for cell, good in ((calm, 1.0), (apart, 0.5))
-    ]
-    (folder / "sites_tce.json").write_text(json.dumps({"cells": tce}), "utf-8")
+    bins = [[0.2, 0.25, 40], [0.99, 1.0, 10]]
+    row = {"cover": 0.94, "width": 0.05, "bins": bins}
+    of_view = {"average": row, "new": row, "site": row}
+    distances = {
+        "sets": {"off, 5 sites": 34},
+        "cells": {"off, 5 sites": of_view | {"every_site": 0.01, "average_site": 0.03}},
+        "kinds": {"off": of_view},
+        "limits": [0.01, 0.02],
+    }
+    (folder / "sites_distances.json").write_text(json.dumps(distances), "utf-8")
     (folder / "sites.json").write_text(json.dumps({"cells": record}), "utf-8")
     (folder / "sites_rivals.json").write_text(json.dumps({"cells": rivals}), "utf-8")
     text = sites_page.sites_page()
     lost = text.split("## Where we lose")[1].split("##")[0]
-    assert "in 9 of 17 cells and numbers" in lost
-    assert "TCE of a new site (miscalibrated, 5 sites, sd 0.33): 0.50" in lost
+    assert "in 6 of 12 cells and numbers" in lost
+    assert "slope of a new site (miscalibrated, 5 sites, sd 0.33): 0.50" in lost
     assert "2.0 with 5 sites" in lost
     assert "above the pooled one in miscalibrated, 5 sites, sd 0.33: 2.00 and 1.00" in lost
     assert "above the unpooled" not in lost
@@ -185,7 +213,8 @@ def test_the_page_names_cells_that_fall_short_and_rivals_that_win(folder: Path):
     assert "two-stage pooling is" not in lost
     assert "20.0% are left out" in text
     assert "0.25 with 5 sites" in text
-    assert "| calibrated | 5 | 0 | 0.50 | 0.25 |" in text
+    assert "| off, 5 sites | 34 | 0.94 | 0.94 | 0.94 | 0.05 | 0.05 | 0.05 | 0.01 | 0.03 |" in text
+    assert "| off |  |  | 0.20 > 0.25 (40) |  |  |  |  | 0.99 > 1.00 (10) |" in text
     assert (folder / "sites.png").is_file()
 
 

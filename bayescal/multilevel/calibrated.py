@@ -1,19 +1,41 @@
-"""How probable exact calibration is: of every site, and of the average site."""
+"""Exact calibration of several curves: how probable it is, and what distances are read from.
+
+Three components explain the data: every curve is exactly calibrated; the average is, and the levels
+differ from it; nothing is. The last has the family at two scales of its prior, the one in use and
+one of modest errors. They are weighed by evidence, as the families of one curve are, and three in
+ten of the draws of distances are kept for the last, because evidence favours calibration wrongly
+at times.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import warnings
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
 
 from bayescal._base.arrays import Floats
+from bayescal._base.errors import DiagnosticWarning
+from bayescal._base.sampling.importance import resample
 from bayescal.model.average import PRIOR_CALIBRATED
 from bayescal.model.likelihood.binomial import BINOMIAL
+from bayescal.model.mixture import HEDGE, modest_scale
+from bayescal.model.priors import Normal
+from bayescal.multilevel.changes import explanation_prior, explanation_probabilities
 from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.problem import MultilevelProblem
 
-__all__ = ["ProbCalibrated", "identity_log_likelihood", "prob_calibrated"]
+__all__ = ["Distances", "ProbCalibrated", "distances_of", "identity_log_likelihood"]
+
+ON_DIAGONAL = 1e-3
+"""Standard deviation of each coordinate of an average that is held at exact calibration."""
+SEEN = 0.05
+"""Least share of the draws that a component has for its diagnostics to matter."""
 
 
 class ProbCalibrated(NamedTuple):
@@ -22,43 +44,169 @@ class ProbCalibrated(NamedTuple):
     Attributes
     ----------
     every_site : float
-        That the curve of every site is the diagonal.
+        That every curve is the diagonal: of every site, cell or period.
     average_site : float
-        That the curve of the average site is; the sites' own may differ from it.
+        That the curve of the average is, and those of the levels may differ from it; of ordered
+        periods, that the curve of the first is.
     """
 
     every_site: float
     average_site: float
 
 
-def prob_calibrated(drawn: MultilevelDraws) -> ProbCalibrated | None:
-    """Compare three models: all sites calibrated, the average site calibrated, and neither.
+@dataclass(frozen=True)
+class Distances:
+    """What distances of several curves are read from.
 
-    Each of the first two has prior probability 0.1. The evidence of the first is its likelihood.
-    That of the second against the third is the Savage-Dickey ratio, the posterior over the prior
-    density of the average site at the diagonal; for the posterior, the normal law with the mean
-    and covariance of the draws stands in.
+    Attributes
+    ----------
+    drawn : MultilevelDraws
+        Of all components, in the proportions of distances. They pair with no draw of the fit.
+    prob_calibrated : ProbCalibrated
+    """
+
+    drawn: MultilevelDraws
+    prob_calibrated: ProbCalibrated
+
+
+class _Component(NamedTuple):
+    """Draws, with weights, and the evidence of their model; `is_free` if nothing is exact."""
+
+    drawn: MultilevelDraws
+    weights: Floats
+    log_evidence: float
+    prior: float
+    is_free: bool = False
+
+
+def distances_of(drawn: MultilevelDraws) -> Distances | None:
+    """The draws that distances are read from, and the probabilities of exact calibration.
+
+    Every curve is exactly calibrated with prior probability 0.1, and the average with another 0.1.
+    The evidence of the first is its likelihood, of ordered periods that of no change from exact
+    calibration; of the second that of a fit whose average is exactly calibrated. A second scale of
+    the prior of the average weighs the draws of the fit anew, since nothing else depends on it.
+
+    Parameters
+    ----------
+    drawn : MultilevelDraws
+        The fit.
 
     Returns
     -------
-    ProbCalibrated or None
-        None where NUTS drew, which computes no evidence, and of factors and periods.
-
-    References
-    ----------
-    Dickey (1971), The weighted likelihood ratio, linear hypotheses on normal location parameters,
-    Annals of Mathematical Statistics 42.
+    Distances or None
+        None where NUTS drew, which computes no evidence.
     """
-    if "log_evidence" not in drawn.stats or not drawn.problem.terms[0].correlated:
+    if "log_evidence" not in drawn.stats:
         return None
-    problem, evidence = drawn.problem, drawn.stats["log_evidence"]
-    names, zero = problem.pooled.curve.coordinates, np.zeros((1, problem.pooled.curve.size))
-    at_zero = _normal_log_density(drawn.average, zero[0])
-    ratio = at_zero - problem.pooled.prior.logpdf(names, zero)[0]
-    logs = [identity_log_likelihood(problem), evidence + ratio, evidence]
-    prior = [PRIOR_CALIBRATED, PRIOR_CALIBRATED, 1 - 2 * PRIOR_CALIBRATED]
-    share = softmax(np.array(logs) + np.log(prior))
-    return ProbCalibrated(float(share[0]), float(share[:2].sum()))
+    pinned = draw_terms(_with_exact_average(drawn.problem), drawn.size)
+    if drawn.problem.is_walk:
+        return _of_walk(drawn, pinned)
+    own, even = drawn.stats["log_evidence"], np.ones(drawn.size)
+    free = _at_two_scales(drawn, drawn.average)
+    components = [
+        _Component(pinned.at_diagonal(), even, identity_log_likelihood(drawn.problem), 1.0),
+        _Component(pinned.from_diagonal(), even, pinned.stats["log_evidence"], 1.0),
+        _Component(drawn, free, own + float(np.log(free.mean())), _FREE, is_free=True),
+    ]
+    posterior, share = _shares(components)
+    _warn_of(pinned, float(share[1]))
+    mixed = _mixed(components, share, "distances")
+    return Distances(
+        replace(mixed, **_of_fit(drawn)),
+        ProbCalibrated(float(posterior[0]), float(posterior[:2].sum())),
+    )
+
+
+_FREE = 1 / PRIOR_CALIBRATED - 2
+"""Prior odds of nothing exact against either of the others."""
+
+
+def _of_walk(drawn: MultilevelDraws, pinned: MultilevelDraws) -> Distances:
+    """Of ordered periods: those that begin exactly calibrated, and those that do not.
+
+    Without a change all periods of the first are exactly calibrated. One curve for all periods, the
+    average, has shares of its own: those without a change.
+    """
+    problem, even = drawn.problem, np.ones(drawn.size)
+    assert drawn.log_evidence is not None and pinned.log_evidence is not None
+    log_prior = np.log(explanation_prior(problem))
+
+    def both(start: Floats, evidence: tuple[float, float]) -> list[_Component]:
+        free = _at_two_scales(drawn, start)
+        log_evidence = evidence[1] + float(np.log(free.mean()))
+        return [
+            _Component(pinned.from_diagonal(), even, evidence[0], 2.0),
+            _Component(drawn, free, log_evidence, _FREE, is_free=True),
+        ]
+
+    total = [float(logsumexp(each.log_evidence + log_prior)) for each in (pinned, drawn)]
+    components = both(drawn.start, (total[0], total[1]))
+    posterior, share = _shares(components)
+    _warn_of(pinned, float(share[0]))
+    mixed = _mixed(components, share, "distances")
+    single = both(drawn.average, (float(pinned.log_evidence[0]), float(drawn.log_evidence[0])))
+    average = _mixed(single, _shares(single)[1], "distances of one curve").average
+    begins = float(posterior[0])
+    return Distances(
+        replace(mixed, average=average, **_of_fit(drawn)),
+        ProbCalibrated(begins * float(explanation_probabilities(pinned)[0]), begins),
+    )
+
+
+def _of_fit(drawn: MultilevelDraws) -> dict[str, Any]:
+    """What draws of distances share with those of the fit."""
+    return {name: getattr(drawn, name) for name in ("problem", "stats", "log_evidence")}
+
+
+def _with_exact_average(problem: MultilevelProblem) -> MultilevelProblem:
+    """The same problem with the average, or the first period, held at exact calibration."""
+    pooled, law = problem.pooled, Normal(0.0, ON_DIAGONAL)
+    prior = replace(pooled.prior, shift=law, log_slope=law, asymmetry=law)
+    return replace(problem, pooled=replace(pooled, prior=prior))
+
+
+def _at_two_scales(drawn: MultilevelDraws, start: Floats) -> Floats:
+    """Weights (draws,) for half of the prior weight on the second scale of the prior.
+
+    Their mean is the evidence of both scales over that of the prior in use. The second scale acts
+    at the centre of the first.
+    """
+    pooled = drawn.problem.pooled
+    names, prior = pooled.curve.coordinates, pooled.prior
+    modest = modest_scale(prior).with_others(pooled.curve.priors)
+    ratio = modest.logpdf(names, start) - prior.logpdf(names, start)
+    return np.asarray((1 + np.exp(ratio)) / 2)
+
+
+def _shares(components: list[_Component]) -> tuple[Floats, Floats]:
+    """Posterior probabilities of the components, and their shares of the draws of distances."""
+    posterior = softmax([np.log(each.prior) + each.log_evidence for each in components])
+    free = np.array([float(each.is_free) for each in components])
+    return posterior, (1 - HEDGE) * posterior + HEDGE * free
+
+
+def _mixed(components: list[_Component], share: Floats, purpose: str) -> MultilevelDraws:
+    """Draws of the components in these shares, in random order."""
+    size = components[0].drawn.size
+    rng = components[-1].drawn.problem.pooled.rng(purpose)
+    counts = np.bincount(resample(share, size, rng), minlength=share.size)
+    parts = [
+        each.drawn.taken(resample(each.weights, int(count), rng))
+        for each, count in zip(components, counts, strict=True)
+    ]
+    order: NDArray[np.intp] = rng.permutation(size)
+    return reduce(MultilevelDraws.beside, parts).taken(order)
+
+
+def _warn_of(pinned: MultilevelDraws, share: float) -> None:
+    """Warn if draws that distances are read from cannot be trusted."""
+    if share >= SEEN and pinned.verdict != "ok":
+        warnings.warn(
+            f"of a calibrated average, from which distances are read too: {pinned.verdict}.",
+            DiagnosticWarning,
+            stacklevel=2,
+        )
 
 
 def identity_log_likelihood(problem: MultilevelProblem) -> float:
@@ -71,10 +219,3 @@ def identity_log_likelihood(problem: MultilevelProblem) -> float:
         calibrated = np.array([summary.mean_score]), np.ones(1)
         value += float(summary.log_likelihood(*calibrated, np.log, np.log1p)[0])
     return value
-
-
-def _normal_log_density(draws: Floats, point: Floats) -> float:
-    """At a point of shape (d,), of the normal law with the mean and covariance of the draws."""
-    off, covariance = point - draws.mean(axis=0), np.atleast_2d(np.cov(draws.T))
-    log_det = np.linalg.slogdet(2 * np.pi * covariance)[1]
-    return float(-(off @ np.linalg.solve(covariance, off) + log_det) / 2)

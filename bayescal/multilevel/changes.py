@@ -18,7 +18,13 @@ from bayescal.multilevel.factorised.likelihood import MOST_OFF
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.posterior.tree import CHAINS, SAMPLE_STATS
 
-__all__ = ["change_prior", "changes_of_prior", "draw_changes", "explanation_probabilities"]
+__all__ = [
+    "change_prior",
+    "changes_of_prior",
+    "draw_changes",
+    "explanation_prior",
+    "explanation_probabilities",
+]
 
 PROB_CONSTANT, PROB_SUDDEN, PROB_GRADUAL = 0.5, 0.25, 0.25
 
@@ -191,7 +197,15 @@ def _with_paths(
     step *= walked.scales[0][chosen] * np.sqrt(_next_step(problem))
     following[rows[:, None], problem.columns] += step
     return MultilevelDraws(
-        *(problem, average, periods[order], np.empty((0, *step.shape)), CHAINS, engine, stats),
+        *(
+            problem,
+            average,
+            periods[order],
+            np.empty((0, len(average), step.shape[1])),
+            CHAINS,
+            engine,
+            stats,
+        ),
         following=following,
         explanation=explanation,
         log_evidence=log_evidence,

@@ -19,13 +19,13 @@ from bayescal.data.data import CalibrationData
 from bayescal.data.table import add_up
 from bayescal.data.validate import as_scores, check_choice
 from bayescal.model.problem import Problem
-from bayescal.multilevel.calibrated import prob_calibrated
+from bayescal.multilevel.calibrated import Distances, distances_of
 from bayescal.multilevel.changes import changes_of_prior
 from bayescal.multilevel.compared import check_levels
 from bayescal.multilevel.draws import MultilevelDraws, effects_of_prior, sites_of_prior
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.term import Vary
-from bayescal.multilevel.tree import multilevel_tree, read_draws
+from bayescal.multilevel.tree import multilevel_tree, read_distances, read_draws
 from bayescal.multilevel.view import CurveView
 from bayescal.posterior.populations.bootstrap import Mixture
 
@@ -46,6 +46,9 @@ class RelatedCurves:
 
     def __init__(self, tree: xr.DataTree) -> None:
         self._tree, self._drawn = tree, read_draws(tree)
+        stored = read_distances(tree, self._drawn.problem)
+        if stored is not None:
+            self._distances = stored
         if not self._serves(self.problem):
             raise InputError(
                 f"the tree is not that of a {type(self).__name__}. Read its file with "
@@ -66,7 +69,12 @@ class RelatedCurves:
 
     @cached_property
     def _tree(self) -> xr.DataTree:
-        return multilevel_tree(self._drawn)
+        return multilevel_tree(self._drawn, self._distances)
+
+    @cached_property
+    def _distances(self) -> Distances | None:
+        """What distances are read from; None where NUTS drew."""
+        return distances_of(self._drawn)
 
     @property
     def tree(self) -> xr.DataTree:
@@ -149,7 +157,7 @@ class RelatedCurves:
         """
         return {"engine": self.engine, **self._drawn.stats, "verdict": self._drawn.verdict}
 
-    @cached_property
+    @property
     def prob_calibrated(self) -> dict[str, float] | None:
         """Probability of exact calibration, of every site and of the average site.
 
@@ -160,11 +168,11 @@ class RelatedCurves:
         Returns
         -------
         dict or None
-            every_site and average_site; None of several factors or periods, and where NUTS drew,
+            every_site and average_site: of several factors that every cell is exactly calibrated,
+            or the average; of periods that every period is, or the first. None where NUTS drew,
             which computes no evidence.
         """
-        exact = prob_calibrated(self._drawn)
-        return None if exact is None else exact._asdict()
+        return None if self._distances is None else self._distances.prob_calibrated._asdict()
 
     def at(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
         """The posterior of the curve at some levels, which answers as any posterior does.
@@ -199,10 +207,14 @@ class RelatedCurves:
         title = ", ".join(
             level if axis in SELF_NAMED else f"{axis} {level}" for axis, level in levels.items()
         )
-        u, prior = (_side_by_side(drawn.groups[groups]) for drawn in (self._drawn, self._prior))
         title = title or "All cases"
         observed = not any(problem.labels[k] in problem.summaries for k in groups)
-        return self._view(title, problem.together(title, groups), u, prior, has_outcomes=observed)
+        return self._view(
+            title,
+            problem.together(title, groups),
+            lambda drawn: _side_by_side(drawn.groups[groups]),
+            has_outcomes=observed,
+        )
 
     def now(self, levels: Mapping[str, Any] | None = None, /, **by_name: Any) -> CurveView:
         """The posterior of the curve of the last period, where curves change with time.
@@ -252,14 +264,12 @@ class RelatedCurves:
 
     def _of_average(self) -> CurveView:
         title = f"One curve for {self._counted}" if self._is_walk else None
-        exact = self.prob_calibrated
         return self._view(
             title or f"The average of {self._counted}",
             self.problem.pooled,
-            self._drawn.average,
-            self._prior.average,
+            lambda drawn: drawn.average,
             has_outcomes=self.has_outcomes,
-            prob_calibrated=None if exact is None else exact["average_site"],
+            exact="average_site",
         )
 
     def new(self, by: str | None = None, scores: ArrayLike | None = None) -> CurveView:
@@ -297,29 +307,23 @@ class RelatedCurves:
         return self._of_new(axis, CalibrationData(np.zeros(values.size), values), values)
 
     def _of_new(self, axis: str, data: CalibrationData | None, scores: Floats | None) -> CurveView:
-        problem, mixture, exact = self.problem.pooled, None, self.prob_calibrated
+        problem, mixture = self.problem.pooled, None
         key: dict[str, Any] = {"new": axis}
         if scores is not None:
             key["scores"] = scores.tolist()
         if self._is_walk:
             problem = self.at({axis: self.labels[-1]}).problem
-            u, prior = (each.following for each in (self._drawn, self._prior))
-            assert u is not None and prior is not None
             title = "The next period"
         else:
-            u, prior = (each.of_new_level(axis) for each in (self._drawn, self._prior))
-            if self._prior.correlation is not None:
-                prior = self._prior.groups[0]
             title = f"A new {axis}" if axis in SELF_NAMED else f"A new level of {axis}"
             if data is None and self.has_outcomes:
                 mixture = self._scores_of_levels(axis)
         return self._view(
             title,
             problem if data is None else replace(problem, data=data),
-            *(u, prior),
+            lambda drawn: _of_new_level(drawn, axis),
             key=key,
             is_new=True,
-            prob_calibrated=None if exact is None else exact["every_site"],
             mixture=mixture,
         )
 
@@ -355,13 +359,24 @@ class RelatedCurves:
         self,
         title: str,
         problem: Problem,
-        u: Floats,
-        prior: Floats,
+        of: Callable[[MultilevelDraws], Floats],
         key: dict[str, Any] | None = None,
+        exact: str = "every_site",
         **options: Any,
     ) -> CurveView:
+        """The view on the curve whose coordinates `of` takes from draws of all curves.
+
+        `exact` says which of the probabilities of exact calibration is that of the curve.
+        """
+        drawn, u, prior = self._drawn, of(self._drawn), of(self._prior)
+
+        def distances() -> tuple[Floats, float] | None:
+            if self._distances is None:
+                return None
+            return of(self._distances.drawn), getattr(self._distances.prob_calibrated, exact)
+
         return CurveView.of_curve(
-            *(title, problem, u, prior, self._drawn, key or {}), lambda: self.tree, **options
+            *(title, problem, u, prior, distances, drawn, key or {}), lambda: self.tree, **options
         )
 
     def _view_of(self, key: Mapping[str, Any]) -> CurveView:
@@ -412,3 +427,12 @@ def as_mapping(levels: Any) -> dict[str, Any]:
 def _side_by_side(groups: Floats) -> Floats:
     """Coordinates of groups, of shape (groups, draws, d), as (draws, groups * d)."""
     return np.asarray(groups.transpose(1, 0, 2).reshape(groups.shape[1], -1))
+
+
+def _of_new_level(drawn: MultilevelDraws, axis: str) -> Floats:
+    """Coordinates of a level that has not been seen, of shape (draws, d)."""
+    if drawn.following is not None:
+        return drawn.following
+    if drawn.engine == "prior" and drawn.correlation is not None:
+        return np.asarray(drawn.groups[0])  # a prior draw of a level: all are alike
+    return drawn.of_new_level(axis)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,61 @@ class MultilevelDraws:
     def in_order(self) -> Floats:
         """Coordinates of the groups in the order of the levels of the first term."""
         return self.groups[np.argsort(self.problem.terms[0].of_group)]
+
+    @property
+    def start(self) -> Floats:
+        """Coordinates (draws, d) that the groups depart from: the average, or the first period."""
+        return self.in_order()[0] if self.problem.is_walk else self.average
+
+    def from_diagonal(self) -> MultilevelDraws:
+        """The same departures, from exact calibration."""
+        start, following = self.start, self.following
+        return replace(
+            self,
+            average=np.zeros_like(self.average),
+            groups=self.groups - start,
+            following=None if following is None else following - start,
+        )
+
+    def at_diagonal(self) -> MultilevelDraws:
+        """As many draws in which every curve is exactly calibrated, and a new one will be."""
+        still = self.from_diagonal()
+        return replace(still, groups=0 * still.groups, scales=0 * still.scales)
+
+    def taken(self, rows: NDArray[np.intp]) -> MultilevelDraws:
+        """Some of the draws, in this order; effects by term are left out."""
+
+        def some(values: Any) -> Any:
+            return None if values is None else values[rows]
+
+        return replace(
+            self,
+            average=self.average[rows],
+            groups=self.groups[:, rows],
+            scales=self.scales[:, rows],
+            correlation=some(self.correlation),
+            effects=(),
+            following=some(self.following),
+            explanation=some(self.explanation),
+        )
+
+    def beside(self, other: MultilevelDraws) -> MultilevelDraws:
+        """These draws, then those of another fit of the same groups."""
+
+        def both(name: str, axis: int = 0) -> Any:
+            pair = [getattr(each, name) for each in (self, other)]
+            return None if pair[0] is None else np.concatenate(pair, axis)
+
+        return replace(
+            self,
+            average=both("average"),
+            groups=both("groups", 1),
+            scales=both("scales", 1),
+            correlation=both("correlation"),
+            effects=(),
+            following=both("following"),
+            explanation=both("explanation"),
+        )
 
     def of_new_level(self, axis: str) -> Floats:
         """Coordinates (draws, d) of a group with a level of an axis that has not been seen.

@@ -287,14 +287,15 @@ def gain_of_maps(
     """Gain of replacing scores by a map of them, if events have the probabilities of a curve.
 
     `curves` are draws of the probability of an event at each score of the problem, and `maps` the
-    recalibrated scores. Draws are by map and score.
+    recalibrated scores, which are compared with the scores as they came in. Draws are by map and
+    score.
     """
-    score = problem.score
+    score = problem.stated
     gains: dict[tuple[str, str], list[Floats]] = {
         (name, rule): [] for name in maps for rule in RULES
     }
     for part, population in draw_population(
-        "bootstrap", score, problem.trials, len(curves), problem.rng("population")
+        "bootstrap", problem.score, problem.trials, len(curves), problem.rng("population")
     ):
         for (name, rule), each in gains.items():
             lost = RULES[rule](curves[part], score) - RULES[rule](curves[part], maps[name])

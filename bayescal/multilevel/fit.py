@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bayescal._base.errors import DiagnosticWarning, InputError, OutOfTimeError, check_type
 from bayescal.data.data import CalibrationData
 from bayescal.inference.nuts import as_sampler, taking_over
-from bayescal.multilevel.changes import draw_changes
-from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.drift import DriftPosterior
-from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.engine import draw_terms
 from bayescal.multilevel.factors import SubgroupPosterior
 from bayescal.multilevel.nuts import sample_terms_nuts
 from bayescal.multilevel.posterior import MultilevelPosterior
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = [
-    "draw_terms",
     "fit_problem",
     "fit_terms",
     "posterior_of_curve",
@@ -78,17 +75,6 @@ def fit_problem(
         Of one exchangeable term, of several, and of a walk.
     """
     return _posterior(problem, draws, engine, sampler)
-
-
-def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
-    """Posterior draws by the fast engine of these terms."""
-    if problem.is_walk:
-        return draw_changes(problem, draws)
-    if problem.terms[0].correlated:
-        return draw_sites(problem, draws)
-    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
-
-    return draw_effects(problem, draws)
 
 
 def posterior_of_tree(tree: xr.DataTree) -> MultilevelPosterior | CurveView:

@@ -114,11 +114,11 @@ class MixtureAtScores(CurveAtScores):
 
     def probability(self, u: Floats) -> Floats:
         """The mixtures, of shape (draws, rows), for draws `u` of shape (draws, curves * d)."""
-        mixed = np.zeros((u.shape[0], self.stated.shape[-1]))
+        error = np.zeros((u.shape[0], self.stated.shape[-1]))
         for k in range(self._shares.shape[-1]):
             own = self._of.probability(u[:, k * self._size : (k + 1) * self._size])
-            mixed += self._shares[..., k] * own
-        return mixed
+            error += self._shares[..., k] * (own - self.stated)
+        return np.asarray(self.stated + error)
 
 
 def mixture_of(curve: Curve, shares: Shares) -> MixtureCurve:

@@ -74,8 +74,8 @@ class MultilevelPosterior(SeveralMeasures):
         Parameters
         ----------
         by : str or sequence of str, optional
-            What is compared, as in `functional`; by default the groups themselves: of several
-            factors, the combinations of all of them.
+            What is compared, as in `functional`; by default every level of every axis, as in
+            `prob_any_above`. `list(post.levels)` compares the combinations of all factors.
         name : str
             A name in `bayescal.functionals.FUNCTIONALS`; "tce" is the calibration error. Its
             distance from its value at perfect calibration is compared.
@@ -87,7 +87,7 @@ class MultilevelPosterior(SeveralMeasures):
         Returns
         -------
         pandas.Series
-            By level; the values sum to one.
+            By level, of several axes by (factor, level); the values sum to one.
 
         Raises
         ------
@@ -96,9 +96,12 @@ class MultilevelPosterior(SeveralMeasures):
         """
         import pandas as pd
 
-        compared = self.parts(list(self.levels) if by is None else by)
+        compared = self.parts(by)
         off = off_by(self._values(compared, name, population), name, side)
         index = pd.Index([each.level for each in compared], name=compared[0].factor)
+        if len({each.factor for each in compared}) > 1:
+            pairs = [(each.factor, each.level) for each in compared]
+            index = pd.MultiIndex.from_tuples(pairs, names=["factor", "level"])
         return pd.Series(shares_of_worst(off), index, name="prob_worst")
 
     def prob_any_above(

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bayescal._base.errors import InputError
+from bayescal._base.log_odds import clipped
 from bayescal._base.logistic import logistic_mle
-from bayescal.data.table import Rows
+from bayescal.model.problem import Problem
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import CurveView
 
@@ -58,23 +59,25 @@ def size_of(view: CurveView) -> dict[str, float]:
 
 def raw_of(view: CurveView) -> dict[str, float]:
     """What the cases of a view say by themselves: of several imputations, on average."""
-    each = [raw_estimates(part.problem.table) for part in view._posterior.parts]
+    each = [raw_estimates(part.problem) for part in view._posterior.parts]
     return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
 
-def raw_estimates(table: Rows) -> dict[str, float]:
-    """What the cases of one table, with scores inside (0, 1), say by themselves.
+def raw_estimates(problem: Problem) -> dict[str, float]:
+    """What the cases of one table say by themselves.
 
     The calibration slope is that of maximum likelihood, and tce the mean distance of that logistic
-    curve from the diagonal; they are not numbers where there is no maximum.
+    curve from the diagonal; they are not numbers where there is no maximum. The curve is fitted to
+    scores inside (0, 1), and errors are measured from the scores as they came in.
     """
-    observed = float(table.hits.sum() / (table.trials @ table.score))
+    table, stated = problem.table, clipped(problem.data.score)
+    observed = float(table.hits.sum() / (table.trials @ stated))
     try:
         intercept, slope = logistic_mle(table.score, table.trials, table.hits)[0]
     except InputError:
         return {"observed_expected": observed, "calibration_slope": np.nan, "tce": np.nan}
     curve = expit(intercept + slope * logit(table.score))
-    distance = np.abs(curve - table.score) @ table.trials / table.trials.sum()
+    distance = np.abs(curve - stated) @ table.trials / table.trials.sum()
     return {
         "observed_expected": observed,
         "calibration_slope": float(slope),

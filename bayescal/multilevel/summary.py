@@ -77,8 +77,8 @@ class Summary:
 
     @cached_property
     def mean_score(self) -> float:
-        """Mean of the predicted probabilities."""
-        return float(self.weight @ self.problem.score)
+        """Mean of the predicted probabilities, as they came in."""
+        return float(self.weight @ self.problem.stated)
 
     @cached_property
     def line(self) -> Floats:

@@ -12,6 +12,7 @@ from bayescal._base.errors import InputError
 from bayescal._base.versions import library_versions
 from bayescal.data.data import CalibrationData
 from bayescal.data.stored import reading_tree
+from bayescal.multilevel.calibrated import Distances, ProbCalibrated
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.multilevel.problem import MultilevelProblem
 from bayescal.multilevel.view import key_of_view
@@ -20,12 +21,12 @@ from bayescal.posterior.tree import as_dataset, with_chains
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["is_multilevel_tree", "multilevel_tree", "read_draws"]
+__all__ = ["is_multilevel_tree", "multilevel_tree", "read_distances", "read_draws"]
 
 CHAIN_DRAW = ("chain", "draw")
 
 
-def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
+def multilevel_tree(drawn: MultilevelDraws, distances: Distances | None = None) -> xr.DataTree:
     """The groups of a fit of several curves: posterior, sample_stats, observed and constant data.
 
     Returns
@@ -35,15 +36,38 @@ def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
         (`site_shift`, ..., by `site`, `period` or `cell`); the scales of each term (`sd_shift`,
         ..., by `term`) and their `correlation`; and of ordered periods those of the next
         (`next_shift`, ...) and the `explanation` of each draw: 0 for no change, k for a sudden
-        change into the period of index k, and the number of periods for gradual drift. Attributes
-        describe the terms.
+        change into the period of index k, and the number of periods for gradual drift. `distances`
+        has the same of the draws that distances are read from, all zero where calibration is exact.
+        Attributes describe the terms.
     """
     import xarray as xr
 
+    problem, stats = drawn.problem, xr.Dataset(drawn.stats)
+    if drawn.log_evidence is not None:
+        stats["explanation_log_evidence"] = ("explanation", drawn.log_evidence)
+    groups = {
+        "posterior": _dataset(drawn),
+        "sample_stats": stats,
+        "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
+        "constant_data": problem.data.to_xarray(),
+    }
+    if distances is not None:
+        groups["distances"] = _dataset(distances.drawn)
+    tree = xr.DataTree.from_dict(groups)
+    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
+    named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
+    if distances is not None:
+        named["prob_calibrated"] = distances.prob_calibrated._asdict()
+    tree.attrs.update(problem.to_attributes())
+    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
+    return tree
+
+
+def _dataset(drawn: MultilevelDraws) -> xr.Dataset:
+    """Draws by chain and draw."""
     problem, chains, dim = drawn.problem, drawn.chains, drawn.problem.dim
-    names = problem.pooled.curve.coordinates
     values: dict[str, Any] = {}
-    for column, name in enumerate(names):
+    for column, name in enumerate(problem.pooled.curve.coordinates):
         values[name] = with_chains(drawn.average[:, column], chains)
         if name in _own(problem):
             by_group = with_chains(drawn.groups[:, :, column].T, chains)
@@ -55,24 +79,10 @@ def multilevel_tree(drawn: MultilevelDraws) -> xr.DataTree:
         values[f"sd_{name}"] = ((*CHAIN_DRAW, "term"), by_term)
     if drawn.correlation is not None and len(problem.varying) > 1:
         values["correlation"] = with_chains(drawn.correlation, chains)
-    stats = xr.Dataset(drawn.stats)
     if drawn.explanation is not None:
         values["explanation"] = with_chains(drawn.explanation, chains)
-        stats["explanation_log_evidence"] = ("explanation", drawn.log_evidence)
     coords = {dim: list(problem.labels), "term": [term.name for term in problem.terms]}
-    tree = xr.DataTree.from_dict(
-        {
-            "posterior": as_dataset(values, coords, chains, drawn.size // chains),
-            "sample_stats": stats,
-            "observed_data": xr.Dataset({"hits": ("row", problem.data.hits)}),
-            "constant_data": problem.data.to_xarray(),
-        }
-    )
-    versions = library_versions("bayescal", "numpy", "scipy", "arviz-stats")
-    named = {"inference_library": "bayescal", "engine": drawn.engine, "versions": versions}
-    tree.attrs.update(problem.to_attributes())
-    tree.attrs.update({key: json.dumps(value) for key, value in named.items()})
-    return tree
+    return as_dataset(values, coords, chains, drawn.size // chains)
 
 
 def is_multilevel_tree(tree: xr.DataTree) -> bool:
@@ -82,21 +92,33 @@ def is_multilevel_tree(tree: xr.DataTree) -> bool:
 
 @reading_tree()
 def read_draws(tree: xr.DataTree) -> MultilevelDraws:
-    """Read back what `multilevel_tree` wrote."""
+    """Read back the draws that `multilevel_tree` wrote."""
     data = CalibrationData.from_xarray(tree["constant_data"].to_dataset())
     problem = MultilevelProblem.from_attributes(tree.attrs, data)
-    posterior, stats = tree["posterior"].to_dataset(), tree["sample_stats"].to_dataset()
+    return _read(tree, "posterior", problem)
+
+
+@reading_tree()
+def read_distances(tree: xr.DataTree, problem: MultilevelProblem) -> Distances | None:
+    """Read back what distances are read from; None if an earlier version wrote the tree."""
+    if "distances" not in tree.children:
+        return None
+    exact = ProbCalibrated(**json.loads(tree.attrs["prob_calibrated"]))
+    return Distances(_read(tree, "distances", problem), exact)
+
+
+def _read(tree: xr.DataTree, group: str, problem: MultilevelProblem) -> MultilevelDraws:
+    """The draws of a group."""
+    posterior, stats = tree[group].to_dataset(), tree["sample_stats"].to_dataset()
     names, varying, dim = problem.pooled.curve.coordinates, problem.varying, problem.dim
     if tuple(map(str, posterior[dim].to_numpy())) != problem.labels:
-        raise InputError(f"the {dim}s of the tree's posterior are not those of its data.")
+        raise InputError(f"the {dim}s of the tree's {group} are not those of its data.")
 
     def draws(name: str) -> Floats:
         """Of shape (draws, ...), chain by chain."""
         values = np.asarray(posterior[name].transpose(*CHAIN_DRAW, ...), np.float64)
         if not np.isfinite(values).all():
-            raise InputError(
-                "the tree's posterior holds draws that are not finite. Refit the data."
-            )
+            raise InputError(f"the tree's {group} holds draws that are not finite. Refit the data.")
         return values.reshape(-1, *values.shape[2:])
 
     average = np.column_stack([draws(name) for name in names])

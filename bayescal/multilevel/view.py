@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal._base.errors import InputError
-from bayescal.data.validate import as_number, check_choice
+from bayescal.data.validate import check_choice
 from bayescal.model.problem import Problem
 from bayescal.multilevel.draws import MultilevelDraws
 from bayescal.posterior.evaluation import CurvesOfTable, SampledCurves
@@ -39,16 +38,15 @@ class CurveView(CalibrationPosterior):
         The level's name, or what stands in its place.
     is_new : bool
         Whether this is a level that has not been seen, such as a new site. Its curve is not
-        estimated but predicted, so that the estimate of a distance from calibration is the median
-        of its draws.
+        estimated but predicted.
     """
 
     title: str
     is_new: bool = False
     _has_outcomes: bool = True
-    _prob_calibrated: float | None = None
     _mixture: Mixture | None = None
     _key: dict[str, Any]
+    _own_distances: Callable[[], tuple[Floats, float] | None]
     _all_curves: Callable[[], xr.DataTree]
 
     @classmethod
@@ -58,13 +56,13 @@ class CurveView(CalibrationPosterior):
         problem: Problem,
         u: Floats,
         prior: Floats,
+        distances: Callable[[], tuple[Floats, float] | None],
         drawn: MultilevelDraws,
         key: dict[str, Any],
         all_curves: Callable[[], xr.DataTree],
         *,
         is_new: bool = False,
         has_outcomes: bool = True,
-        prob_calibrated: float | None = None,
         mixture: Mixture | None = None,
     ) -> Self:
         """A view on draws of one curve's coordinates.
@@ -75,6 +73,9 @@ class CurveView(CalibrationPosterior):
             Of the curve's own table, or of one with its scores.
         u, prior : ndarray of shape (draws, d)
             Posterior and prior draws of the working coordinates.
+        distances : callable
+            Gives as many draws of them, from which distances are read, and the probability of
+            exact calibration; or None, where there are none.
         drawn : MultilevelDraws
             Of all curves.
         key : dict
@@ -83,17 +84,20 @@ class CurveView(CalibrationPosterior):
             Gives the tree of all curves.
         has_outcomes : bool
             Whether those of the problem's table were observed.
-        prob_calibrated : float, optional
-            Probability of exact calibration, for the lower end of distances.
         mixture : Mixture, optional
             Scores of several groups, and the group whose scores each draw has.
         """
         view = cls.of_draws(Drawn(problem, u, drawn.chains, drawn.engine, drawn.stats, prior=prior))
         view.title, view.is_new, view._mixture = title, is_new, mixture
         view._has_outcomes = has_outcomes and not is_new
-        view._prob_calibrated = prob_calibrated
+        view._own_distances = distances
         view._key, view._all_curves = key, all_curves
         return view
+
+    @property
+    def is_of_cases(self) -> bool:
+        """Whether it is of the cases with some levels, and not of the average or of a new level."""
+        return "at" in self._key
 
     @property
     def has_outcomes(self) -> bool:
@@ -102,11 +106,21 @@ class CurveView(CalibrationPosterior):
 
     @property
     def prob_calibrated(self) -> float | None:
-        """Probability of exact calibration; None of a site seen, or where it was not computed.
+        """Probability that the curve is exactly the diagonal; None where it was not computed.
 
-        Of the average site, that its curve is the diagonal; of a new site, that every site's is.
+        Of the average site, that the average is exactly calibrated; of all others, that every
+        site, cell or period is.
         """
-        return self._prob_calibrated
+        return None if self._exactly is None else self._exactly[1]
+
+    @cached_property
+    def _exactly(self) -> tuple[Floats, float] | None:
+        return self._own_distances()
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether distances have draws of their own: exact calibration is among them."""
+        return self._exactly is not None
 
     @cached_property
     def _posterior(self) -> SampledCurves:
@@ -116,6 +130,12 @@ class CurveView(CalibrationPosterior):
     def _prior(self) -> SampledCurves:
         assert self._drawn.prior is not None
         return CurvesOfTable(self.problem, self._drawn.prior, bootstrap=self._mixture)
+
+    @cached_property
+    def _distances(self) -> SampledCurves | None:
+        if self._exactly is None:
+            return None
+        return CurvesOfTable(self.problem, self._exactly[0], bootstrap=self._mixture)
 
     @cached_property
     def _tree(self) -> xr.DataTree:
@@ -146,11 +166,13 @@ class CurveView(CalibrationPosterior):
         population: str = "bootstrap",
         **options: Any,
     ) -> float:
-        """Point estimate of a functional; of a distance at a new site, the median.
+        """Point estimate of a functional, the mean of its draws.
 
-        Otherwise as `CalibrationPosterior.estimate`, with the same parameters.
+        As `CalibrationPosterior.estimate`, with the same parameters. Where distances have no draws
+        of their own, as after NUTS, that at a new site is the median.
         """
-        if self.is_new and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
+        predicted = self.is_new and not self.has_distances
+        if predicted and FUNCTIONALS[check_choice(name, FUNCTIONALS, "name")].is_distance:
             values = self._posterior.values([(name, options)], population)[name]
             return float(np.median(values))
         return super().estimate(name, ci_prob, population=population, **options)
@@ -173,40 +195,6 @@ class CurveView(CalibrationPosterior):
                 "method='curve'."
             )
         return super().value_of_information(thresholds, n_more, method, population)
-
-    def prob_above(
-        self, x: float, name: str = "tce", *, population: str = "bootstrap", **options: Any
-    ) -> float:
-        """Probability that a functional is above `x`.
-
-        Of a distance, exact calibration has its share of the draws here, but not for `prob_below`.
-
-        As `CalibrationPosterior.prob_above`, with the same parameters.
-        """
-        draws = self._with_calibrated(name, self._draws_of(name, population, options))
-        return float(np.mean(draws > as_number(x, "x")))
-
-    def _ends(self, name: str, values: Floats, ci_prob: float) -> tuple[float, float]:
-        """The lower end of a distance is read where exact calibration has its share."""
-        lower, _ = super()._ends(name, self._with_calibrated(name, values), ci_prob)
-        return lower, super()._ends(name, values, ci_prob)[1]
-
-    def _with_calibrated(self, name: str, values: Floats) -> Floats:
-        """Draws of a distance, some of them exact calibration; of anything else as they are."""
-        return np.where(self._calibrated, 0.0, values) if FUNCTIONALS[name].is_distance else values
-
-    @cached_property
-    def _calibrated(self) -> NDArray[np.bool_]:
-        """Which draws stand for exact calibration, of shape (draws,)."""
-        share = round((self._prob_calibrated or 0.0) * self.draws)
-        order = self.problem.rng("calibrated draws").permutation(self.draws)
-        return order < share
-
-    @property
-    def _interval_in_words(self) -> str:
-        if self._prob_calibrated is None:
-            return super()._interval_in_words
-        return "equal-tailed; of distances, the lower end knows exact calibration"
 
     def __repr__(self) -> str:
         _, cases, *lines = super().__repr__().splitlines()

@@ -43,7 +43,7 @@ def floored(distance: Floats, signed: Floats) -> Floats:
     """Draws of a distance, no quantile of which lies below that of the size of a signed error.
 
     Sorted, each is at least as large as the signed error of its rank, and as its negative. Every
-    draw keeps its rank.
+    draw keeps its rank; draws that are equal are ranked by the size of their signed error.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def floored(distance: Floats, signed: Floats) -> Floats:
     >>> floored(np.array([0.3, 0.0, 0.0]), np.array([-0.1, -0.2, -0.4]))
     array([0.4, 0.1, 0.2])
     """
-    order, ranked = np.argsort(distance, kind="stable"), np.sort(signed)
+    order, ranked = np.lexsort((np.abs(signed), distance)), np.sort(signed)
     least = np.maximum(ranked, -ranked[::-1])
     values = np.empty_like(distance)
     values[order] = np.maximum(distance[order], least)

@@ -330,7 +330,7 @@ class Measures(PosteriorView):
 
     def _is_read_off_mean_curve(self, name: str) -> bool:
         """Whether the estimate is that of the mean curve: of distances in one family."""
-        return FUNCTIONALS[name].is_distance and not self.is_average
+        return FUNCTIONALS[name].is_distance and not self.has_distances
 
     def _of_mean_curve(
         self, name: str, population: str, options: dict[str, Any], ends: tuple[float, float]
@@ -342,7 +342,7 @@ class Measures(PosteriorView):
     def _defined(self, names: Sequence[str]) -> list[str]:
         """Those of the functionals that these data, and the version that stored them, define."""
         undefined = set(self._undefined)
-        if self.is_average and self._distances is None:
+        if self.has_distances and self._distances is None:
             undefined |= {name for name, each in FUNCTIONALS.items() if each.is_distance}
         chosen = [check_choice(name, FUNCTIONALS, "names") for name in as_items(names, "names")]
         return [name for name in chosen if name not in undefined]
@@ -355,10 +355,10 @@ class Measures(PosteriorView):
         """
         of_curve, distances = wanted, self._posterior
         own: FunctionalCalls = [item for item in wanted if FUNCTIONALS[item[0]].is_distance]
-        if own and self.is_average:
+        if own and self.has_distances:
             of_curve = [item for item in wanted if item not in own]
             distances = self.curves_of_distances
-        pairs = not own or not (self.is_average or len(distances.parts) > 1)
+        pairs = not own or not (self.has_distances or len(distances.parts) > 1)
         floor: FunctionalCalls = [] if pairs else [("signed_error", {})]
         evaluate([(self._posterior, of_curve + floor), (distances, own)], population)
         values = self._posterior.values(of_curve, population) | distances.values(own, population)
@@ -395,6 +395,6 @@ class Measures(PosteriorView):
 
     @property
     def _interval_in_words(self) -> str:
-        if self.is_average:
+        if self.has_distances:
             return "equal-tailed; exact calibration is among the draws of distances"
         return "equal-tailed; exact calibration was not considered"

@@ -256,7 +256,7 @@ class CalibrationPosterior(DecisionMeasures):
 
     def _errors(self, scores: Floats) -> Floats:
         """Draws of the curve minus the score, which in an average are those of distances."""
-        of = self.curves_of_distances if self.is_average else self._posterior
+        of = self.curves_of_distances if self.has_distances else self._posterior
         return np.concatenate([part.curve(scores) - clipped(scores) for part in of.parts])
 
     def to_netcdf(self, path: str | PathLike[str]) -> None:
@@ -270,7 +270,7 @@ class CalibrationPosterior(DecisionMeasures):
             self.tree.to_netcdf(file, engine="h5netcdf")
 
     def __repr__(self) -> str:
-        if self.is_average and self._distances is None:
+        if self.has_distances and self._distances is None:
             return "CalibrationPosterior\n  an average stored by an earlier version"
         lower, upper = self.interval("tce")
         return (
@@ -300,7 +300,7 @@ class CalibrationPosterior(DecisionMeasures):
         return f"{self.data.n:g} cases, {self.data.events:g} events"
 
     def _repr_html_(self) -> str:
-        if self.is_average and self._distances is None:
+        if self.has_distances and self._distances is None:
             return card(repr(self))
         return card(repr(self), SUMMARY_COLUMNS, summary_rows(self.summary()))
 

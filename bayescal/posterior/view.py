@@ -143,6 +143,11 @@ class PosteriorView:
         return self._families is not None
 
     @property
+    def has_distances(self) -> bool:
+        """Whether distances have draws of their own, among which exact calibration is."""
+        return self.is_average
+
+    @property
     def prior_weights(self) -> dict[str, float] | None:
         """Prior probability of each family of an average, identity included; else None."""
         averaged = self._drawn.averaged
@@ -242,7 +247,10 @@ class PosteriorView:
 
     @cached_property
     def _distances(self) -> SampledCurves | None:
-        """The draws that distances of an average are read from; None if it was stored without."""
+        """The draws that distances are read from where they have their own, as in an average.
+
+        None of an average that was stored without.
+        """
         averaged = self._drawn.averaged
         if averaged is None or averaged.distances is None:
             return None

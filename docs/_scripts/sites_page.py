@@ -13,10 +13,16 @@ from benchmark_pages import PAGES, markdown, stored
 from number_pages import AIM
 
 WHO = {"sites": "a site", "average": "the average site", "new": "a new site"}
-NUMBERS = {"observed_expected": "O/E", "calibration_slope": "slope", "tce": "TCE"}
+NUMBERS = {"observed_expected": "O/E", "calibration_slope": "slope"}
 SPREAD = {"shift": "sd of the shift", "log_slope": "sd of the log slope"}
 RIVALS = {"two_stage": "two-stage pooling", "mixed": "mixed model"}
 CELL = ["truth", "sites", "spread"]
+TERMS = {
+    "factors": "a sex and three ages, six cells of 60 to 180 patients",
+    "periods": "five of 130 patients",
+}
+ENDS = (0.025, 0.1, 0.3, 0.5, 0.7, 0.9, 0.975)
+RANGES = [f"{low:g} to {high:g}" for low, high in zip((0, *ENDS), (*ENDS, 1), strict=True)]
 COLOURS = {0.0: "#999999", 0.15: "#56B4E9", 0.33: "#0072B2"}
 MARKERS = {"sites": "o", "average": "s", "new": "D"}
 
@@ -27,9 +33,8 @@ def sites_page() -> str:
     if not record or not rivals:
         return ""
     table = pd.DataFrame(record["cells"])
-    exact = stored("sites_tce").get("cells", [])
     covered, scores, errors = (
-        coverage(table, exact),
+        coverage(table),
         interval_scores(record, rivals),
         squared(table),
     )
@@ -41,14 +46,15 @@ def sites_page() -> str:
         "shift between sites (that of the log slope is half of it) and a population: calibrated on "
         "average, or with a shift of 0.25 and a slope of 0.82. Curve, priors and draws are those "
         'of `bc.fit(..., groups=site, curve="logistic")`. Made by `docs/benchmarks/sites.py`, '
-        "`sites_rivals.py`, `sites_sbc.py` and `sites_speed.py`.",
+        "`sites_rivals.py`, `sites_sbc.py` and `sites_speed.py`; what is said of errors by "
+        "`sites_distances.py`, and the ranks of factors and periods by `terms_sbc.py`.",
         "## Where we lose",
         *losses(covered, scores, errors),
         *coverage_part(covered, table),
         *error_part(errors),
         *score_part(scores, rivals),
         *many_part(table),
-        *calibrated_part(exact),
+        *distances_part(),
         *ranks_part(),
         *speed_part(),
     ]
@@ -61,21 +67,12 @@ def runs(table: pd.DataFrame) -> str:
     return str(most) if least == most else f"{least} to {most}"
 
 
-def coverage(table: pd.DataFrame, exact: list[dict]) -> pd.DataFrame:
-    """A row for each cell, number and whose it is: coverage, its error, and whether it is short.
-
-    The TCE of a site is left out where all sites are calibrated, since it is above zero in every
-    draw. That of the average and of a new site is from a benchmark of its own.
-    """
-    both, rows = {key(cell): cell for cell in exact}, []
+def coverage(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell, number and whose it is: coverage, its error, and whether it is short."""
+    rows = []
     for cell in table.to_dict("records"):
-        calm = cell["truth"] == "calibrated" and not cell["spread"]
         for who, number in product(WHO, NUMBERS):
-            of_tce = number == "tce" and who != "sites"
-            source = both.get(key(cell)) if of_tce else cell
-            if source is None or (number == "tce" and who == "sites" and calm):
-                continue
-            share, error = (source[what][f"{who}.{number}"] for what in ("mean", "error"))
+            share, error = (cell[what][f"{who}.{number}"] for what in ("mean", "error"))
             row = {name: cell[name] for name in (*CELL, "runs")}
             rows.append(row | {"who": who, "number": number, "coverage": share, "error": error})
     result = pd.DataFrame(rows)
@@ -102,13 +99,11 @@ def coverage_part(covered: pd.DataFrame, table: pd.DataFrame) -> list[str]:
         "## Coverage of 95 % intervals",
         "Of a site and of the average site: the share of true values inside. Of a new site: the "
         "share of 100 sites drawn from the same population that are inside, on average over data "
-        "sets. TCE is that over the scores of the sample; of a site it is left out where all sites "
-        "are calibrated, since it is above zero in every draw; of the average and of a new site "
-        "its lower end allows for exact calibration. Monte Carlo errors are at most "
+        "sets. Monte Carlo errors are at most "
         f"{covered['error'].max():.3f}; the figure shows two of them each way, where the "
         "population is miscalibrated.",
-        "![Coverage by number of sites, of O/E, slope and TCE](sites.png)",
-        markdown(readable(wide), 2).replace("nan", ""),
+        "![Coverage by number of sites, of O/E and slope](sites.png)",
+        markdown(readable(wide), 2),
         "Of the standard deviations between sites and their correlation, where there are any (a "
         "standard deviation of zero is never in the interval, whose lower end is positive):",
         markdown(readable(spread), 2),
@@ -120,24 +115,53 @@ def key(cell: dict) -> tuple:
     return tuple(cell[name] for name in CELL)
 
 
-def calibrated_part(exact: list[dict]) -> list[str]:
-    """Probabilities of exact calibration."""
-    if not exact:
+def distances_part() -> list[str]:
+    """What is said of the error of the average, of a new site and of sites."""
+    record = stored("sites_distances")
+    if not record:
         return []
-    columns = {"average.calibrated": "average site", "new.calibrated": "every site"}
+    sets, views = record["sets"], {"average": "average", "new": "new", "site": "site"}
     table = pd.DataFrame(
-        [{title: cell["mean"][name] for name, title in columns.items()} for cell in exact],
-        pd.MultiIndex.from_tuples(map(key, exact), names=CELL),
-    )
-    return [
-        "## Is the average site calibrated, or every site?",
-        "Mean posterior probability of exact calibration, with prior probabilities of .2 for the "
-        "average site and .1 for every site. In the calibrated population the average site is, and "
-        "every site is where the standard deviation is zero. From "
-        f"{runs(pd.DataFrame(exact))} data sets a cell, as is the coverage of TCE of the average "
-        "and of a new site. Made by `docs/benchmarks/sites_tce.py`.",
-        markdown(readable(table), 2),
+        {
+            cell: {"sets": str(sets[cell])}
+            | {title: each[view]["cover"] for view, title in views.items()}
+            | {f"width, {title}": each[view]["width"] for view, title in views.items()}
+            | {"P(every site)": each["every_site"], "P(average)": each["average_site"]}
+            for cell, each in record["cells"].items()
+        }
+    ).T
+    paragraphs = [
+        "## What is said of the error",
+        "Every data set has a population of its own. *Calibrated*: every site is exactly "
+        "calibrated. *Mixed*: the average is, and the sites differ round it. *Off*: neither. These "
+        "are the three components that distances are read from. *Some* is none of them: each site "
+        "is exactly calibrated with probability one half, and the others are off, so that no "
+        "normal law describes the sites. Standard deviations between sites, and the coordinates of "
+        "the average, are drawn at random; sites have 20 to 500 patients; true errors are over "
+        "the law of the scores. The table has the share of 95 % intervals of the TCE that contain "
+        "the true one, and their median widths: of the average, of 40 new sites, and of the first "
+        "ten sites of each data set. The last columns are the mean posterior probabilities that "
+        "every site, and that the average, is exactly calibrated.",
+        markdown(table.rename_axis("population"), 2),
+        "How true are stated probabilities? Of the statements P(TCE < x), for x of "
+        f"{', '.join(f'{x:g}' for x in record['limits'])}, those with a probability in a range: "
+        "their mean, then the share that is true, and their number.",
     ]
+    for view, title in {"average": "the average", "new": "a new site", "site": "a site"}.items():
+        each = {kind: rows[view]["bins"] for kind, rows in record["kinds"].items()}
+        paragraphs += [f"**{title.capitalize()}.**", markdown(stated_and_true(each), 2)]
+    return paragraphs
+
+
+def stated_and_true(kinds: dict[str, list[list[float]]]) -> pd.DataFrame:
+    """By kind of population, a column for each range of what was said."""
+    rows = {}
+    for kind, bins in kinds.items():
+        rows[kind] = dict.fromkeys(RANGES, "")
+        for stated_as, true, count in bins:
+            at = RANGES[int(np.searchsorted(ENDS, stated_as, side="right"))]
+            rows[kind][at] = f"{stated_as:.2f} > {true:.2f} ({count})"
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("population")
 
 
 def squared(table: pd.DataFrame) -> pd.DataFrame:
@@ -226,10 +250,14 @@ def many_part(table: pd.DataFrame) -> list[str]:
 
 
 def ranks_part() -> list[str]:
-    """Simulation-based calibration."""
+    """Simulation-based calibration of sites, factors and periods."""
     record = stored("sites_sbc")
     if not record:
         return []
+    others = stored("terms_sbc")
+    of_terms = [
+        paragraph for name in TERMS if name in others for paragraph in ranks_of(name, others)
+    ]
     table = pd.DataFrame(record["quantities"]).set_index("quantity")
     verdict = "All ranks are" if record["inside"] else "Not all ranks are"
     return [
@@ -239,6 +267,21 @@ def ranks_part() -> list[str]:
         "patients from each; the rank of the truth among posterior draws must be uniform (Talts et "
         f"al., 2018). {verdict} inside their joint 99 % band. The largest Pareto k-hat is "
         f"{record['largest_pareto_k']:.2f}.",
+        markdown(table[["inside", "worst_at", "difference", "level"]], 3),
+        *of_terms,
+    ]
+
+
+def ranks_of(name: str, record: dict) -> list[str]:
+    """The same of factors, or of periods."""
+    mine = record[name]
+    table = pd.DataFrame(mine["quantities"]).set_index("quantity")
+    out = list(table.index[~table["inside"]])
+    verdict = "All ranks are inside" if not out else f"Outside are {', '.join(out)}: not all are in"
+    return [
+        f"**{name.capitalize()}**, {TERMS[name]}, from {record['simulations']} truths. {verdict} "
+        f"their joint 99 % band. The largest Pareto k-hat is {mine['largest_pareto_k']:.2f}; it is "
+        f"above 0.7 in {mine['pareto_k_above_0.7']:.1%}.",
         markdown(table[["inside", "worst_at", "difference", "level"]], 3),
     ]
 

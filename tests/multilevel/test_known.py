@@ -11,6 +11,7 @@ import bayescal as bc
 from bayescal.errors import InputError
 from bayescal.model.problem import prepare
 from bayescal.multilevel.known import KnownSite, as_known
+from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.summary import scores_of_known
 
 COUNTS = {"site": ["A", "B"], "observed": [4, 9], "expected": [5.0, 6.0], "n": [40, 50]}
@@ -122,3 +123,12 @@ def test_summaries_alone_need_scores():
         bc.fit(None, [0.2, 0.3], groups=["a", "b"], known=COUNTS)
     with pytest.raises(InputError, match="no site, period or factor"):
         bc.fit([0, 1], [0.2, 0.3], known=COUNTS)
+
+
+def test_the_mean_score_of_a_site_is_that_of_the_scores_as_they_came_in():
+    """Scores of 0 and 1, which a fit moves inside, count as 0 and 1 among expected events."""
+    score = np.repeat([0.0, 0.4, 1.0], 100)
+    data = bc.CalibrationData(np.resize([0, 1], 300), score, groups=np.repeat(["B", "C", "D"], 100))
+    problem = prepare_terms(data, prior="neutral", known=RATIO, curve="logistic", random_state=1)
+    assert problem.pooled.edges.moved > 0
+    assert problem.summaries["A"].mean_score == pytest.approx(score.mean(), abs=1e-9)

@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import bayescal as bc
-from bayescal.data.table import Rows
 from bayescal.errors import InputError
+from bayescal.model.problem import prepare
 from bayescal.multilevel.rows import raw_estimates
 
 N = 3000
@@ -72,7 +72,8 @@ def test_raw_estimates_are_those_of_the_subgroup_alone(post):
 
 
 def raw_of(score, trials, hits):
-    return raw_estimates(Rows(*(np.array(column, dtype=float) for column in (score, trials, hits))))
+    data = bc.CalibrationData.from_counts(*(np.array(each) for each in (score, trials, hits)))
+    return raw_estimates(prepare(data, curve="logistic", prior="neutral"))
 
 
 def test_raw_estimates_of_two_scores_are_closed_forms():
@@ -81,6 +82,11 @@ def test_raw_estimates_of_two_scores_are_closed_forms():
     assert raw["observed_expected"] == pytest.approx(180 / 260)
     assert raw["calibration_slope"] == pytest.approx(-logit(0.3) / (logit(0.8) - logit(0.2)))
     assert raw["tce"] == pytest.approx((100 * 0.1 + 300 * 0.3) / 400)
+
+
+def test_raw_errors_are_measured_from_the_scores_as_they_came_in():
+    raw = raw_of([0.0, 0.5, 1.0], [100, 200, 100], [10, 100, 80])
+    assert raw["observed_expected"] == pytest.approx(190 / 200)
 
 
 def test_without_a_logistic_curve_there_is_no_raw_error():
@@ -147,7 +153,11 @@ def test_joint_probabilities_are_those_of_the_draws(post):
     assert post.prob_any_above(0.05, by=list(post.factors)) == off
     assert post.prob_any_above(-1) == 1
     assert post.prob_worst("sex").sum() == pytest.approx(1)
-    assert len(post.prob_worst()) == 12
+    worst = post.prob_worst()
+    assert worst.sum() == pytest.approx(1)
+    assert worst.index.names == ["factor", "level"]
+    assert worst.index.tolist() == [(each.factor, each.level) for each in post.parts()]
+    assert len(post.prob_worst(list(post.factors))) == 12
     ratio = post.functional("observed_expected") - 1
     off = float((np.abs(ratio) > 0.1).any("subgroup").mean())
     assert post.prob_any_above(0.1, "observed_expected") == off

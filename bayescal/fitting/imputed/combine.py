@@ -141,6 +141,12 @@ def combine_imputations(
                 f"posts[{index}] is of outcomes that a judge recorded, and posteriors of outcomes "
                 "that are known are combined. Read each posterior by itself."
             )
+        if isinstance(post, CurveView) and not post.is_of_cases:
+            raise InputError(
+                f"posts[{index}] is {post.title[0].lower()}{post.title[1:]}, whose exact "
+                "calibration or whose own scores imputations do not share. Combine sites, "
+                "subgroups or periods that were seen, such as post.at(site='A')."
+            )
         if index:
             _check_alike(each[0], post, index)
     return mixture(each)

@@ -131,6 +131,18 @@ class ImputedPosterior(CalibrationPosterior):
         """The posterior of each imputation."""
         return self._posts
 
+    @property
+    def prob_calibrated(self) -> float | None:
+        """Probability of exact calibration, the mean over the imputations; None for one family."""
+        each = [post.prob_calibrated for post in self._posts]
+        known = [one for one in each if one is not None]
+        return float(np.mean(known)) if len(known) == len(each) else None
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether distances have draws of their own, among which exact calibration is."""
+        return all(post.has_distances for post in self._posts)
+
     @cached_property
     def missing_information(self) -> pd.DataFrame:
         """What the missing data cost, for each functional.
@@ -149,7 +161,7 @@ class ImputedPosterior(CalibrationPosterior):
         """
         names = self._defined([name for name, each in FUNCTIONALS.items() if not each.same_as])
         wanted: FunctionalCalls = [(name, {}) for name in names]
-        if not self.is_average:
+        if not self.has_distances:
             values = self._posterior.by_imputation(wanted, "bootstrap")
             return missing_information(values, "functional")
         values = {}
@@ -257,7 +269,8 @@ class ImputedPosterior(CalibrationPosterior):
         each = [post._distances for post in self._posts if post._distances is not None]
         if len(each) < len(self._posts):
             return None
-        return Pooled(tuple(one.parts[0] for one in each)).with_common_side()
+        pooled = Pooled(tuple(one.parts[0] for one in each))
+        return pooled.with_common_side() if pooled.parts[0].sides is not None else pooled
 
     def _mixed(self, values: Sequence[Floats]) -> Floats:
         return in_turn(widened(np.stack(values)))
@@ -282,7 +295,7 @@ class ImputedPosterior(CalibrationPosterior):
         import xarray as xr
 
         level, score = as_level(ci_prob), self.problem.stated
-        error = self._errors(score) if self.is_average else self._posterior.curve(score) - score
+        error = self._errors(score) if self.has_distances else self._posterior.curve(score) - score
         region, probability = sure_region(error, level)
         attributes = {"ci_prob": level, "probability": probability}
         return xr.DataArray(region, {"score": score}, "score", "off_diagonal", attributes)

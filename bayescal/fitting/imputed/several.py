@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ImputedCurves", "ImputedView", "mixture", "mixture_of_tree"]
 
-CURE = "Read a file with bayescal.load."
+READ_A_FILE = "Read a file with bayescal.load."
 NEAR_ONE = 1 - 1e-9
 """Largest correlation whose Fisher's z is taken."""
 
@@ -60,9 +60,6 @@ class ImputedView(ImputedPosterior, CurveView):
         view, first = super().of_posteriors(posts), posts[0]
         view.title, view.is_new, view._key = first.title, first.is_new, first._key
         view._has_outcomes = first._has_outcomes
-        known = [post.prob_calibrated for post in posts if post.prob_calibrated is not None]
-        if len(known) == len(posts):
-            view._prob_calibrated = float(np.mean(known))
         return view
 
     def __repr__(self) -> str:
@@ -94,7 +91,7 @@ class ImputedCurves(MultilevelPosterior):
     _posts: tuple[MultilevelPosterior, ...]
 
     def __init__(self, tree: xr.DataTree) -> None:
-        self._mix(check_type(mixture_of_tree(tree), type(self), "tree", CURE)._posts)
+        self._mix(check_type(mixture_of_tree(tree), type(self), "tree", READ_A_FILE)._posts)
 
     @classmethod
     def of_posteriors(cls, posts: Sequence[MultilevelPosterior]) -> Self:

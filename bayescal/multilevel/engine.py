@@ -1,0 +1,21 @@
+"""Which fast engine draws several curves."""
+
+from __future__ import annotations
+
+from bayescal.multilevel.changes import draw_changes
+from bayescal.multilevel.draws import MultilevelDraws
+from bayescal.multilevel.factorised.sample import draw_sites
+from bayescal.multilevel.problem import MultilevelProblem
+
+__all__ = ["draw_terms"]
+
+
+def draw_terms(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
+    """Posterior draws by the fast engine of these terms."""
+    if problem.is_walk:
+        return draw_changes(problem, draws)
+    if problem.terms[0].correlated:
+        return draw_sites(problem, draws)
+    from bayescal.multilevel.blocks.sample import draw_effects  # loads sparse matrices
+
+    return draw_effects(problem, draws)
