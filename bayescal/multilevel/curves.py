@@ -106,7 +106,10 @@ class RelatedCurves:
     @property
     def vary(self) -> tuple[Vary, ...]:
         """The terms that curves vary by, as `bayescal.fit` takes them."""
-        return tuple(Vary(term.axes, term.kind) for term in self.problem.terms)
+        return tuple(
+            Vary(term.axes, term.kind, term.robust or not term.correlated)
+            for term in self.problem.terms
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import PROB_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
-__all__ = ["MultilevelDraws", "correlated_round", "effects_of_prior", "sites_of_prior"]
+__all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class MultilevelDraws:
         the number of periods for a walk.
     log_evidence : ndarray of shape (periods + 1,), optional
         Of each explanation.
+    unlike : ndarray of bool of shape (groups, draws), optional
+        Of a robust term, whether the level of a group is unlike the others.
     """
 
     problem: MultilevelProblem
@@ -57,6 +60,7 @@ class MultilevelDraws:
     following: Floats | None = None
     explanation: NDArray[np.intp] | None = None
     log_evidence: Floats | None = None
+    unlike: NDArray[np.bool_] | None = None
 
     @classmethod
     def of_effects(
@@ -94,13 +98,14 @@ class MultilevelDraws:
     def of_new_level(self, axis: str) -> Floats:
         """Coordinates (draws, d) of a group with a level of an axis that has not been seen.
 
-        Its own effects, and those of interactions with it, are new; others are zero.
+        Its own effects, and those of interactions with it, are new; others are zero. A level of a
+        robust term is like the others or unlike them.
         """
         problem = self.problem
         if self.correlation is not None:
-            return correlated_round(
+            return levels_round(
                 self.average, problem, self.scales[0], self.correlation, f"new {axis}"
-            )
+            )[0]
         drawn, rng = self.average.copy(), problem.pooled.rng(f"new {axis}")
         for term, scales in zip(problem.terms, self.scales, strict=True):
             if axis in term.axes:
@@ -108,17 +113,23 @@ class MultilevelDraws:
         return drawn
 
 
-def correlated_round(
+def levels_round(
     average: Floats, problem: MultilevelProblem, scales: Floats, correlation: Floats, purpose: str
-) -> Floats:
-    """Levels drawn round averages, one for each draw, with a stream of their own."""
-    standard = problem.pooled.rng(purpose).standard_normal(scales.shape)
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Levels drawn round averages, one for each draw, and which of them are unlike the others."""
+    rng, unlike = problem.pooled.rng(purpose), np.zeros(len(average), dtype=bool)
+    standard = rng.standard_normal(scales.shape)
+    if problem.terms[0].robust:
+        unlike = rng.random(len(average)) < PROB_UNLIKE
+        farther = unlike_scales(problem.pooled.prior, problem.varying, scales)
+        scales = np.where(unlike[:, None], farther, scales)
+        correlation = np.where(unlike, 0.0, correlation)
     if scales.shape[1] > 1:
         own = np.sqrt((1 - correlation) * (1 + correlation))
         standard[:, 1] = correlation * standard[:, 0] + own * standard[:, 1]
     drawn = average.copy()
     drawn[:, problem.columns] += scales * standard
-    return drawn
+    return drawn, unlike
 
 
 def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
@@ -145,8 +156,9 @@ def sites_of_prior(problem: MultilevelProblem, size: int, chains: int) -> Multil
     average = problem.pooled.sample_prior(rng, size)
     scales = prior.scales(rng.standard_normal((size, len(varying))), varying)
     correlation = prior.correlations(rng.standard_normal(size))
-    one = correlated_round(average, problem, scales, correlation, "prior of a site")
+    one, unlike = levels_round(average, problem, scales, correlation, "prior of a site")
     groups = np.broadcast_to(one, (len(problem.labels), *one.shape))
     return MultilevelDraws(
-        *(problem, average, groups, scales[None], chains, "prior", {}, correlation)
+        *(problem, average, groups, scales[None], chains, "prior", {}, correlation),
+        unlike=np.broadcast_to(unlike, groups.shape[:2]) if problem.terms[0].robust else None,
     )

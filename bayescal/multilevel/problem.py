@@ -264,6 +264,7 @@ def _term(vary: Vary, problem: MultilevelProblem, prior: Heterogeneity, alone: b
         elapsed,
         correlated=alone and vary.kind == "exchangeable",
         of=vary.names,
+        robust=alone and vary.kind == "exchangeable" and vary.robust,
     )
 
 

@@ -7,10 +7,13 @@ dimensions. Nothing in it grows with the number of patients.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import reduce
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
@@ -22,6 +25,7 @@ from bayescal.multilevel.factorised.likelihood import (
     of_tables,
 )
 from bayescal.multilevel.problem import MultilevelProblem
+from bayescal.multilevel.robust import PROB_UNLIKE, unlike_scales
 
 __all__ = ["PopulationDensity"]
 
@@ -59,6 +63,19 @@ class PopulationDensity:
         scales, correlation = self.heterogeneity(points)
         return Spread(points[:, : len(self.names)].T.copy(), *_precision(scales, correlation))
 
+    def laws(self, points: Floats) -> list[tuple[float, Spread]]:
+        """The law of sites that are like the others and, if there are any, of those unlike them.
+
+        Each with the logarithm of its prior probability.
+        """
+        like = self.spread(points)
+        if not self.problem.terms[0].robust:
+            return [(0.0, like)]
+        scales, correlation = self.heterogeneity(points)
+        scales = unlike_scales(self.pooled.prior, self.problem.varying, scales)
+        unlike = Spread(like.mean, *_precision(scales, np.zeros_like(correlation)))
+        return [(math.log(1 - PROB_UNLIKE), like), (math.log(PROB_UNLIKE), unlike)]
+
     def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
         """Scales (n, r) and correlations (n,), zero where one coordinate differs."""
         varying, d, prior = self.problem.varying, len(self.names), self.problem.heterogeneity
@@ -69,18 +86,22 @@ class PopulationDensity:
 
     def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log density at points of shape (n, size)."""
-        d, spread = len(self.names), self.spread(points)
+        d, laws = len(self.names), self.laws(points)
         density = self.pooled.prior.logpdf(self.names, points[:, :d])
         density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
         density -= (self.size - d) / 2 * np.log(2 * np.pi)
         standard, log_weight = _nodes(nodes, len(self.problem.varying))
         for some in blocks(len(points), room=POINTS):
-            there = spread.part(some)
+            there = [(share, law.part(some)) for share, law in laws]
             for part in self.parts:
-                width = there.log_det.size * log_weight.size * part.width
+                width = there[0][1].log_det.size * log_weight.size * part.width
                 for sites in blocks(part.size, width, ROOM):
-                    _, log_ratio = part.of(sites).log_ratios(there, standard)
-                    density[some] += _log_sums(log_ratio, log_weight).sum(axis=0)
+                    own = part.of(sites)
+                    each = [
+                        share + _log_sums(own.log_ratios(law, standard)[1], log_weight)
+                        for share, law in there
+                    ]
+                    density[some] += reduce(np.logaddexp, each).sum(axis=0)
         return np.asarray(density)
 
     def mode(self) -> Mode:
@@ -88,29 +109,49 @@ class PopulationDensity:
         differences = by_differences(lambda points: self(points, nodes=1))
         return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
 
-    def draw_sites(self, points: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
-        """One draw of every site (sites, n, d) for each point, and the least share that counts.
+    def draw_sites(
+        self, points: Floats, rng: np.random.Generator
+    ) -> tuple[Floats, NDArray[np.bool_], float]:
+        """One draw of every site for each point.
 
-        Each is one of a few proposals round the mode, taken with probability proportional to its
-        density over that of the proposals.
+        Each is one of a few proposals round the mode of each law, taken with probability
+        proportional to its density over that of the proposals.
+
+        Returns
+        -------
+        drawn : ndarray of shape (sites, n, d)
+        unlike : ndarray of bool of shape (sites, n)
+            Whether a site is unlike the others.
+        least : float
+            The least share of a site's proposals that count.
         """
-        spread, r = self.spread(points), len(self.problem.varying)
+        laws, r = self.laws(points), len(self.problem.varying)
         drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
+        unlike = np.zeros(drawn.shape[:2], dtype=bool)
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             counts = 0.0
             for some in blocks(len(points), room=DRAWN):
-                there = spread.part(some)
-                standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
-                at = np.moveaxis(standard, -1, 0).copy()
-                proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
+                points_of, ratio_of = [], []
+                for share, law in laws:
+                    there = law.part(some)
+                    standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
+                    at = np.moveaxis(standard, -1, 0).copy()
+                    proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
+                    points_of.append(proposed)
+                    ratio_of.append(share + log_ratio)
+                log_ratio = np.concatenate(ratio_of, axis=1)
                 weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
                 limit = rng.random(len(weight)) * ladder[:, -1]
                 chosen = (ladder < limit[:, None]).sum(axis=1)
-                drawn[number, some] = proposed[:, np.arange(len(weight)), chosen].T
-                counts += (ladder[:, -1] ** 2 / (weight**2).sum(axis=1)).sum()
+                proposed, point = np.concatenate(points_of, axis=2), np.arange(len(weight))
+                drawn[number, some] = proposed[:, point, chosen].T
+                unlike[number, some] = chosen >= SITE_PROPOSALS
+                weight = weight.reshape(len(weight), len(laws), SITE_PROPOSALS)
+                own = weight[point, chosen // SITE_PROPOSALS]  # of the law that was drawn
+                counts += (own.sum(axis=1) ** 2 / (own**2).sum(axis=1)).sum()
             least = min(least, counts / (SITE_PROPOSALS * len(points)))
-        return drawn, float(least)
+        return drawn, unlike, float(least)
 
     def _one_by_one(self) -> Iterator[tuple[int, SiteLikelihood]]:
         """Every site with its number: each has its own stretch of the random numbers."""

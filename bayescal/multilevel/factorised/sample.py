@@ -16,7 +16,7 @@ def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
     density, pooled = PopulationDensity(problem), problem.pooled
     mode = density.mode()
     population = importance_sample(density, mode, draws, pooled.rng("population of sites"))
-    sites, least = density.draw_sites(population.draws, pooled.rng("sites"))
+    sites, unlike, least = density.draw_sites(population.draws, pooled.rng("sites"))
     scales, correlation = density.heterogeneity(population.draws)
     stats = {name: float(getattr(population, name)) for name in SAMPLE_STATS}
     average = population.draws[:, : pooled.curve.size]
@@ -24,4 +24,5 @@ def draw_sites(problem: MultilevelProblem, draws: int) -> MultilevelDraws:
         *(problem, average, sites, scales[None], CHAINS, "importance"),
         stats | {"site_ess": least},
         correlation,
+        unlike=unlike if problem.terms[0].robust else None,
     )
