@@ -210,7 +210,8 @@ class RelatedCurves:
     def average(self) -> CurveView:
         """The posterior of the curve without effects, over the scores of all cases.
 
-        Of sites it is that of the average site; of ordered periods that of one curve for all of
+        Of sites it is that of the average site, the centre of those that are like each other; of
+        ordered periods that of one curve for all of
         them, the answer were there no change.
 
         Returns

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayescal._base.arrays import Floats
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import PROB_UNLIKE, unlike_scales
+from bayescal.multilevel.robust import SHARE_UNLIKE, unlike_scales
 from bayescal.posterior.checks.verdict import verdict_of
 
 __all__ = ["MultilevelDraws", "effects_of_prior", "sites_of_prior"]
@@ -44,6 +44,8 @@ class MultilevelDraws:
         the number of periods for a walk.
     log_evidence : ndarray of shape (periods + 1,), optional
         Of each explanation.
+    share_unlike : ndarray of shape (draws,), optional
+        Of a robust term, the share of levels that are unlike the others.
     unlike : ndarray of bool of shape (groups, draws), optional
         Of a robust term, whether the level of a group is unlike the others.
     """
@@ -60,6 +62,7 @@ class MultilevelDraws:
     following: Floats | None = None
     explanation: NDArray[np.intp] | None = None
     log_evidence: Floats | None = None
+    share_unlike: Floats | None = None
     unlike: NDArray[np.bool_] | None = None
 
     @classmethod
@@ -103,9 +106,7 @@ class MultilevelDraws:
         """
         problem = self.problem
         if self.correlation is not None:
-            return levels_round(
-                self.average, problem, self.scales[0], self.correlation, f"new {axis}"
-            )[0]
+            return levels_round(self, f"new {axis}")[0]
         drawn, rng = self.average.copy(), problem.pooled.rng(f"new {axis}")
         for term, scales in zip(problem.terms, self.scales, strict=True):
             if axis in term.axes:
@@ -113,23 +114,23 @@ class MultilevelDraws:
         return drawn
 
 
-def levels_round(
-    average: Floats, problem: MultilevelProblem, scales: Floats, correlation: Floats, purpose: str
-) -> tuple[Floats, NDArray[np.bool_]]:
+def levels_round(drawn: MultilevelDraws, purpose: str) -> tuple[Floats, NDArray[np.bool_]]:
     """Levels drawn round averages, one for each draw, and which of them are unlike the others."""
-    rng, unlike = problem.pooled.rng(purpose), np.zeros(len(average), dtype=bool)
+    problem, scales, correlation = drawn.problem, drawn.scales[0], drawn.correlation
+    rng, unlike = problem.pooled.rng(purpose), np.zeros(drawn.size, dtype=bool)
     standard = rng.standard_normal(scales.shape)
-    if problem.terms[0].robust:
-        unlike = rng.random(len(average)) < PROB_UNLIKE
+    assert correlation is not None  # sites have it
+    if drawn.share_unlike is not None:
+        unlike = rng.random(drawn.size) < drawn.share_unlike
         farther = unlike_scales(problem.pooled.prior, problem.varying, scales)
         scales = np.where(unlike[:, None], farther, scales)
         correlation = np.where(unlike, 0.0, correlation)
     if scales.shape[1] > 1:
         own = np.sqrt((1 - correlation) * (1 + correlation))
         standard[:, 1] = correlation * standard[:, 0] + own * standard[:, 1]
-    drawn = average.copy()
-    drawn[:, problem.columns] += scales * standard
-    return drawn, unlike
+    levels = drawn.average.copy()
+    levels[:, problem.columns] += scales * standard
+    return levels, unlike
 
 
 def effects_of_prior(problem: MultilevelProblem, size: int, chains: int) -> MultilevelDraws:
@@ -156,9 +157,14 @@ def sites_of_prior(problem: MultilevelProblem, size: int, chains: int) -> Multil
     average = problem.pooled.sample_prior(rng, size)
     scales = prior.scales(rng.standard_normal((size, len(varying))), varying)
     correlation = prior.correlations(rng.standard_normal(size))
-    one, unlike = levels_round(average, problem, scales, correlation, "prior of a site")
-    groups = np.broadcast_to(one, (len(problem.labels), *one.shape))
-    return MultilevelDraws(
-        *(problem, average, groups, scales[None], chains, "prior", {}, correlation),
-        unlike=np.broadcast_to(unlike, groups.shape[:2]) if problem.terms[0].robust else None,
+    is_robust = problem.terms[0].robust
+    population = MultilevelDraws(
+        *(problem, average, average[None], scales[None], chains, "prior", {}, correlation),
+        share_unlike=rng.beta(*SHARE_UNLIKE, size) if is_robust else None,
+    )
+    one, unlike = levels_round(population, "prior of a site")
+    return replace(
+        population,
+        groups=np.broadcast_to(one, (len(problem.labels), *one.shape)),
+        unlike=np.broadcast_to(unlike, (len(problem.labels), size)) if is_robust else None,
     )

@@ -40,6 +40,11 @@ class Vary:
     robust: bool = True
 
     @property
+    def is_robust(self) -> bool:
+        """Whether a level may be unlike the others, if this is the only term."""
+        return self.kind == "exchangeable" and self.robust
+
+    @property
     def name(self) -> str:
         """Name of the term: that of what it varies by, or those of an interaction, joined."""
         return JOINED.join(self.names)

@@ -7,13 +7,12 @@ dimensions. Nothing in it grows with the number of patients.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from functools import reduce
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from bayescal._base.arrays import Floats, blocks
 from bayescal._base.newton import Mode, by_differences, maximise
@@ -25,7 +24,7 @@ from bayescal.multilevel.factorised.likelihood import (
     of_tables,
 )
 from bayescal.multilevel.problem import MultilevelProblem
-from bayescal.multilevel.robust import PROB_UNLIKE, unlike_scales
+from bayescal.multilevel.robust import draw_shares, log_weights_of_shares, unlike_scales
 
 __all__ = ["PopulationDensity"]
 
@@ -51,6 +50,7 @@ class PopulationDensity:
         self.names = problem.pooled.curve.coordinates
         self.size = len(self.names) + len(problem.varying) + (len(problem.varying) > 1)
         tables = [k for k, label in enumerate(problem.labels) if label not in problem.summaries]
+        self.is_robust = problem.terms[0].robust
         self.parts: list[SiteLikelihood] = of_tables(
             {k: problem.groups[problem.labels[k]] for k in tables}, problem.columns
         )
@@ -63,18 +63,14 @@ class PopulationDensity:
         scales, correlation = self.heterogeneity(points)
         return Spread(points[:, : len(self.names)].T.copy(), *_precision(scales, correlation))
 
-    def laws(self, points: Floats) -> list[tuple[float, Spread]]:
-        """The law of sites that are like the others and, if there are any, of those unlike them.
-
-        Each with the logarithm of its prior probability.
-        """
+    def laws(self, points: Floats) -> list[Spread]:
+        """The law of sites that are like the others and, if there may be any, of those unlike."""
         like = self.spread(points)
-        if not self.problem.terms[0].robust:
-            return [(0.0, like)]
+        if not self.is_robust:
+            return [like]
         scales, correlation = self.heterogeneity(points)
         scales = unlike_scales(self.pooled.prior, self.problem.varying, scales)
-        unlike = Spread(like.mean, *_precision(scales, np.zeros_like(correlation)))
-        return [(math.log(1 - PROB_UNLIKE), like), (math.log(PROB_UNLIKE), unlike)]
+        return [like, Spread(like.mean, *_precision(scales, np.zeros_like(correlation)))]
 
     def heterogeneity(self, points: Floats) -> tuple[Floats, Floats]:
         """Scales (n, r) and correlations (n,), zero where one coordinate differs."""
@@ -86,23 +82,36 @@ class PopulationDensity:
 
     def __call__(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
         """Log density at points of shape (n, size)."""
-        d, laws = len(self.names), self.laws(points)
+        d = len(self.names)
         density = self.pooled.prior.logpdf(self.names, points[:, :d])
         density = density - np.vecdot(points[:, d:], points[:, d:]) / 2
         density -= (self.size - d) / 2 * np.log(2 * np.pi)
+        like, *unlike = self.log_integrals(points, nodes)
+        density += like.sum(axis=0)
+        if unlike:
+            density += logsumexp(log_weights_of_shares(unlike[0] - like)[1], axis=0)
+        return np.asarray(density)
+
+    def log_integrals(self, points: Floats, nodes: int = QUADRATURE_NODES) -> Floats:
+        """Log likelihoods (laws, sites, n) of sites under each law, their curves integrated out."""
+        laws = self.laws(points)
+        integrals = np.empty((len(laws), len(self.problem.labels), len(points)))
         standard, log_weight = _nodes(nodes, len(self.problem.varying))
         for some in blocks(len(points), room=POINTS):
-            there = [(share, law.part(some)) for share, law in laws]
-            for part in self.parts:
-                width = there[0][1].log_det.size * log_weight.size * part.width
-                for sites in blocks(part.size, width, ROOM):
-                    own = part.of(sites)
-                    each = [
-                        share + _log_sums(own.log_ratios(law, standard)[1], log_weight)
-                        for share, law in there
-                    ]
-                    density[some] += reduce(np.logaddexp, each).sum(axis=0)
-        return np.asarray(density)
+            for of_law, law in zip(integrals, laws, strict=True):
+                there = law.part(some)
+                for part in self.parts:
+                    width = there.log_det.size * log_weight.size * part.width
+                    for sites in blocks(part.size, width, ROOM):
+                        own = part.of(sites)
+                        _, log_ratio = own.log_ratios(there, standard)
+                        of_law[own.numbers, some] = _log_sums(log_ratio, log_weight)
+        return integrals
+
+    def draw_shares(self, points: Floats, rng: np.random.Generator) -> Floats:
+        """The share of sites that are unlike the others, drawn for each point; of shape (n,)."""
+        like, unlike = self.log_integrals(points)
+        return draw_shares(unlike - like, rng)
 
     def mode(self) -> Mode:
         """The mode of Laplace's approximation, by finite differences."""
@@ -110,12 +119,17 @@ class PopulationDensity:
         return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
 
     def draw_sites(
-        self, points: Floats, rng: np.random.Generator
+        self, points: Floats, share: Floats | None, rng: np.random.Generator
     ) -> tuple[Floats, NDArray[np.bool_], float]:
         """One draw of every site for each point.
 
         Each is one of a few proposals round the mode of each law, taken with probability
         proportional to its density over that of the proposals.
+
+        Parameters
+        ----------
+        share : ndarray of shape (n,), optional
+            Of sites that are unlike the others, if there may be any.
 
         Returns
         -------
@@ -128,17 +142,20 @@ class PopulationDensity:
         laws, r = self.laws(points), len(self.problem.varying)
         drawn, least = np.empty((len(self.problem.labels), len(points), len(self.names))), 1.0
         unlike = np.zeros(drawn.shape[:2], dtype=bool)
+        log_probs = [np.zeros(len(points))]
+        if share is not None:
+            log_probs = [np.log1p(-share), np.log(share)]
         for number, site in sorted(self._one_by_one(), key=lambda each: each[0]):
             counts = 0.0
             for some in blocks(len(points), room=DRAWN):
                 points_of, ratio_of = [], []
-                for share, law in laws:
+                for law, log_prob in zip(laws, log_probs, strict=True):
                     there = law.part(some)
                     standard = rng.standard_normal((there.log_det.size, SITE_PROPOSALS, r))
                     at = np.moveaxis(standard, -1, 0).copy()
                     proposed, log_ratio = (each[0] for each in site.log_ratios(there, at))
                     points_of.append(proposed)
-                    ratio_of.append(share + log_ratio)
+                    ratio_of.append(log_prob[some, None] + log_ratio)
                 log_ratio = np.concatenate(ratio_of, axis=1)
                 weight = np.exp(log_ratio - log_ratio.max(axis=1, keepdims=True))
                 ladder = weight.cumsum(axis=1)
