@@ -26,9 +26,9 @@ __all__ = [
     "unlike_scales",
 ]
 
-SHARE_UNLIKE = 0.2, 1.8
+SHARE_UNLIKE = 0.5, 4.5
 """Shapes of the beta prior of the share of levels that are unlike the others."""
-LIKE_SHARE = 0.5
+LIKE_SHARE = 0.4
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""

@@ -37,6 +37,8 @@ class Cell(NamedTuple):
         the log slope is half of it.
     unlike : int
         How many sites have the coordinates `UNLIKE`.
+    fixed : bool
+        Whether the unlike sites have 150 patients each, and not from 20 to 500.
     degrees : float
         Of the t law of the effects; infinite for normal effects.
     """
@@ -44,12 +46,14 @@ class Cell(NamedTuple):
     sites: int
     spread: float
     unlike: int = 0
+    fixed: bool = False
     degrees: float = np.inf
 
 
 CELLS = {
-    "one unlike": Cell(14, 0.12, 1),
-    "two unlike": Cell(14, 0.12, 2),
+    "one unlike": Cell(14, 0.12, 1, fixed=True),
+    "two unlike": Cell(14, 0.12, 2, fixed=True),
+    "any size": Cell(14, 0.12, 1),
     "heavy tails": Cell(14, 0.12, degrees=2.2),
     "equal": Cell(15, 0.0),
     "normal .15": Cell(15, 0.15),
@@ -82,10 +86,10 @@ def score_of(draws: np.ndarray, true: np.ndarray) -> np.ndarray:
 def one_run(name: str, seed: int) -> dict[str, float]:
     """What one data set says of sites, of the average of the like ones and of a new one."""
     cell = CELLS[name]
-    rng = np.random.default_rng([seed, list(CELLS).index(name), 31])
+    rng = np.random.default_rng([seed, *name.encode()])
     at, new_at = sites_of(cell, cell.sites, rng), sites_of(cell, NEW_SITES * cell.sites, rng)
     at[: cell.unlike], new_at[: NEW_SITES * cell.unlike] = UNLIKE, UNLIKE
-    outcome, score, site = cases(at, rng)
+    outcome, score, site = cases(at, rng, cell.unlike * cell.fixed)
     labels = np.array([f"{k:03}" for k in range(cell.sites)])
     data, true = bc.CalibrationData(outcome, score, site=labels[site]), curve(at, GRID)
     sample = np.sort(score)[:: max(score.size // 100, 1)]
