@@ -193,7 +193,7 @@ def fit(
         combination that occurs, at most 200, then has a curve of its own.
     heterogeneity_prior : Heterogeneity or mapping, optional
         How much sites are expected to differ: `bc.priors.Heterogeneity()` by default, with its
-        scales 0.4 times as large where a site may be unlike the others: it is then of those that
+        scales 0.6 times as large where a site may be unlike the others: it is then of those that
         are like each other. A mapping changes parts of it, such as `{"shift": 0.5}`. Of periods, the size of a sudden change, and
         of gradual drift over all periods together.
     known : pandas.DataFrame or mapping, optional

@@ -26,9 +26,9 @@ __all__ = [
     "unlike_scales",
 ]
 
-SHARE_UNLIKE = 0.5, 4.5
+SHARE_UNLIKE = 0.3, 2.7
 """Shapes of the beta prior of the share of levels that are unlike the others."""
-LIKE_SHARE = 0.4
+LIKE_SHARE = 0.6
 """Expected size of the effects of like levels, relative to that of normal effects of all levels."""
 PROB_UNLIKE = SHARE_UNLIKE[0] / sum(SHARE_UNLIKE)
 """Prior probability that a level is unlike the others."""

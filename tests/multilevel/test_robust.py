@@ -19,7 +19,7 @@ from bayescal.multilevel.factorised.density import PopulationDensity
 from bayescal.multilevel.problem import prepare_terms
 from bayescal.multilevel.robust import LIKE_SHARE
 
-SHAPES = 0.5, 4.5
+SHAPES = 0.3, 2.7
 """Of the beta law of the share of unlike levels."""
 
 
@@ -94,7 +94,7 @@ def test_probabilities_agree_with_exact_sums_of_a_tiny_case():
     likelihood = [np.exp(each - each.max()) for each in log_likelihood]
     averages, scales = np.linspace(-2.5, 2.5, 81), np.geomspace(0.003, 3, 70)
     weights = norm.pdf(averages) * norm.pdf(0)
-    of_scale = 2 * student.pdf(scales / 0.12, 3) / 0.12 * scales  # by the logarithm of the scale
+    of_scale = 2 * student.pdf(scales / 0.18, 3) / 0.18 * scales  # by the logarithm of the scale
     shares, total = beta(*SHAPES), 0.0
     grid = shares.ppf((np.arange(400) + 0.5) / 400)
     unlike, mean = np.zeros(3), 0.0

@@ -34,6 +34,9 @@ SITE_PROPOSALS = 8
 """Proposals of a site's curve for each draw of the population, of which one is kept."""
 POINTS, ROOM = 128, 1 << 18
 """Points of the population that are taken at a time, and numbers that a block of them needs."""
+SHELF, WIDER = 0.25, 2.0
+"""Share of the points that are proposed with scales from their prior, and how much wider the
+average is then spread, as a ratio of variances."""
 DRAWN = 1024
 """Draws of the population for which a site's curves are proposed at a time."""
 
@@ -113,10 +116,23 @@ class PopulationDensity:
         like, unlike = self.log_integrals(points)
         return draw_shares(unlike - like, rng)
 
-    def mode(self) -> Mode:
-        """The mode of Laplace's approximation, by finite differences."""
+    def modes(self) -> list[tuple[Mode, float]]:
+        """Where to propose points, and the share of each place.
+
+        The mode of Laplace's approximation, by finite differences. Where sites may be unlike the
+        others there is a shelf beside it: sites that differ much and are all like each other can
+        also be sites that differ little and are often unlike. A second place covers it, with the
+        scales' own prior.
+        """
         differences = by_differences(lambda points: self(points, nodes=1))
-        return maximise(differences, np.zeros(self.size), tolerance=1e-3, longest=SITE_LONGEST_STEP)
+        start, d = np.zeros(self.size), len(self.names)
+        mode = maximise(differences, start, tolerance=1e-3, longest=SITE_LONGEST_STEP)
+        if not self.is_robust:
+            return [(mode, 1.0)]
+        shelf, information = mode.point.copy(), np.eye(self.size)
+        shelf[d:] = 0.0
+        information[:d, :d] = mode.information[:d, :d] / WIDER
+        return [(mode, 1 - SHELF), (Mode(shelf, mode.value, information, True), SHELF)]
 
     def draw_sites(
         self, points: Floats, share: Floats | None, rng: np.random.Generator
